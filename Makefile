@@ -1,0 +1,53 @@
+# Needs Python 3.11 or newer with its venv module, and make. Everything else is installed into .venv.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+
+# The first Python of this machine that will do; asked for only while .venv is being made.
+FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
+
+.PHONY: predict test lint ci clean
+.NOTPARALLEL:
+
+predict: $(VENV)/.installed
+	@$(BIN)/podsim predict bert --pod 512
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+ci:
+	.ci/run
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find podsim tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@python=$$($(FIND_PYTHON)); \
+	if [ -z "$$python" ]; then \
+		echo "make: podsim needs Python 3.11 or newer with its venv module, and found none." >&2; \
+		echo "make: on Debian and Ubuntu: apt install python3-venv; or name one: make PYTHON=/path/to/python3.12" >&2; \
+		exit 1; \
+	fi; \
+	echo "making $(VENV) with $$("$$python" --version)" >&2; \
+	"$$python" -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "installing podsim into $(VENV)" >&2
+	@$(PIP) --editable .
+	@touch $@
+
+# The development installation contains the other one, so it marks both as done.
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	@echo "installing podsim and its development tools into $(VENV)" >&2
+	@$(PIP) --editable '.[dev]'
+	@touch $(VENV)/.installed $@

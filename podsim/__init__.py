@@ -1,0 +1,17 @@
+"""podsim: a scaling-law performance simulator and capacity planner for Graphcore IPU systems."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podsim.api import calibrate, predict, validate
+
+__all__ = ["calibrate", "predict", "validate"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)
+    """The verbs of `podsim.api`, loaded when first used."""
+    if name in __all__:
+        from podsim import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

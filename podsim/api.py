@@ -1,0 +1,185 @@
+"""The verbs of podsim as functions: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from podsim.errors import InputError, MissingParameter
+
+if TYPE_CHECKING:
+    from podsim.calibrate.cases import Case
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.fabric import Topology
+    from podsim.model.machine import Machine
+    from podsim.model.prediction import Prediction
+    from podsim.model.validation import FitReport, Validation
+    from podsim.predicting.assemble import Engine
+
+Progress = Callable[[int, int], None]
+
+
+def predict(
+    workload: str,
+    *,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    preset: str | None = None,
+    replicas: int | None = None,
+    ipus_per_replica: int | None = None,
+    micro_batch: int | None = None,
+    accumulation: int | None = None,
+    global_batch: int | None = None,
+    samples: float | None = None,
+    division: Literal["closed", "open"] = "closed",
+    sdk: str | None = None,
+    hosts: int | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Prediction:
+    """Predict a training run; names and defaults are those of the flags of `podsim predict`.
+
+    Raises InputError where the question is malformed, Infeasible where the answer is no.
+    """
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.model.machine import Machine
+    from podsim.model.training import Division
+    from podsim.planning import choose
+    from podsim.planning.search import Wanted
+    from podsim.predicting import assemble
+    from podsim.topology.fabric import build
+
+    machine_file = catalog.topology(_name(pod, topology, chip), changes, chip=chip)
+    model = catalog.workload(workload, changes).value
+    parameters = apply_to_parameters(catalog.parameters(), changes)
+    named = choose.preset(model, preset, machine_file.value) if preset else None
+    machine = Machine(
+        topology=machine_file.value,
+        parameters=parameters,
+        sdk=_sdk(sdk or (named.sdk if named else None), parameters),
+        hosts=_hosts(hosts, machine_file.value) or choose.usual_hosts(model, machine_file.value, named),
+    )
+    question = assemble.Question(
+        workload=model,
+        machine=machine,
+        fabric=build(machine.topology),
+        engine=_engine(engine),
+        engine_name=engine,
+        optimizer=named.optimizer if named else model.optimizer,
+        division=named.division if named else Division(division),
+        samples=samples,
+        folded=fidelity == "folded",
+        seed=seed,
+    )
+    wanted = Wanted(
+        replicas=replicas,
+        ipus_per_replica=ipus_per_replica,
+        micro_batch=micro_batch,
+        accumulation=accumulation,
+        global_batch=global_batch,
+    )
+    chosen = choose.choose(question, wanted, named, on_progress)
+    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
+    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+
+
+def _name(pod: int | None, topology: str | None, chip: str | None) -> str:
+    """The machine that --pod or --topology means."""
+    from podsim.files import catalog
+
+    if (pod is None) == (topology is None):
+        which = "both" if pod is not None else "neither"
+        raise InputError(
+            f"give one of --pod and --topology, not {which}", code="no-machine",
+            hint="--pod 512, or podsim topology list",
+        )  # fmt: skip
+    if topology is not None:
+        return topology
+    assert pod is not None, "one of the two is given"
+    return catalog.pod(pod, "bow" if chip == "bow" else "gc200")
+
+
+def _sdk(asked: str | None, parameters: ParameterSet) -> str:
+    """The SDK asked for, else the newest calibrated."""
+    known = sorted(parameters.sdks, key=lambda version: tuple(int(part) for part in version.split(".")))
+    if asked is None:
+        return known[-1]
+    if asked not in known:
+        raise InputError(
+            f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"]
+        )
+    return asked
+
+
+def _hosts(asked: int | None, topology: Topology) -> int | None:
+    most = topology.hosts.most_servers
+    if asked is not None and asked > most:
+        raise InputError(f"{topology.name} takes at most {most} hosts, not {asked}", code="bad-mapping",
+                         hint=f"--hosts {most}, or --set hosts.most_servers={asked}")  # fmt: skip
+    return asked
+
+
+def _engine(name: str) -> Engine:
+    if name == "analytic":
+        from podsim.engines import analytic
+
+        return analytic.run
+    from podsim.engines.des import pod
+
+    return pod.run
+
+
+def _silent(machine: Machine, sdk: str | None, hosts: int | None, chip: str | None) -> list[str]:
+    """What no flag said and was assumed."""
+    said = []
+    if chip is None:
+        said.append(f"chip {machine.chip.name}, of the machine named")
+    if sdk is None:
+        said.append(f"SDK {machine.sdk}, the newest calibrated")
+    if hosts is None:
+        said.append(f"hosts: {machine.hosts}, as published runs of this size have")
+    if machine.chip.name not in machine.parameters.chips:
+        chips = ", ".join(machine.parameters.chips)
+        said.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
+    return said
+
+
+def calibrate(
+    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
+) -> FitReport:
+    """Fit the free parameters to the published results, and write them."""
+    from podsim.calibrate import holdout
+    from podsim.files import catalog
+    from podsim.files.write import parameters_text, write_atomic
+
+    parameters, report = holdout.calibrate(_cases(), on_progress)
+    if not write:
+        return report
+    target = Path(path) if path is not None else catalog.parameters_path()
+    write_atomic(target, parameters_text(parameters))
+    return replace(report, path=target.name if path is None else str(path))
+
+
+def validate(*, on_progress: Progress | None = None) -> Validation:
+    """Hold predictions against every published result, also with each machine size left out of the fit."""
+    from podsim.calibrate import holdout
+    from podsim.files import catalog
+
+    return holdout.validate(_cases(), catalog.parameters(), on_progress)
+
+
+def _cases() -> tuple[Case, ...]:
+    from podsim.calibrate.cases import cases
+    from podsim.files import catalog
+
+    points = catalog.points()
+    if not points:
+        raise MissingParameter("there are no calibration points", hint="calibration/README.md says how to add one")
+    return cases(points, lambda name: catalog.workload(name).value, lambda name: catalog.topology(name).value)

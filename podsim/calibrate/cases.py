@@ -1,0 +1,81 @@
+"""Published results made ready to be predicted: workload, machine, published mapping."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from podsim.engines import analytic
+from podsim.model.calibration import CalibrationPoint, ParameterSet
+from podsim.model.fabric import Topology
+from podsim.model.machine import Machine
+from podsim.model.mapping import Mapping as WorkMapping
+from podsim.model.training import Preset
+from podsim.model.workload import Workload
+from podsim.planning import choose
+from podsim.planning.practice import Planner
+from podsim.predicting.assemble import Engine, Question, step
+from podsim.topology.fabric import Fabric, build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One published result with everything a prediction of it needs but the parameters."""
+
+    point: CalibrationPoint
+    workload: Workload
+    topology: Topology
+    fabric: Fabric
+    preset: Preset
+    mapping: WorkMapping
+
+    @property
+    def shape(self) -> tuple[str, str, str, str]:
+        """What its step time depends on: results of two divisions often share one mapping."""
+        return self.point.workload, self.point.topology, self.preset.practice, self.preset.optimizer
+
+    def question(self, parameters: ParameterSet, engine: Engine = analytic.run, *, seed: int = 0) -> Question:
+        """The question that asks for this result."""
+        machine = Machine(
+            topology=self.topology, parameters=parameters, sdk=self.point.sdk, hosts=self.preset.hosts
+        )
+        return Question(
+            workload=self.workload, machine=machine, fabric=self.fabric, engine=engine, engine_name="analytic",
+            optimizer=self.point.optimizer, division=self.point.division, seed=seed,
+        )  # fmt: skip
+
+
+def cases(
+    points: Sequence[CalibrationPoint],
+    workload_of: Callable[[str], Workload],
+    topology_of: Callable[[str], Topology],
+) -> tuple[Case, ...]:
+    """Every point with its published mapping; workloads and machines are loaded once each."""
+    workloads: dict[str, Workload] = {}
+    machines: dict[str, tuple[Topology, Fabric]] = {}
+    result = []
+    for point in points:
+        workload = workloads.setdefault(point.workload, workload_of(point.workload))
+        if point.topology not in machines:
+            topology = topology_of(point.topology)
+            machines[point.topology] = topology, build(topology)
+        topology, fabric = machines[point.topology]
+        preset = choose.preset(workload, point.preset, topology)
+        mapping = choose.published_mapping(Planner(workload, topology, point.sdk), preset)
+        result.append(
+            Case(point=point, workload=workload, topology=topology, fabric=fabric, preset=preset, mapping=mapping)
+        )
+    return tuple(result)
+
+
+def steps_s(cases: Sequence[Case], parameters: ParameterSet) -> tuple[float, ...]:
+    """Predicted step time of every case [s]."""
+    known: dict[tuple[str, str, str, str], float] = {}
+    for case in cases:
+        if case.shape not in known:
+            known[case.shape] = step(case.question(parameters), case.mapping).step_s
+    return tuple(known[case.shape] for case in cases)
+
+
+def by_size(cases: Sequence[Case]) -> Mapping[int, tuple[Case, ...]]:
+    """Cases by IPUs of their machine, ascending."""
+    sizes = sorted({case.topology.ipus for case in cases})
+    return {size: tuple(case for case in cases if case.topology.ipus == size) for size in sizes}

@@ -1,0 +1,29 @@
+"""Print one answer in the form that was asked for."""
+
+import sys
+from collections.abc import Callable, Iterable
+
+from podsim.cli.console import look, put
+from podsim.cli.options import OutputFlags
+from podsim.report.doc import Doc
+from podsim.report.terminal import render
+
+
+def give(
+    output: OutputFlags, *, screen: Callable[[], Doc], json_text: Callable[[], str], line: Callable[[], str]
+) -> None:
+    """Write the JSON document, the one line or the screen to stdout."""
+    shape = look(sys.stdout, output.color)
+    if output.json:
+        put(json_text(), sys.stdout)
+    elif output.quiet:
+        put(shape.clean(line()) + "\n", sys.stdout)
+    else:
+        put(render(screen(), shape), sys.stdout)
+
+
+def warn(warnings: Iterable[str], output: OutputFlags) -> None:
+    """Say on stderr what the reader of a file had to remark."""
+    shape = look(sys.stderr, output.color)
+    for warning in warnings:
+        put(f"warning: {shape.clean(warning)}\n", sys.stderr)

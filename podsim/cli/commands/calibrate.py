@@ -1,0 +1,43 @@
+"""`podsim calibrate`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.progress import progress
+from podsim.report import json_text
+from podsim.report.views import fit as view
+
+
+def calibrate(
+    *,
+    dry_run: bool = False,
+    out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Fit the free parameters to the published results and write calibration/parameters.toml.
+
+    Parameters
+    ----------
+    dry_run
+        Fit and report, write nothing.
+    out
+        Write the parameters here instead.
+    """
+    output.check()
+    from podsim import api
+
+    path = Path(out) if out is not None else None
+    with progress("fitting", output) as on_progress:
+        report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: view.document(report),
+        json_text=lambda: json_text.fit(report),
+        line=lambda: view.answer(report),
+    )
+    return ExitCode.ANSWERED

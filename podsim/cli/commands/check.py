@@ -1,0 +1,35 @@
+"""`podsim check`."""
+
+from collections.abc import Sized
+from pathlib import Path
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.report import json_text
+from podsim.report.views import listing
+
+
+def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Read a file of any kind; say what it is, or list all its faults.
+
+    Parameters
+    ----------
+    file
+        A chip, topology, workload, convergence, points or parameters file.
+    """
+    output.check()
+    from podsim.files import catalog
+
+    what, found = catalog.describe(Path(file))
+    name = str(getattr(found.value, "name", ""))
+    entries = len(found.value) if isinstance(found.value, Sized) else None
+    give(
+        output,
+        screen=lambda: listing.check(file, what, name, entries, found.provenance, found.warnings),
+        json_text=lambda: json_text.text("check", {
+            "file": file, "what": what, "name": name, "warnings": json_text.plain(found.warnings),
+            "provenance": json_text.plain(found.provenance)}),
+        line=lambda: what,
+    )  # fmt: skip
+    return ExitCode.ANSWERED

@@ -1,0 +1,53 @@
+"""`podsim chip list` and `podsim chip show`."""
+
+from cyclopts import App
+
+from podsim.cli.answer import give, warn
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.report import json_text
+from podsim.report.views import chip as view
+from podsim.report.views import listing
+
+app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published readings disagree.")
+
+
+@app.command(name="list")
+def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
+    """List the chips that have a name."""
+    output.check()
+    from podsim.files import catalog
+
+    found = [catalog.chip(name).value for name in catalog.names("chips")]
+    give(
+        output,
+        screen=lambda: listing.chips(found),
+        json_text=lambda: json_text.listing("chips", (
+            {"name": value.name, "title": value.title, "tiles": value.tiles, "clock_hz": value.clock_hz,
+             "sram_bytes": value.sram_bytes} for value in found)),
+        line=lambda: "\n".join(value.name for value in found),
+    )  # fmt: skip
+    return ExitCode.ANSWERED
+
+
+@app.command
+def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Show what a chip can do, the source of each number, and where published readings disagree.
+
+    Parameters
+    ----------
+    name
+        A name (podsim chip list) or a file.
+    """
+    output.check()
+    from podsim.files import catalog
+
+    found = catalog.chip(name)
+    warn(found.warnings, output)
+    give(
+        output,
+        screen=lambda: view.document(found.value, found.provenance, verbose=output.verbose),
+        json_text=lambda: json_text.chip(found.value, found),
+        line=lambda: view.answer(found.value),
+    )
+    return ExitCode.ANSWERED

@@ -1,0 +1,98 @@
+"""`podsim predict`."""
+
+from collections.abc import Iterator
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import (
+    ANY_ENGINE,
+    ANY_MACHINE,
+    ANY_MAPPING,
+    ANY_OUTPUT,
+    ANY_RUN,
+    EngineFlags,
+    MachineFlags,
+    MappingFlags,
+    OutputFlags,
+    RunFlags,
+)
+from podsim.cli.progress import OnProgress, progress
+from podsim.model.prediction import Prediction
+from podsim.report import json_text
+from podsim.report.doc import Block
+from podsim.report.views import prediction as view
+
+
+def predict(
+    workload: str,
+    /,
+    *,
+    machine: MachineFlags = ANY_MACHINE,
+    mapping: MappingFlags = ANY_MAPPING,
+    run: RunFlags = ANY_RUN,
+    engine: EngineFlags = ANY_ENGINE,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
+
+    Parameters
+    ----------
+    workload
+        A name (podsim workload list) or a file.
+    """
+    output.check()
+    with progress("weighing mappings", output) as on_progress:
+        answer = _ask(workload, machine, mapping, run, engine, on_progress)
+    give(
+        output,
+        screen=lambda: view.document(
+            answer, verbose=output.verbose, extra=_origins(answer, workload, machine) if output.verbose else ()
+        ),
+        json_text=lambda: json_text.prediction(answer),
+        line=lambda: view.answer(answer),
+    )
+    return ExitCode.ANSWERED
+
+
+def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Iterator[tuple[Block, ...]]:
+    """Where the numbers of the machine and the workload come from."""
+    from podsim.files import catalog
+    from podsim.report.views.provenance import assumed
+
+    found = catalog.topology(machine.topology or answer.topology, machine.set, chip=machine.chip)
+    yield tuple(assumed(f"machine {answer.topology}", found.provenance))
+    yield tuple(assumed(f"workload {answer.workload}", catalog.workload(workload, machine.set).provenance))
+
+
+def _ask(
+    workload: str,
+    machine: MachineFlags,
+    mapping: MappingFlags,
+    run: RunFlags,
+    engine: EngineFlags,
+    on_progress: OnProgress | None,
+) -> Prediction:
+    """Flags to keywords, one to one."""
+    from podsim import api
+
+    return api.predict(
+        workload,
+        pod=machine.pod,
+        topology=machine.topology,
+        chip=machine.chip,
+        hosts=machine.hosts,
+        changes=machine.set,
+        preset=mapping.preset,
+        replicas=mapping.replicas,
+        ipus_per_replica=mapping.ipus_per_replica,
+        micro_batch=mapping.micro_batch,
+        accumulation=mapping.accumulation,
+        global_batch=mapping.global_batch,
+        samples=run.samples,
+        division=run.division,
+        sdk=run.sdk,
+        engine=engine.engine,
+        fidelity=engine.fidelity,
+        seed=engine.seed,
+        on_progress=on_progress,
+    )

@@ -1,0 +1,89 @@
+"""Errors as a person reads them."""
+
+import platform
+import shlex
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from podsim.cli.exit import ExitCode
+from podsim.errors import Infeasible, InputError, PodsimError
+from podsim.report.terminal import Look
+from podsim.report.version import version
+
+if TYPE_CHECKING:
+    from cyclopts import CycloptsError
+
+RED, YELLOW, FAINT, PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[2m", "\x1b[0m"
+USAGE_CODES = {
+    "UnknownCommandError": "unknown-command",
+    "UnknownOptionError": "unknown-flag",
+    "CoercionError": "bad-value",
+    "ValidationError": "bad-value",
+    "MissingArgumentError": "missing-argument",
+    "RepeatArgumentError": "repeated-flag",
+    "UnusedCliTokensError": "too-many-arguments",
+}
+
+
+def exit_code(error: PodsimError) -> ExitCode:
+    """1 where the answer is no, 2 where the question cannot be asked."""
+    return ExitCode.NO if isinstance(error, Infeasible) else ExitCode.BAD_INPUT
+
+
+def screen(error: PodsimError, look: Look) -> str:
+    """The error with its context and hint, wrapped; nothing but its code and message where that is all."""
+
+    def paint(text: str, colour: str) -> str:
+        return f"{colour}{text}{PLAIN}" if look.colour else text
+
+    no = isinstance(error, Infeasible)
+    clean = look.clean
+    lines = [paint("no:", YELLOW) + f" {error.code}" if no else paint("error:", RED) + f" {error.code}"]
+    space = [""] if error.context else []
+    cross, bar, end = clean("×"), clean("│"), clean("╰")
+    lines += [*space, *_wrapped(clean(error.message), f"  {paint(cross, YELLOW if no else RED)} ", "    ", look.width)]
+    for line in error.context:
+        lines += _wrapped(clean(line), f"  {bar} ", f"  {bar}   ", look.width)
+    if error.context and not no:
+        lines.append(f"  {end} nothing was run")
+    if error.hint:
+        lines += [*space, *_wrapped(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
+    lines = textwrap.wrap(
+        text, width - len(later), break_long_words=False, break_on_hyphens=False, replace_whitespace=False,
+        drop_whitespace=True,
+    ) or [""]  # fmt: skip
+    return [first + lines[0], *(later + line for line in lines[1:])]
+
+
+def usage(error: "CycloptsError") -> InputError:
+    """A command line that does not parse, as an error of our own."""
+    kind = type(error).__name__
+    hint = f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
+    return InputError(_usage_message(kind, error), code=USAGE_CODES.get(kind, "bad-usage"), hint=hint)
+
+
+def _usage_message(kind: str, error: "CycloptsError") -> str:
+    words = error.unused_tokens or [""]
+    name = error.argument.name if error.argument is not None else ""
+    if kind == "UnusedCliTokensError":
+        return f"not understood: {shlex.join(words)}"
+    if kind == "MissingArgumentError" and name:
+        return f"{name} wants a value" if name.startswith("-") else f"{name} is missing"
+    if kind == "UnknownCommandError" and words[0].startswith("-"):
+        return f"{words[0]} stands where a command should; flags follow the command"
+    # The list of commands that cyclopts adds is what the hint leads to.
+    message = " ".join(str(error).partition(" Available commands:")[0].split()).rstrip(".")
+    message = message.replace("Unknown option: ", "unknown flag ").replace("Parameter ", "")
+    return message if message[:2].isupper() else message[:1].lower() + message[1:]
+
+
+def bug(argv: Sequence[str], look: Look) -> str:
+    """What to paste into a report, printed below the traceback."""
+    system = f"podsim {version()}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    command = look.clean(shlex.join(["podsim", *argv]))
+    return f"\nThis is a bug in podsim. Please report it with the lines above and this one:\n  {system}: {command}\n"

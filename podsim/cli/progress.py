@@ -1,0 +1,64 @@
+"""A bar on stderr for work that takes longer than a second."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from podsim.cli.console import look
+from podsim.cli.options import OutputFlags
+from podsim.report.terminal import console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE_S = 1.0
+OnProgress = Callable[[int, int], None]
+
+
+@contextmanager
+def progress(what: str, output: OutputFlags) -> Iterator[OnProgress | None]:
+    """A callback (done, total) that draws, or None where nobody watches; the bar leaves when the work is done."""
+    if not sys.stderr.isatty() or output.quiet:
+        yield None
+        return
+    bar = _Bar(what, output)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """Draws once the work has lasted a second, so that quick answers do not flicker."""
+
+    def __init__(self, what: str, output: OutputFlags) -> None:
+        self.what, self.output = what, output
+        self.began_s = time.monotonic()
+        self.drawn: Progress | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.drawn is None:
+            if time.monotonic() - self.began_s < PATIENCE_S:
+                return
+            self.drawn = self._draw(total)
+        self.drawn.update(self.drawn.task_ids[0], completed=done, total=total)
+
+    def _draw(self, total: int) -> "Progress":
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        shape = look(sys.stderr, self.output.color)
+        drawn = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            console=console(shape, sys.stderr), transient=True,
+        )  # fmt: skip
+        drawn.add_task(self.what, total=total)
+        drawn.start()
+        return drawn
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.drawn is not None:
+            with suppress(OSError):
+                self.drawn.stop()

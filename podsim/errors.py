@@ -1,0 +1,34 @@
+"""What podsim says when it cannot, or must not, answer."""
+
+from collections.abc import Sequence
+
+
+class PodsimError(Exception):
+    """A message for the user; never a bug."""
+
+    code = "podsim-error"
+
+    def __init__(self, message: str, *, code: str | None = None, context: Sequence[str] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.context = tuple(context)
+        self.hint = hint
+
+
+class InputError(PodsimError):
+    """The question is malformed: bad file, unknown name, impossible number (exit code 2)."""
+
+    code = "bad-input"
+
+
+class MissingParameter(InputError):
+    """A number is needed that no file supplies (exit code 2)."""
+
+    code = "missing-parameter"
+
+
+class Infeasible(PodsimError):
+    """The question is sound and the answer is no (exit code 1)."""
+
+    code = "does-not-fit"

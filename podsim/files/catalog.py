@@ -1,0 +1,213 @@
+"""Names to values: every file that podsim reads, by name or path."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from podsim.errors import MissingParameter
+from podsim.files import changes as what_if
+from podsim.files import find, topologies
+from podsim.files.changes import Changes
+from podsim.files.check import points_faults, topology_faults, workload_faults
+from podsim.files.families import FamilyFile, member, member_names, name_of
+from podsim.files.faults import Fault
+from podsim.files.find import Kind
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document, read
+from podsim.files.structure import structure
+from podsim.model.calibration import CalibrationPoint, ParameterSet
+from podsim.model.chip import Chip
+from podsim.model.fabric import Topology
+from podsim.model.family import WorkloadFile
+from podsim.model.quantity import Key, Source
+from podsim.model.training import Convergence
+from podsim.model.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointsFile:
+    """Published results."""
+
+    points: Annotated[tuple[CalibrationPoint, ...], Key("point")]
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """The names of all chips, topologies or workloads that have a file."""
+    return find.names(kind)
+
+
+def chip(name: str) -> Document[Chip]:
+    """The chip of a name or path; InputError where there is none or its file has faults."""
+    return topologies.chip_document(name)
+
+
+def pod(ipus: int, chip: str = "gc200") -> str:
+    """The name of the machine of `ipus` IPUs; InputError where the count is not a power of two from 1 to 65,536."""
+    return name_of(ipus, chip)
+
+
+def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Document[Topology]:
+    """The machine of a name or path, with another chip if `chip` is given, and with changes.
+
+    Raises InputError: no such machine, faults in a file, or a change of a path that neither the machine nor the
+    fitted parameters have. Changes of the workload and of fitted parameters are left to `workload` and
+    `apply_to_parameters`.
+    """
+    parts = _machine(name)
+    if chip:
+        parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
+    found = topologies.finish(parts)
+    asked = [change for change in what_if.parse(changes) if not change.path.startswith("workload.")]
+    if not asked:
+        return found
+    known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
+    strangers = [change for change in asked if change.path not in known and change.path not in fitted]
+    what_if.refuse_unknown(strangers, [*known, *(path for path in fitted if path not in known), "workload.…"])
+    mine = [change for change in asked if change.path in known]
+    return what_if.apply(found, Topology, mine, topology_faults)
+
+
+def _machine(name: str) -> topologies.Parts:
+    if found := find.find("topologies", name):
+        return topologies.gather(found.path, found.warnings)
+    if find.is_name(name):
+        if path := topologies.alias(name):
+            return topologies.gather(path)
+        if parts := member(name):
+            return parts
+    raise find.unknown_name("topologies", name, names("topologies"), also=member_names())
+
+
+def _fitted_names() -> tuple[str, ...]:
+    try:
+        return tuple(parameters().fitted)
+    except MissingParameter:
+        return ()
+
+
+def workload(name: str, changes: Changes = ()) -> Document[Workload]:
+    """The workload of a name or path, with those changes whose path begins with "workload.".
+
+    Raises InputError: no such workload, faults in its file, an unknown path. MissingParameter: nobody says how many
+    samples it needs.
+    """
+    found = find.find("workloads", name)
+    if not found:
+        raise find.unknown_name("workloads", name, names("workloads"))
+    return replace(_built(_workload_file(load(found.path, "workload")), changes), warnings=found.warnings)
+
+
+def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
+    return document(loaded, WorkloadFile, workload_faults)
+
+
+def _built(file: Document[WorkloadFile], changes: Changes = ()) -> Document[Workload]:
+    from podsim.workloads import families
+
+    mine = [change for change in what_if.parse(changes) if change.path.startswith("workload.")]
+    if mine:
+        known = what_if.settable(file.tables, WorkloadFile, "workload.")
+        what_if.refuse_unknown([change for change in mine if change.path not in known], known)
+        file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
+    own, provenance = file.value.convergence, dict(file.provenance)
+    if own is None:
+        reference = convergence(file.value.name)
+        own = reference.value
+        provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}
+    return Document(
+        value=families.build(file.value, own),
+        path=file.path,
+        text=file.text,
+        tables=file.tables,
+        provenance=provenance,
+    )
+
+
+def convergence(name: str) -> Document[Convergence]:
+    """The reference convergence points of a workload; MissingParameter where there are none."""
+    path = find.shipped("calibration") / "convergence" / f"{name}.toml"
+    if not find.is_name(name) or not path.is_file():
+        raise MissingParameter(
+            f'nobody says how many samples workload "{name}" needs to converge',
+            hint="add [convergence] with two or more [[convergence.point]] to the workload file",
+        )
+    return read(path, Convergence, "convergence")
+
+
+def points() -> tuple[CalibrationPoint, ...]:
+    """All published results, in the order of their files."""
+    paths = sorted((find.shipped("calibration") / "points").glob("*.toml"))
+    return tuple(point for path in paths for point in _points(load(path, "points")).value)
+
+
+def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
+    found = document(loaded, PointsFile, lambda file, _: points_faults(file.points if file else ()))
+    return Document(
+        value=found.value.points,
+        path=found.path,
+        text=found.text,
+        tables=found.tables,
+        provenance=found.provenance,
+    )
+
+
+def sources() -> Mapping[str, Source]:
+    """Every document that numbers are taken from, by its id."""
+    return _sources(load(find.shipped("calibration") / "sources.toml", "sources")).value
+
+
+def _sources(loaded: Loaded) -> Document[Mapping[str, Source]]:
+    value: dict[str, Source] = {}
+    faults: list[Fault] = []
+    for name, table in loaded.tables.items():
+        source, wrong = structure(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
+        faults += [Fault((name, *fault.path), fault.message) if fault.path[:1] != (name,) else fault for fault in wrong]
+        if source:
+            value[name] = source
+    if faults:
+        raise loaded.error(*faults)
+    return Document(value=value, path=str(loaded.path), text=loaded.text, tables=loaded.tables, provenance={})
+
+
+def _dated(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a source under its own id; a date is kept as the text that it is written as."""
+    when = table.get("retrieved")
+    return {"id": name, **table} | ({"retrieved": when.isoformat()} if isinstance(when, date) else {})
+
+
+def _no_table(name: str) -> Fault:
+    return Fault((name,), "a source is a table")
+
+
+def parameters(path: Path | None = None) -> ParameterSet:
+    """What `calibrate` has learned, from `path` or as shipped; MissingParameter where it has not been run."""
+    path = path or parameters_path()
+    if not path.is_file():
+        raise MissingParameter(f"there are no fitted parameters: no {path.name}", hint="podsim calibrate")
+    return read(path, ParameterSet, "parameters").value
+
+
+def parameters_path() -> Path:
+    """Where the fitted parameters stand."""
+    return find.shipped("calibration") / "parameters.toml"
+
+
+def describe(path: Path) -> tuple[str, Document[Any]]:
+    """What a file is ("topology", "chip", …), by its schema, and what it says; InputError with all its faults."""
+    loaded = load(path)
+    if loaded.what == "topology":
+        return loaded.what, topologies.finish(topologies.gather(path))
+    return loaded.what, _READERS[loaded.what](loaded)
+
+
+_READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
+    "chip": lambda loaded: document(loaded, Chip),
+    "family": lambda loaded: document(loaded, FamilyFile),
+    "workload": lambda loaded: _built(_workload_file(loaded)),
+    "convergence": lambda loaded: document(loaded, Convergence),
+    "points": _points,
+    "parameters": lambda loaded: document(loaded, ParameterSet),
+    "sources": _sources,
+}

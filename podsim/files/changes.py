@@ -1,0 +1,213 @@
+"""What-ifs: `--set PATH=VALUE` on numbers of a machine, a workload or the fitted parameters."""
+
+import copy
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from podsim.errors import InputError
+from podsim.files.faults import counted, meant, printable
+from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
+from podsim.files.locate import Path
+from podsim.files.provenance import label
+from podsim.files.read import Document, Rule, structured
+from podsim.model.calibration import ParameterSet
+from podsim.model.quantity import Provenance, SourceKind
+
+T = TypeVar("T")
+Changes = Mapping[str, str] | Sequence[str]
+MOST_LISTED: Final = 64
+"""Paths that an error lists one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value that a user puts in place of another."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One value of a file that can be changed: its place and its type."""
+
+    path: Path
+    annotated: Any
+
+
+def parse(changes: Changes) -> tuple[Change, ...]:
+    """Changes from a mapping or from texts "PATH=VALUE"; InputError for what is neither, empty or set twice."""
+    wrong: list[tuple[str, str]] = []
+    found: dict[str, Change] = {}
+    for path, text in _pairs(changes, wrong):
+        if not path or not text:
+            wrong.append((f"{path}={text}", "the path is empty" if not path else "the value is empty"))
+        elif path in found:
+            wrong.append((f"{path}={text}", f"set before, to {found[path].text}"))
+        else:
+            found[path] = Change(path, text)
+    if wrong:
+        raise _error(wrong, hint="--set PATH=VALUE, for example --set gw-link.bandwidth='400 Gbit/s'")
+    return tuple(found.values())
+
+
+def _pairs(changes: Changes, wrong: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    if isinstance(changes, Mapping):
+        yield from ((path.strip(), _unquoted(str(text))) for path, text in changes.items())
+        return
+    for change in changes:
+        path, equals, text = change.partition("=")
+        if equals:
+            yield path.strip(), _unquoted(text)
+        else:
+            wrong.append((change, 'there is no "=" in it'))
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1].strip() if quoted else text
+
+
+def _error(rows: Sequence[tuple[str, str]], *, more: Sequence[str] = (), hint: str = "") -> InputError:
+    width = max(len(printable(change)) for change, _ in rows)
+    context = [f"{printable(change):<{width}}  {printable(message)}" for change, message in rows]
+    return InputError(f"--set has {counted(len(rows))}", code="bad-change", context=[*context, *more], hint=hint)
+
+
+def settable(tables: Mapping[str, Any], cls: type, prefix: str = "") -> dict[str, Leaf]:
+    """Every number and choice of bare tables by its path, also those the file leaves out."""
+    leaves = _leaves(tables, cls, ())
+    return {prefix + label(leaf.path, tables): leaf for leaf in leaves}
+
+
+def _leaves(raw: Any, annotated: Any, path: Path) -> Iterator[Leaf]:
+    kind = bare(annotated)[0]
+    if is_array_of_tables(kind):
+        for at, item in enumerate(raw or ()):
+            yield from _leaves(item, member(kind), (*path, at))
+    elif not is_table(kind):
+        if kind is not str and kind != tuple[str, ...]:
+            yield Leaf(path, annotated)
+    elif raw is not None:
+        keys = {key: entry.annotated for key, entry in entries(kind).items()} if isinstance(kind, type) else {}
+        for key, inner in (keys or dict.fromkeys(raw, member(kind))).items():
+            yield from _leaves(raw.get(key), inner, (*path, key))
+
+
+def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
+    """Raise where there are changes of paths that do not exist, with what does."""
+    known = list(known)
+    if strangers:
+        rows = [(change.path, "unknown path" + meant(change.path, known)) for change in strangers]
+        raise _error(rows, more=["what can be set:", *_columns(_around(strangers[0].path, known))])
+
+
+def _around(path: str, known: Sequence[str]) -> list[str]:
+    """The known paths nearest to an unknown one; only their beginnings where there are too many."""
+    parent = path
+    while parent:
+        parent = parent.rpartition(".")[0]
+        near = [name for name in known if name.startswith(f"{parent}." if parent else "")]
+        if near:
+            break
+    if len(near) <= MOST_LISTED:
+        return near
+    depth = parent.count(".") + 2 if parent else 1
+    parts = [name.split(".") for name in near]
+    return list(dict.fromkeys(".".join(part[:depth]) + (".…" if len(part) > depth else "") for part in parts))
+
+
+def _columns(words: Sequence[str], width: int = 96) -> list[str]:
+    """Words on as few lines as fit, broken between words only."""
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + len(word) + 2 > width:
+            lines.append("")
+        lines[-1] += ("  " if lines[-1] else "") + word
+    return lines
+
+
+def apply(
+    document: Document[T],
+    cls: type[T],
+    changes: Sequence[Change],
+    rule: Rule,
+    prefix: str = "",
+) -> Document[T]:
+    """The document with changes, all of paths it has, checked exactly as values of a file are."""
+    if not changes:
+        return document
+    leaves = settable(document.tables, cls, prefix)
+    tables = copy.deepcopy(dict(document.tables))
+    provenance = dict(document.provenance)
+    for change in changes:
+        leaf = leaves[change.path]
+        _put(tables, leaf.path, _value(change.text, leaf.annotated))
+        path = change.path.removeprefix(prefix)
+        provenance[path] = Provenance(
+            path=path, text=change.text, kind=SourceKind.ASSUMED, source="", note="given with --set"
+        )
+    value, faults = structured(tables, cls, rule)
+    if value is None:
+        texts = {change.path: change.text for change in changes}
+        raise _error([_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults])
+    return replace(document, value=value, tables=tables, provenance=provenance)
+
+
+def _row(path: str, message: str, texts: Mapping[str, str]) -> tuple[str, str]:
+    return (f"{path}={texts[path]}" if path in texts else path), message
+
+
+def _put(tables: Any, path: Path, value: object) -> None:
+    for part in path[:-1]:
+        tables = tables[part]
+    tables[path[-1]] = value
+
+
+def _value(text: str, annotated: Any) -> Any:
+    """The value as a file would hold it: a text where it has a unit or is a choice, else a number, truth or array."""
+    unit = unit_of(annotated)
+    if unit and unit.symbol:
+        return text
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return found["value"] if list(found) == ["value"] and not issubclass(_class(annotated), str) else text
+
+
+def _class(annotated: Any) -> type:
+    kind = bare(annotated)[0]
+    return kind if isinstance(kind, type) else object
+
+
+def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> ParameterSet:
+    """The parameters with every change that names a fitted one; such a number is taken as certain.
+
+    Raises InputError: a value is not a number above 0.
+    """
+    fitted = dict(parameters.fitted)
+    wrong = []
+    for change in parse(changes):
+        if change.path not in fitted:
+            continue
+        value = _number(change.text)
+        if value is None:
+            wrong.append((f"{change.path}={change.text}", "this parameter wants a finite number above 0"))
+        else:
+            fitted[change.path] = replace(fitted[change.path], value=value, error=0.0)
+    if wrong:
+        raise _error(wrong)
+    return replace(parameters, fitted=fitted)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value > 0 else None

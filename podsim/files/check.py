@@ -1,0 +1,97 @@
+"""What one object cannot know about itself: rules over a whole file, one function a rule."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from podsim.files.faults import Fault, unknown
+from podsim.model.calibration import CalibrationPoint
+from podsim.model.fabric import Topology
+from podsim.model.family import WorkloadFile
+
+MOST_IPUS: Final = 65_536
+"""IPUs of 1,024 racks. Source: IPU-POD64 datasheet, "scalable to 1,024 racks"."""
+_LEVEL: Final = re.compile(r"level (\S+): (.*)", re.DOTALL)
+
+
+def topology_faults(topology: Topology | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Everything wrong with a machine whose parts are each right; unknown links even where they are not."""
+    if topology:
+        yield from _not_too_large(topology)
+        yield from _connected(topology)
+    else:
+        yield from _links_known(tables)
+
+
+def _links_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
+    links = tables.get("link")
+    for at, level in _tables(tables, "level"):
+        link = level.get("link")
+        if isinstance(links, dict) and isinstance(link, str) and link not in links:
+            yield Fault(("level", at, "link"), unknown(link, list(links)))
+
+
+def _tables(tables: Mapping[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
+    members = tables.get(key)
+    return [
+        (at, item) for at, item in enumerate(members if isinstance(members, list) else ()) if isinstance(item, dict)
+    ]
+
+
+def _not_too_large(topology: Topology) -> Iterator[Fault]:
+    if topology.ipus > MOST_IPUS:
+        yield Fault(("level",), f"{topology.ipus:,} IPUs in all; at most {MOST_IPUS:,} are known to be joined")
+
+
+def _connected(topology: Topology) -> Iterator[Fault]:
+    from podsim.topology.measure import connection_faults
+
+    places = {level.name: at for at, level in enumerate(topology.levels)}
+    for text in connection_faults(topology):
+        match = _LEVEL.fullmatch(text)
+        if match and match[1] in places:
+            yield Fault(("level", places[match[1]]), match[2])
+        else:
+            yield Fault(("level",), text)
+
+
+def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Everything wrong with a workload whose parts are each right; unknown practices even where they are not."""
+    yield from _practices_known(tables)
+    if file:
+        yield from _different("practice", [practice.name for practice in file.practices])
+        yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
+        yield from _layouts_in_replica(file)
+
+
+def _practices_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
+    known = [practice["name"] for _, practice in _tables(tables, "practice") if isinstance(practice.get("name"), str)]
+    for at, preset in _tables(tables, "preset"):
+        practice = preset.get("practice")
+        if isinstance(practice, str) and practice not in known:
+            yield Fault(("preset", at, "practice"), unknown(practice, known))
+
+
+def _layouts_in_replica(file: WorkloadFile) -> Iterator[Fault]:
+    for at, practice in enumerate(file.practices):
+        most = max(practice.ipus_per_replica, default=0)
+        for place, stage in enumerate(practice.layout):
+            if stage.ipu >= most:
+                yield Fault(("practice", at, "layout", place, "ipu"), f"{stage.ipu} of {most} IPUs; the first is 0")
+
+
+def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
+    """Everything wrong with calibration points whose parts are each right."""
+    yield from _different("point", [point.id for point in points])
+    for at, point in enumerate(points):
+        for key, value in (("step", point.step_s), ("train", point.train_s)):
+            if not value > 0:
+                yield Fault(("point", at, key), f"must be above 0, not {value}")
+
+
+def _different(key: str, names: Sequence[str]) -> Iterator[Fault]:
+    seen = set()
+    for at, name in enumerate(names):
+        if name in seen:
+            yield Fault((key, at), f'"{name}" is there twice')
+        seen.add(name)

@@ -1,0 +1,108 @@
+"""Where files are looked for, by kind: here, the user's data folder, then what podsim ships."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from podsim.errors import InputError
+from podsim.files.faults import meant, printable, shown
+
+Kind = Literal["chips", "topologies", "workloads"]
+SINGULAR: Final[dict[Kind, str]] = {"chips": "chip", "topologies": "topology", "workloads": "workload"}
+FAMILY: Final = "family"
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, and what to warn of: that it hides another of its name."""
+
+    path: Path
+    warnings: tuple[str, ...] = ()
+
+
+def shipped(folder: str) -> Path:
+    """The folder `topologies` or `calibration` of an installed podsim, else of the repository around the package."""
+    inside = _PACKAGE / "_data" / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
+def folders(kind: Kind) -> tuple[Path, ...]:
+    """Where files of a kind are looked for, in order."""
+    home = os.environ.get("XDG_DATA_HOME") or str(Path("~/.local/share").expanduser())
+    below = Path("topologies", "chips") if kind == "chips" else Path(kind)
+    built_in = _PACKAGE / "workloads" if kind == "workloads" else shipped("topologies") / Path(*below.parts[1:])
+    return below, Path(home, "podsim", below), built_in
+
+
+def is_path(name: str) -> bool:
+    """Whether a name means a file rather than something podsim knows."""
+    return "/" in name or os.sep in name or name.endswith(".toml")
+
+
+def is_name(name: str) -> bool:
+    """Whether a text can be the name of a file, without its suffix."""
+    return _NAME.fullmatch(name) is not None
+
+
+def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
+    """The file of a name, or of a path seen from the file `near`; None where no folder has it."""
+    if is_path(name):
+        return Found(near.parent / name if near else Path(name))
+    if not is_name(name) or (kind, name) == ("topologies", FAMILY):
+        return None
+    hits = [path for path in (folder / f"{name}.toml" for folder in folders(kind)) if _is_file(path)]
+    return _first(hits) if hits else None
+
+
+def _first(hits: list[Path]) -> Found:
+    first, *others = hits
+    # In the repository ./topologies is itself what podsim ships; a file that says the same hides nothing.
+    hidden = [path for path in others if not path.samefile(first) and _differ(path, first)]
+    return Found(first, tuple(f"{first} is used; it hides {path}" for path in hidden))
+
+
+def _differ(one: Path, other: Path) -> bool:
+    try:
+        return one.read_bytes() != other.read_bytes()
+    except OSError:
+        return True
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def files(kind: Kind) -> Iterator[Path]:
+    """Every file of a kind, in the order in which they are looked for."""
+    for folder in folders(kind):
+        try:
+            paths = sorted(folder.glob("*.toml"))
+        except OSError:
+            continue
+        yield from (path for path in paths if (kind, path.stem) != ("topologies", FAMILY))
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Every name of a kind, numbers in them in their natural order."""
+    return tuple(sorted({path.stem for path in files(kind)}, key=_natural))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d{1,18})", name) if part]
+
+
+def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> InputError:
+    """Say that nothing has a name, and which one may have been meant, of files or of `also`."""
+    what = SINGULAR[kind]
+    near = meant(name, (*known, *also))
+    context = () if near else (f"known: {', '.join(known)}",)
+    message = f"no {what} {printable(shown(name))}{near}"
+    return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {what} list")

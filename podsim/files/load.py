@@ -1,0 +1,113 @@
+"""Files to bare TOML tables, with one clear message where that cannot be done."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files.faults import Fault, error_of, meant, printable, shown
+from podsim.files.locate import lines
+
+SCHEMAS: Final = {
+    "chip": "podsim.chip/1",
+    "topology": "podsim.topology/1",
+    "family": "podsim.family/1",
+    "workload": "podsim.workload/1",
+    "convergence": "podsim.convergence/1",
+    "points": "podsim.points/1",
+    "parameters": "podsim.parameters/1",
+    "sources": "podsim.sources/1",
+}
+MOST_BYTES: Final = 2**24
+"""Largest file that is read: ten times the largest that podsim writes would be generous."""
+_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One file as it is written: what it calls itself, its text, its tables without `schema`."""
+
+    path: Path
+    what: str
+    text: str
+    tables: dict[str, Any]
+
+    def error(self, *faults: Fault) -> InputError:
+        """All faults of the file as one error."""
+        return error_of(self.what, self.path.name, faults, lines(self.text))
+
+
+def load(path: Path, what: str = "") -> Loaded:
+    """Read the file `path`, which has to be a `what` file if that is given.
+
+    Raises InputError: the file cannot be read, is not UTF-8 or TOML, or its `schema` is missing or another one.
+    """
+    code = f"bad-{what or 'input'}-file"
+    text = _text(path, code)
+    if not text.strip():
+        raise InputError(f"{path.name} is empty", code=code)
+    tables = _tables(text, path.name, code)
+    schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
+    found = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
+    if not found or (what and found != what):
+        fault = Fault(("schema",), _wrong_schema(schema, found, what))
+        raise error_of(what or "input", path.name, [fault], lines(text))
+    return Loaded(path=path, what=found, text=text, tables=tables)
+
+
+def _text(path: Path, code: str) -> str:
+    try:
+        if path.is_dir():
+            raise InputError(f"{path.name} is a folder, not a file", code=code)
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}", code="no-such-file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{printable(path.name)} cannot be read: {reason}", code=code) from None
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"{path.name} is larger than any podsim file: more than 16 MiB", code=code)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        context = [f"{line}  byte {error.start} (0x{raw[error.start]:02x}) starts no UTF-8 character"]
+        raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
+
+
+def _tables(text: str, name: str, code: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code) from None
+    except ValueError as error:
+        reason = str(error)
+    place = _PLACE.search(reason)
+    line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
+    where = f"column {place[2]}" if place and place[2] else "at its end: is the file cut short?"
+    raise InputError(
+        f"{name} is not TOML", code=code, context=[f"{line}  {printable(_PLACE.sub('', reason))} ({where})"]
+    )
+
+
+def _wrong_schema(schema: object, found: str | None, what: str) -> str:
+    wanted = f'"{SCHEMAS[what]}"' if what else "one of " + ", ".join(f'"{known}"' for known in SCHEMAS.values())
+    if schema is None:
+        return f"is missing; a {what or 'podsim'} file begins with schema = {wanted}"
+    if found:
+        return f'"{schema}" makes it a {found} file; a {what} file ({wanted}) is needed here'
+    if not isinstance(schema, str):
+        return f"this field wants a text, not {shown(schema)}"
+    return f"{shown(schema)} is not known" + (meant(schema, SCHEMAS.values()) or f"; {wanted} is needed")
+
+
+def text_field(loaded: Loaded, key: str) -> str | None:
+    """Take the text at `key` out of the tables; InputError where it is something else."""
+    value: Mapping[str, Any] | object = loaded.tables.pop(key, None)
+    if value is not None and not isinstance(value, str):
+        raise loaded.error(Fault((key,), f"this field wants a text, not {shown(value)}"))
+    return value

@@ -1,0 +1,164 @@
+"""Values apart from where they came from: `{ value, source, … }` tables and the defaults around them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_origin
+
+from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
+from podsim.files.locate import Path
+from podsim.model.quantity import Provenance, SourceKind
+from podsim.units import parse, spell
+
+DEFAULTS: Final = ("source", "kind", "locator", "note")
+LEAF: Final = ("value", *DEFAULTS, "spread", "counts")
+_COUNTS: Final = re.compile(r"^(?=.)(?:(?P<links>\d{1,6}) links(?:, |$))?(?P<both>both directions)?$", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The provenance that values of a table have unless they state their own."""
+
+    source: str = ""
+    kind: str = ""
+    locator: str = ""
+    note: str = ""
+
+    def nearer(self, table: Mapping[str, Any]) -> "Origin":
+        """With what a table inside states; a locator belongs to its source, a note to its kind."""
+        stated = {key: table[key] for key in DEFAULTS if isinstance(table.get(key), str)}
+        if "source" in stated:
+            stated.setdefault("locator", "")
+        if "kind" in stated:
+            stated.setdefault("note", "")
+        return replace(self, **stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """Bare tables, the provenance of the numbers in them by label, and what was wrong on the way."""
+
+    tables: dict[str, Any]
+    provenance: dict[str, Provenance]
+    faults: list[Fault]
+
+
+def unwrap(raw: Mapping[str, Any], cls: type) -> Unwrapped:
+    """Take the provenance out of the tables that describe a `cls`."""
+    walk = _Unwrapper()
+    tables = walk.table(raw, cls, (), Origin())
+    labelled = ((label(path, tables), found) for path, found in walk.provenance.items())
+    return Unwrapped(tables, {name: replace(found, path=name) for name, found in labelled}, walk.faults)
+
+
+def label(path: Path, tables: Mapping[str, Any]) -> str:
+    """A path as `--set` and provenance spell it: members of an array by name, links without "link."."""
+    parts: list[str] = []
+    here: Any = tables
+    for part in path:
+        parts.append(_member_label(here, part) if isinstance(part, int) else part)
+        here = _step(here, part)
+    return ".".join(parts[1:] if parts[0] == "link" and len(parts) > 1 else parts)
+
+
+def _step(here: Any, part: str | int) -> Any:
+    if isinstance(here, dict):
+        return here.get(part)
+    return here[part] if isinstance(here, list) and isinstance(part, int) and part < len(here) else None
+
+
+def _member_label(members: Any, index: int) -> str:
+    names = [item.get("name", item.get("id")) if isinstance(item, dict) else None for item in members or ()]
+    mine = names[index] if index < len(names) else None
+    return mine if isinstance(mine, str) and names.count(mine) == 1 else str(index)
+
+
+class _Unwrapper:
+    """One walk over the tables of a file, along the types they will become."""
+
+    def __init__(self) -> None:
+        self.provenance: dict[Path, Provenance] = {}
+        self.faults: list[Fault] = []
+
+    def table(self, raw: Mapping[str, Any], cls: type, path: Path, around: Origin) -> dict[str, Any]:
+        """The keys of a dataclass."""
+        known = entries(cls)
+        origin = self._origin(raw, around, path, [key for key in DEFAULTS if key in raw and key not in known])
+        return {
+            key: self.value(value, known[key].annotated, (*path, key), origin) if key in known else value
+            for key, value in raw.items()
+            if key in known or key not in DEFAULTS
+        }
+
+    def mapping(self, raw: Mapping[str, Any], kind: Any, path: Path, around: Origin) -> dict[str, Any]:
+        """Keys that the file is free to name, beside the defaults for all of them."""
+        stated = [key for key in DEFAULTS if isinstance(raw.get(key), str)]
+        origin = self._origin(raw, around, path, stated)
+        return {
+            key: self.value(value, member(kind), (*path, key), origin)
+            for key, value in raw.items()
+            if key not in stated
+        }
+
+    def value(self, raw: Any, annotated: Any, path: Path, origin: Origin) -> Any:
+        """Whatever stands at one key."""
+        kind = bare(annotated)[0]
+        if is_array_of_tables(kind) and isinstance(raw, list):
+            return [self.value(item, member(kind), (*path, at), origin) for at, item in enumerate(raw)]
+        if is_table(kind) and isinstance(raw, dict):
+            return (self.mapping if get_origin(kind) else self.table)(raw, kind, path, origin)
+        return raw if is_table(kind) or is_array_of_tables(kind) else self.leaf(raw, annotated, path, origin)
+
+    def leaf(self, raw: Any, annotated: Any, path: Path, origin: Origin) -> Any:
+        """A bare value; where it came from is kept, unless it is only a text."""
+        text = ""
+        if isinstance(raw, dict) and "value" in raw:
+            origin = self._origin(raw, origin, path, [key for key in DEFAULTS if key in raw])
+            for key in sorted(raw.keys() - set(LEAF)):
+                self.faults.append(Fault((*path, key), "unknown key" + meant(key, LEAF)))
+            text = _spelled(raw["value"])
+            raw = self._single(raw, annotated, path) if "counts" in raw else raw["value"]
+        kind = bare(annotated)[0]
+        if kind is not str and kind != tuple[str, ...]:
+            self.provenance[path] = _provenance(text or _spelled(raw), origin)
+        return raw
+
+    def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, stated: list[str]) -> Origin:
+        kinds = [str(kind) for kind in SourceKind]
+        for key in stated:
+            if not isinstance(raw[key], str):
+                self.faults.append(Fault((*path, key), f"this field wants a text, not {shown(raw[key])}"))
+            elif key == "kind" and raw[key] not in kinds:
+                self.faults.append(Fault((*path, key), unknown(raw[key], kinds)))
+        return around.nearer(raw)
+
+    def _single(self, raw: Mapping[str, Any], annotated: Any, path: Path) -> Any:
+        """One direction of one link, of a data rate that counts several."""
+        unit, match = unit_of(annotated), _COUNTS.match(str(raw["counts"]))
+        if not (unit and unit.symbol == "B/s" and isinstance(raw["value"], str)):
+            self.faults.append(Fault((*path, "counts"), "only a data rate can count several links"))
+        elif not match or not int(match["links"] or 1):
+            self.faults.append(Fault((*path, "counts"), 'write it as "10 links, both directions"'))
+        else:
+            try:
+                rate = parse(raw["value"], unit.symbol)
+            except ValueError:
+                return raw["value"]
+            return spell(rate / int(match["links"] or 1) / (2 if match["both"] else 1), unit.symbol)
+        return raw["value"]
+
+
+def _spelled(raw: Any) -> str:
+    """A value as the file prints it."""
+    if isinstance(raw, list):
+        return ", ".join(_spelled(item) for item in raw)
+    return raw if isinstance(raw, str) else shown(raw)
+
+
+def _provenance(text: str, origin: Origin) -> Provenance:
+    kinds = {str(kind): kind for kind in SourceKind}
+    # Nobody answers for a number without a source: it is assumed, whatever it looks like.
+    unstated = SourceKind.DATASHEET if origin.source else SourceKind.ASSUMED
+    kind = kinds.get(origin.kind, unstated)
+    return Provenance(path="", text=text, kind=kind, source=origin.source, locator=origin.locator, note=origin.note)

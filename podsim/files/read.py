@@ -1,0 +1,66 @@
+"""One file to one value of the model: all faults at once, with line numbers and provenance."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from podsim.files.faults import Fault
+from podsim.files.load import Loaded, load
+from podsim.files.provenance import unwrap
+from podsim.files.structure import structure
+from podsim.model.quantity import Provenance
+
+T = TypeVar("T")
+Rule = Callable[[Any, Mapping[str, Any]], Iterable[Fault]]
+"""What one object cannot know: faults of a value (None where it has others) and its bare tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Generic[T]):
+    """A value with the file it came from, the provenance of its numbers by dotted path, and what to warn of.
+
+    `tables` is what the file says without provenance, with the files it extends: what `--set` changes.
+    """
+
+    value: T
+    path: str
+    text: str = field(repr=False)
+    tables: Mapping[str, Any] = field(repr=False)
+    provenance: Mapping[str, Provenance] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+
+def no_rule(_value: object, _tables: Mapping[str, Any]) -> Iterable[Fault]:
+    """Nothing to check over a whole file."""
+    return ()
+
+
+def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule) -> Document[T]:
+    """The `cls` that the `what` file `path` describes.
+
+    Raises InputError with every fault of the file.
+    """
+    return document(load(path, what), cls, rule)
+
+
+def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule) -> Document[T]:
+    """The `cls` that a loaded file describes."""
+    unwrapped = unwrap(loaded.tables, cls)
+    value, faults = structured(unwrapped.tables, cls, rule)
+    if value is None or unwrapped.faults:
+        raise loaded.error(*unwrapped.faults, *faults)
+    return Document(
+        value=value,
+        path=str(loaded.path),
+        text=loaded.text,
+        tables=unwrapped.tables,
+        provenance=unwrapped.provenance,
+    )
+
+
+def structured(tables: Mapping[str, Any], cls: type[T], rule: Rule) -> tuple[T | None, list[Fault]]:
+    """The value of bare tables where they and the rule find no fault, else the faults."""
+    value, faults = structure(tables, cls)
+    faults = [*faults, *rule(value, tables)]
+    return (None if faults else value), faults

@@ -1,0 +1,166 @@
+"""Machine files: `chip` and `extends` resolved, then read as one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files.check import topology_faults
+from podsim.files.faults import Fault, shown, spelled
+from podsim.files.find import Kind, files, find, names, unknown_name
+from podsim.files.load import Loaded, load
+from podsim.files.merge import merge, own_index
+from podsim.files.provenance import unwrap
+from podsim.files.read import Document, read, structured
+from podsim.model.chip import Chip
+from podsim.model.fabric import Topology
+from podsim.model.quantity import Provenance
+
+NOT_INHERITED: Final = ("name", "title")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """A machine before it is structured: bare tables, where they came from, the machine it extends."""
+
+    loaded: Loaded
+    own: Mapping[str, Any]
+    tables: Mapping[str, Any]
+    provenance: Mapping[str, Provenance]
+    faults: tuple[Fault, ...] = ()
+    warnings: tuple[str, ...] = ()
+    base: "Parts | None" = None
+    chip_in: Path | None = None  # the file that names the chip; None where a caller did
+
+
+def chip_document(name: str, *, near: Path | None = None) -> Document[Chip]:
+    """The chip of a name, or of a path seen from the file `near`; InputError where there is none or it has faults."""
+    found = find("chips", name, near=near)
+    if not found:
+        raise unknown_name("chips", name, names("chips"))
+    return replace(read(found.path, Chip, "chip"), warnings=found.warnings)
+
+
+def alias(name: str) -> Path | None:
+    """The machine file that has `name` among its `aliases`."""
+    for path in files("topologies"):
+        try:
+            # Only a file that mentions the name is worth parsing.
+            if f'"{name}"' in path.read_text(encoding="utf-8") and name in load(path, "topology").tables["aliases"]:
+                return path
+        except (OSError, ValueError, LookupError, TypeError, InputError):
+            continue  # a broken file has no aliases; it is reported when it is asked for itself
+    return None
+
+
+def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] = ()) -> Parts:
+    """The tables of a machine file over those of the files it extends.
+
+    Raises InputError: a file cannot be read, extends itself, or extends a machine that does not exist.
+    """
+    loaded = load(path, "topology")
+    extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
+    unwrapped = unwrap(loaded.tables, Topology)
+    parts = Parts(
+        loaded=loaded,
+        own=unwrapped.tables,
+        tables=unwrapped.tables,
+        provenance=unwrapped.provenance,
+        faults=(*_text_faults(extends, aliases), *unwrapped.faults),
+        warnings=warnings,
+        chip_in=path,
+    )
+    return over(_base(loaded, extends, inside), parts) if isinstance(extends, str) else parts
+
+
+def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:
+    if extends is not None and not isinstance(extends, str):
+        yield Fault(("extends",), f"this field wants the name of a machine, not {shown(extends)}")
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        yield Fault(("aliases",), f"this field wants an array of names, not {shown(aliases)}")
+
+
+def _base(loaded: Loaded, name: str, inside: tuple[Path, ...]) -> Parts:
+    found = find("topologies", name, near=loaded.path)
+    if not found:
+        raise _at(loaded, "extends", "topologies", name)
+    chain = (*inside, loaded.path)
+    if found.path.resolve() in [path.resolve() for path in chain]:
+        circle = " → ".join(path.name for path in (*chain, found.path))
+        raise loaded.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
+    base = gather(found.path, found.warnings, chain)
+    if base.faults:
+        finish(base)
+    return base
+
+
+def _at(loaded: Loaded, key: str, kind: Kind, name: str) -> InputError:
+    """An unknown name, said at the line of the file that gives it."""
+    error = unknown_name(kind, name, names(kind))
+    return loaded.error(Fault((key,), "; ".join((error.message, *error.context))))
+
+
+def over(base: Parts, parts: Parts) -> Parts:
+    """What a machine changes, put over the machine it extends."""
+    below = {key: value for key, value in base.tables.items() if key not in NOT_INHERITED}
+    own = {"title": parts.own["name"], **parts.own} if "name" in parts.own else parts.own
+    return replace(
+        parts,
+        tables=merge(below, own),
+        provenance={**base.provenance, **parts.provenance},
+        warnings=(*base.warnings, *parts.warnings),
+        base=base,
+        chip_in=parts.chip_in if "chip" in own else base.chip_in,
+    )
+
+
+def _with_chip(parts: Parts, name: str) -> Parts:
+    """The machine with its chip in place of the chip's name."""
+    here = parts.chip_in == parts.loaded.path
+    if here and not find("chips", name):
+        raise _at(parts.loaded, "chip", "chips", name)
+    chip = chip_document(name, near=parts.chip_in)
+    new = {f"chip.{path}": replace(found, path=f"chip.{path}") for path, found in chip.provenance.items()}
+    return replace(
+        parts,
+        tables={**parts.tables, "chip": chip.tables},
+        provenance={**parts.provenance, **new},
+        warnings=(*parts.warnings, *chip.warnings),
+    )
+
+
+def finish(parts: Parts) -> Document[Topology]:
+    """The machine itself.
+
+    Raises InputError with every fault, each at its line of the file it stands in.
+    """
+    chip = parts.tables.get("chip")
+    if isinstance(chip, str):
+        parts = _with_chip(parts, chip)
+    value, faults = structured(parts.tables, Topology, topology_faults)
+    if value is None or parts.faults:
+        if parts.base:
+            finish(parts.base)
+        raise parts.loaded.error(*parts.faults, *_at_home(faults, parts))
+    return Document(
+        value=value,
+        path=str(parts.loaded.path),
+        text=parts.loaded.text,
+        tables=parts.tables,
+        provenance=parts.provenance,
+        warnings=parts.warnings,
+    )
+
+
+def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:
+    """Faults of merged tables under the paths of the file that extends; the files below it are sound."""
+    for fault in faults:
+        if not parts.base or fault.path[:1] != ("level",) or len(fault.path) == 1:
+            yield fault
+            continue
+        at = own_index(list(parts.base.tables["level"]), list(parts.own.get("level", [])), int(fault.path[1]))
+        if at is None:
+            yield Fault(("extends",), f"{spelled(fault.path)}: {fault.message}")
+        else:
+            yield Fault(("level", at, *fault.path[2:]), fault.message)

@@ -1,0 +1,97 @@
+"""What podsim writes: the fitted parameters, and any text without losing the one before."""
+
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files.keys import entries, unit_of
+from podsim.files.load import SCHEMAS
+from podsim.model.calibration import ParameterSet
+from podsim.units import spell
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def parameters_text(parameters: ParameterSet) -> str:
+    """The parameters as TOML: the same text for the same parameters, which read back are equal to them."""
+    head = [
+        "# Written by podsim calibrate, which is the only thing that changes this file.",
+        f'schema = "{SCHEMAS["parameters"]}"',
+        'kind = "fitted"',
+    ]
+    return "\n".join([*head, *_table(parameters, ())]) + "\n"
+
+
+def _table(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Bare values first, then the tables inside, all in one order."""
+    rows = _rows(value)
+    leaves = [(key, text) for key, _, text in rows if text is not None]
+    if path and leaves:
+        yield ""
+        yield f"[{'.'.join(_key(part) for part in path)}]"
+    yield from (f"{_key(key)} = {text}" for key, text in leaves)
+    for key, inner, text in rows:
+        if text is None:
+            yield from _table(inner, (*path, key))
+
+
+def _rows(value: Any) -> list[tuple[str, Any, str | None]]:
+    """Key, value, and the value's text where it is no table."""
+    if isinstance(value, Mapping):
+        return [(str(key), inner, _leaf(inner, "")) for key, inner in sorted(value.items())]
+    rows = []
+    cls: Any = type(value)
+    for key, entry in entries(cls).items():
+        unit = unit_of(entry.annotated)
+        inner = getattr(value, entry.name)
+        rows.append((key, inner, _leaf(inner, unit.symbol if unit else "")))
+    return rows
+
+
+def _leaf(value: Any, unit: str) -> str | None:
+    if is_dataclass(value) or isinstance(value, Mapping):
+        return "{}" if value == {} else None
+    if isinstance(value, tuple):
+        return "[" + ", ".join(str(_leaf(item, "")) for item in value) + "]"
+    if isinstance(value, str):
+        return f'"{_escaped(value)}"'
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no number to write into a file")
+    return f'"{spell(value, unit)}"' if unit else repr(value)
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else f'"{_escaped(key)}"'
+
+
+def _escaped(text: str) -> str:
+    return "".join(
+        _ESCAPED.get(letter) or (letter if letter.isprintable() else f"\\U{ord(letter):08x}") for letter in text
+    )
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace the file `path`, or leave it as it was; InputError where that is not allowed."""
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            try:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).chmod(mode)
+                Path(file.name).replace(path)
+            except BaseException:
+                with suppress(OSError):
+                    Path(file.name).unlink()
+                raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}", code="cannot-write") from None

@@ -1,0 +1,90 @@
+"""Which units of a model each pipeline stage holds."""
+
+from podsim.errors import InputError
+from podsim.model.mapping import Stage
+from podsim.model.training import Practice
+from podsim.model.workload import Pass, Unit, Workload
+
+
+def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
+    """The practice's own split where it states one, else an even one; InputError where there are too few units."""
+    if practice.layout:
+        return _stated(workload, practice)
+    if ipus == 1:
+        return (Stage(index=0, ipu=0, units=workload.units),)
+    if len(workload.units) < ipus + 1:
+        raise InputError(
+            f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs a replica",
+            code="mapping-does-not-divide",
+            hint=f"at most --ipus-per-replica {2 ** (len(workload.units).bit_length() - 1)}",
+        )
+    return _even_folded(workload, ipus) if _tied(workload) else _even(workload, ipus)
+
+
+def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:
+    result, left = [], list(workload.units)
+    for index, layout in enumerate(practice.layout):
+        count = sum(layout.units.values())
+        taken, left = tuple(left[:count]), left[count:]
+        groups = {group: sum(unit.group == group for unit in taken) for group in layout.units}
+        if groups != dict(layout.units):
+            raise InputError(
+                f"practice {practice.name}: stage {index} asks for {dict(layout.units)}, the model's next units are {groups}",
+                code="bad-layout",
+            )
+        result.append(Stage(index=index, ipu=layout.ipu, units=taken))
+    if left:
+        raise InputError(f"practice {practice.name}: the layout leaves out {left[0].name} and after", code="bad-layout")
+    return tuple(result)
+
+
+def _tied(workload: Workload) -> bool:
+    """Whether the last unit shares weights with the first, so that one IPU must hold both."""
+    return any(operator.tied for operator in workload.units[-1].operators)
+
+
+def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:
+    """n + 1 stages on n IPUs: the embedding alone first, the heads with the last layers back on its IPU."""
+    middle, heads = workload.units[1:-1], workload.units[-1]
+    parts = _partition(middle, ipus, last_extra=_weight(heads))
+    placed = [*parts[:-1], (*parts[-1], heads)]
+    first = Stage(index=0, ipu=0, units=workload.units[:1])
+    rest = (Stage(index=i + 1, ipu=(i + 1) % ipus, units=tuple(part)) for i, part in enumerate(placed))
+    return (first, *rest)
+
+
+def _even(workload: Workload, ipus: int) -> tuple[Stage, ...]:
+    parts = _partition(workload.units, ipus, last_extra=0.0)
+    return tuple(Stage(index=i, ipu=i, units=tuple(part)) for i, part in enumerate(parts))
+
+
+def _weight(unit: Unit) -> float:
+    return unit.flop(Pass.FORWARD)
+
+
+def _partition(units: tuple[Unit, ...], parts: int, *, last_extra: float) -> list[tuple[Unit, ...]]:
+    """Contiguous parts with the least largest FLOP; the last one has `last_extra` to carry already."""
+    weights = [_weight(unit) for unit in units]
+    low, high = max(weights), sum(weights) + last_extra
+    for _ in range(60):
+        limit = (low + high) / 2
+        low, high = (low, limit) if _fill(weights, parts, limit, last_extra) else (limit, high)
+    cuts = _fill(weights, parts, high, last_extra)
+    assert cuts is not None, "the whole in one part is within the limit"
+    return [units[begin:end] for begin, end in cuts]
+
+
+def _fill(weights: list[float], parts: int, limit: float, last_extra: float) -> list[tuple[int, int]] | None:
+    """Fill part after part up to the limit, leaving one unit for each part to come; None where it does not work."""
+    cuts, begin = [], 0
+    for part in range(parts):
+        remaining = parts - part - 1
+        end, carried = begin, last_extra if remaining == 0 else 0.0
+        while end < len(weights) - remaining and (carried + weights[end] <= limit * (1 + 1e-12) or end == begin):
+            carried += weights[end]
+            end += 1
+        if carried > limit * (1 + 1e-9) and remaining == 0:
+            return None
+        cuts.append((begin, end))
+        begin = end
+    return cuts if begin == len(weights) else None

@@ -1,0 +1,212 @@
+"""The weight update as blocks: reduce-scatter in the rack, all-reduce between racks, optimizer, all-gather.
+
+With replicated tensor sharding each replica of a rack updates its shard of the state; without it the gathered buffer
+is the reduced gradient and every replica updates everything: the traffic is the same.
+"""
+
+import math
+from dataclasses import dataclass
+
+from podsim.lowering.pipeline import Pipeline
+from podsim.model.fabric import Shape
+from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
+from podsim.model.training import StatePlace
+from podsim.physics import collectives
+from podsim.physics.links import alone_s
+from podsim.physics.optimizers import PASSES
+from podsim.physics.sram import sram_s
+from podsim.physics.sync import machine_sync_s
+
+UPDATE_BYTES = 4  # the optimizers compute in float (mlperf-training-v1-1, lamb in FLOAT)
+NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one IPU of a replica contributes to the update."""
+
+    ipu: int
+    parameters: int
+    tensors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Everything that lowering the update needs to know."""
+
+    pipeline: Pipeline
+    optimizer: str
+    shares: tuple[Share, ...]
+
+    @property
+    def local(self) -> int:
+        """Replicas of one rack."""
+        topology, mapping = self.pipeline.machine.topology, self.pipeline.mapping
+        return min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+
+    @property
+    def racks(self) -> int:
+        """Racks that hold replicas."""
+        return max(1, self.pipeline.mapping.replicas // self.local)
+
+    def parameter(self, name: str) -> float:
+        """A fitted number."""
+        return self.pipeline.machine.parameters.value(name)
+
+    @property
+    def buckets(self) -> int:
+        """Collectives one after the other: one a tensor, one a full buffer, or one in all where they are merged."""
+        practice = self.pipeline.mapping.practice
+        if practice.merged_collectives:
+            return 1
+        if practice.collective_buffer_bytes:
+            largest = max(share.parameters for share in self.shares) * practice.gradient_bytes
+            return max(1, math.ceil(largest / practice.collective_buffer_bytes))
+        return max(share.tensors for share in self.shares)
+
+    @property
+    def start_s(self) -> float:
+        """Software cost of one phase of a collective [s], with the factor of an older release."""
+        factor = f"sdk-{self.pipeline.machine.sdk}.collective"
+        fitted = self.pipeline.machine.parameters.fitted
+        return self.parameter("collective.start") * (fitted[factor].value if factor in fitted else 1.0)
+
+
+def shares(pipeline: Pipeline) -> tuple[Share, ...]:
+    """Weights and tensors by IPU of a replica."""
+    parameters: dict[int, int] = {}
+    tensors: dict[int, int] = {}
+    for stage in pipeline.mapping.stages:
+        parameters[stage.ipu] = parameters.get(stage.ipu, 0) + sum(unit.parameters for unit in stage.units)
+        tensors[stage.ipu] = tensors.get(stage.ipu, 0) + sum(unit.weight_tensors for unit in stage.units)
+    return tuple(Share(ipu, parameters[ipu], tensors[ipu]) for ipu in sorted(parameters))
+
+
+def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
+    """The weight update of a step, in order."""
+    update = Update(pipeline, optimizer, shares(pipeline))
+    phases: list[tuple[str, list[Task]]] = []
+    if update.local > 1:
+        phases.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
+    if update.racks > 1:
+        phases.append(("rack all-reduce", _between_racks(update)))
+    phases.append(("weight update", _optimizer(update)))
+    if update.local > 1:
+        norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
+        phases.append(("all-gather", _ring(update, "all-gather", starts=update.buckets * (2 if norms else 1))))
+    return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in phases)
+
+
+def _unrolled(tasks: list[Task], folded: bool) -> tuple[Task, ...]:
+    """Equal tasks in a row as one with a repeat, or each for itself; tasks of these blocks form a chain or a fan."""
+    if folded or all(task.repeat == 1 for task in tasks):
+        return tuple(tasks)
+    result: list[Task] = []
+    end: dict[int, int] = {}
+    for number, task in enumerate(tasks):
+        needs = tuple(end[need] for need in task.needs)
+        for _ in range(task.repeat):
+            result.append(Task(task.kind, task.name, task.where, task.cut, needs, task.flows, task.part))
+            needs = (len(result) - 1,)
+        end[number] = len(result) - 1
+    return tuple(result)
+
+
+def _ring(update: Update, name: str, *, starts: int) -> list[Task]:
+    """One phase over the replicas of a rack: every IPU position its own pair of rings, all at once."""
+    pipeline = update.pipeline
+    size, practice = pipeline.mapping.ipus_per_replica, pipeline.mapping.practice
+    order = collectives.ring_order(update.local, around_ladder=size == 1)
+    step = collectives.ring_reduce_scatter(order)
+    flows, farthest = [], 0.0
+    for share in update.shares:
+        volume = share.parameters * practice.gradient_bytes * step.share / update.parameter("collective.efficiency")
+        for sender, to in step.pairs:
+            route = pipeline.fabric.route(sender * size + share.ipu, to * size + share.ipu)
+            farthest = max(farthest, route.latency_s)
+            flows.append(Flow(route.links, volume))
+    start = _fixed(f"{name} start", Part.ALL_REDUCE, starts * update.start_s)
+    latency: Cut = ((Part.ALL_REDUCE, update.buckets * farthest),)
+    ring = Task(
+        TaskKind.TRANSFER, name, -1, latency, (0,), flows=tuple(flows), part=Part.ALL_REDUCE, repeat=step.repeat
+    )
+    return [start, ring]
+
+
+def _between_racks(update: Update) -> list[Task]:
+    """All-reduce of the shards over GW-Links: halving and doubling or a ring, whichever is sooner."""
+    options = (collectives.halving_doubling(update.racks), collectives.ring_all_reduce(update.racks))
+    plans = [_rack_steps(update, steps) for steps in options]
+    capacities = update.pipeline.fabric.capacities
+
+    def seconds(tasks: list[Task]) -> float:
+        return sum(task.repeat * (task.fixed_s + alone_s(task.flows, capacities)) for task in tasks)
+
+    return min(plans, key=seconds)
+
+
+def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Task]:
+    pipeline = update.pipeline
+    tasks: list[Task] = []
+    for step in steps:
+        flows, farthest = _rack_flows(update, step)
+        fixed: Cut = ((Part.ALL_REDUCE, update.buckets * (farthest + update.start_s)),)
+        needs = (len(tasks) - 1,) if tasks else ()
+        tasks.append(
+            Task(
+                TaskKind.TRANSFER, "rack all-reduce", -1, fixed, needs, flows=flows, part=Part.ALL_REDUCE,
+                repeat=step.repeat,
+            )
+        )  # fmt: skip
+    return tasks
+
+
+def _rack_flows(update: Update, step: collectives.Step) -> tuple[tuple[Flow, ...], float]:
+    """Flows of one step between gateways of the same machine index; behind a switch one pair stands for all."""
+    pipeline, topology = update.pipeline, update.pipeline.machine.topology
+    level = topology.level("pod")
+    alike = pipeline.folded and level is not None and level.shape is Shape.SWITCH
+    flows, farthest = [], 0.0
+    for machine, volume in _machine_bytes(update).items():
+        for sender, to in step.pairs[:1] if alike else step.pairs:
+            route = pipeline.fabric.gateway_route(machine, sender, to)
+            farthest = max(farthest, route.latency_s)
+            flows.append(Flow(route.links, volume * step.share))
+    return tuple(flows), farthest
+
+
+def _machine_bytes(update: Update) -> dict[int, float]:
+    """Bytes of the reduced shards behind each gateway of a rack."""
+    mapping, topology = update.pipeline.mapping, update.pipeline.machine.topology
+    result: dict[int, float] = {}
+    for replica in range(update.local):
+        for share in update.shares:
+            machine = (replica * mapping.ipus_per_replica + share.ipu) // topology.ipus_per_machine
+            shard = share.parameters * mapping.practice.gradient_bytes / update.local
+            result[machine] = result.get(machine, 0.0) + shard
+    return result
+
+
+def _optimizer(update: Update) -> list[Task]:
+    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after."""
+    pipeline, practice = update.pipeline, update.pipeline.mapping.practice
+    chip, gateway = pipeline.machine.chip, pipeline.machine.topology.gateway
+    passes = PASSES[update.optimizer]
+    shards = update.local if practice.state_sharded else 1
+    tasks: list[Task] = []
+    for replica in pipeline.replicas:
+        for share in update.shares:
+            elements, where = share.parameters / shards, replica * pipeline.mapping.ipus_per_replica + share.ipu
+            moved = elements * (passes.reads + passes.writes) * UPDATE_BYTES
+            cut: Cut = ((Part.WEIGHT_UPDATE, sram_s(moved, chip, update.parameter("sram.efficiency"))),)
+            if practice.state is StatePlace.STREAMING:
+                state = 2 * elements * sum(practice.moment_bytes)
+                cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))
+            tasks.append(Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE))
+    hops = pipeline.machine.topology.ipus_per_rack
+    sync = ((Part.SYNC, machine_sync_s(chip, hops)),)
+    return [*tasks, Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC)]
+
+
+def _fixed(name: str, part: Part, seconds: float) -> Task:
+    return Task(TaskKind.SYNC, name, -1, ((part, seconds),), part=part)

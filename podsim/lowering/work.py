@@ -1,0 +1,108 @@
+"""What each stage of a mapping asks of its IPU for one micro-batch, and what it sends on."""
+
+from dataclasses import dataclass
+
+from podsim.model.machine import Machine
+from podsim.model.mapping import Mapping, Stage
+from podsim.model.program import Cut, Part
+from podsim.model.training import Practice, Recompute
+from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
+from podsim.physics.sync import machine_sync_s
+from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
+
+
+def rates(machine: Machine, workload: Workload) -> Rates:
+    """The roofline of a machine at the workload's precision."""
+    return Rates(
+        chip=machine.chip,
+        precision=workload.precision,
+        compute_efficiency=machine.parameters.value("compute.efficiency"),
+        sram_efficiency=machine.parameters.value("sram.efficiency"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StageWork:
+    """One stage, one micro-batch: its forward and backward on the IPU, and the bytes it sends to the next stage."""
+
+    stage: Stage
+    forward: TileCost
+    backward: TileCost
+    boundary_bytes: float
+
+
+def stage_work(workload: Workload, mapping: Mapping, machine: Machine) -> tuple[StageWork, ...]:
+    """The work of every stage; backward includes recomputation and weight gradients."""
+    table = _CostTable(workload, mapping, machine)
+    element_bytes = ELEMENT_BYTES[workload.precision]
+    result = []
+    for stage in mapping.stages:
+        costs = [table.unit(unit) for unit in stage.units]
+        sent = stage.units[-1].out_elements * mapping.micro_batch * element_bytes
+        forward = sum((c[0] for c in costs), TileCost())
+        result.append(StageWork(stage, forward, sum((c[1] for c in costs), TileCost()), sent))
+    return tuple(result)
+
+
+class _CostTable:
+    """Costs of operators for one micro-batch size; layers repeat, so equal shapes are asked once."""
+
+    def __init__(self, workload: Workload, mapping: Mapping, machine: Machine) -> None:
+        self._practice: Practice = mapping.practice
+        self._rows = mapping.micro_batch
+        self._rates = rates(machine, workload)
+        self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
+        self._known: dict[object, tuple[TileCost, TileCost]] = {}
+
+    def unit(self, unit: Unit) -> tuple[TileCost, TileCost]:
+        """Forward and backward of a unit."""
+        pairs = [self._operator(operator) for operator in unit.active(self._practice)]
+        return sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
+
+    def _operator(self, operator: Operator) -> tuple[TileCost, TileCost]:
+        key = (operator.shape, operator.kind, operator.input_gradient)
+        if key not in self._known:
+            self._known[key] = self._cost(operator)
+        return self._known[key]
+
+    def _cost(self, operator: Operator) -> tuple[TileCost, TileCost]:
+        runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
+        if self._practice.recompute is not Recompute.NONE:
+            runs.append(Pass.RECOMPUTE)
+        statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.NORM else 0.0)
+        forward = cost(operator, Pass.FORWARD, self._rows, self._rates) + statistics
+        backward = sum((cost(operator, run, self._rows, self._rates) for run in runs), TileCost())
+        shared = len(runs) - 1  # statistics are shared in backward and again in recomputation
+        return forward, backward + TileCost(sync_s=shared * statistics.sync_s)
+
+
+def norm_span_s(machine: Machine) -> float:
+    """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s]."""
+    link = machine.topology.links["ipu-link"]
+    return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
+
+
+def busiest(work: tuple[StageWork, ...], *, forward_only: bool = False) -> Cut:
+    """Forward and backward of one micro-batch on the IPU that has most of it, cut by part."""
+    by_ipu: dict[int, TileCost] = {}
+    for item in work:
+        total = item.forward if forward_only else item.forward + item.backward
+        by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + total
+    return max(by_ipu.values(), key=lambda c: c.total_s).cut
+
+
+def host_input_s(workload: Workload, mapping: Mapping, machine: Machine) -> float:
+    """Input of one micro-batch of every replica from the hosts: the slowest of PCIe, a machine's network and the servers."""
+    topology, volume = machine.topology, workload.row_bytes * mapping.micro_batch
+    machines = max(1, -(-mapping.ipus // topology.ipus_per_machine))
+    a_machine = mapping.replicas / machines
+    return max(
+        volume / topology.gateway.pcie_bytes_per_s,
+        volume * max(1.0, a_machine) / topology.gateway.host_bytes_per_s,
+        volume * mapping.replicas / (machine.hosts * topology.hosts.server_bytes_per_s),
+    )
+
+
+def host_cut(seconds: float) -> Cut:
+    """Host input as a part of a step."""
+    return ((Part.HOST, seconds),)

@@ -1,0 +1,117 @@
+"""What one IPU can do: tiles, SRAM, exchange, links."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+from podsim.model.quantity import Bytes, BytesPerCycle, BytesPerS, Count, Cycles, Hertz, Key, Positive, Watts
+
+
+class Precision(StrEnum):
+    """Inputs and partial sums of a multiplication, as Poplar users name them."""
+
+    FP16_16 = "16.16"
+    FP16_32 = "16.32"
+    FP32 = "32"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amp:
+    """The accumulating matrix product unit of one tile."""
+
+    flop_per_cycle: Mapping[Precision, Positive]
+    channel_group: Count = 16
+
+    def __post_init__(self) -> None:
+        if any(not rate > 0 for rate in self.flop_per_cycle.values()):
+            raise ValueError("flop_per_cycle: every rate must be above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sram:
+    """The memory of one tile and the width of its path to the workers."""
+
+    bytes_per_tile: Annotated[Bytes, Key("per_tile")]
+    load_bytes_per_cycle: Annotated[BytesPerCycle, Key("load")]
+    store_bytes_per_cycle: Annotated[BytesPerCycle, Key("store")]
+    bandwidth_bytes_per_s: BytesPerS | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """The on-chip exchange as one tile sees it."""
+
+    send_bytes_per_cycle: Annotated[BytesPerCycle, Key("send")]
+    receive_bytes_per_cycle: Annotated[BytesPerCycle, Key("receive")]
+    shared_receive_bytes_per_cycle: Annotated[BytesPerCycle, Key("shared_receive")]
+    efficiency: Positive
+    start_cycles: Annotated[Cycles, Key("start")]
+    bandwidth_bytes_per_s: BytesPerS | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipSync:
+    """What a barrier costs on the chip, and the least a barrier across chips costs."""
+
+    on_chip_cycles: Annotated[Cycles, Key("on_chip")]
+    global_cycles: Annotated[Cycles, Key("global")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One published statement of a quantity, kept where sources disagree."""
+
+    name: str
+    quantity: str
+    text: str
+    source: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """One IPU: what a tile, the exchange and the SRAM can do."""
+
+    name: str
+    title: str
+    tiles: Count
+    worker_threads: Count
+    clock_hz: Hertz
+    amp: Amp
+    sram: Sram
+    exchange: Exchange
+    sync: ChipSync
+    ipu_links: Count
+    power_w: Watts | None = None
+    readings: Annotated[tuple[Reading, ...], Key("reading")] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name in ("tiles", "worker_threads", "ipu_links"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: must be at least 1")
+        if not 0 < self.exchange.efficiency <= 1:
+            raise ValueError("exchange.efficiency: must be above 0 and at most 1")
+
+    @property
+    def sram_bytes(self) -> float:
+        """SRAM of the whole chip [B]."""
+        return self.tiles * self.sram.bytes_per_tile
+
+    def peak_flop_per_s(self, precision: Precision) -> float:
+        """AMP rate of the whole chip [FLOP/s]."""
+        return self.tiles * self.clock_hz * self.amp.flop_per_cycle[precision]
+
+    @property
+    def sram_bytes_per_s(self) -> float:
+        """Data-side SRAM bandwidth of the whole chip [B/s]: as stated, else loads and stores a cycle x tiles x clock."""
+        if self.sram.bandwidth_bytes_per_s is not None:
+            return self.sram.bandwidth_bytes_per_s
+        return (self.sram.load_bytes_per_cycle + self.sram.store_bytes_per_cycle) * self.tiles * self.clock_hz
+
+    @property
+    def exchange_bytes_per_s(self) -> float:
+        """Exchange bandwidth of the whole chip [B/s]: as stated, else receive bytes a cycle x tiles x clock."""
+        if self.exchange.bandwidth_bytes_per_s is not None:
+            return self.exchange.bandwidth_bytes_per_s
+        return self.exchange.receive_bytes_per_cycle * self.tiles * self.clock_hz

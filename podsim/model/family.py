@@ -1,0 +1,80 @@
+"""Workloads as files describe them: a family with its sizes, from which the operators are built."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from podsim.model.chip import Precision
+from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
+from podsim.model.training import Benchmark, Convergence, Practice, Preset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transformer:
+    """An encoder-only transformer with masked-token and sentence heads."""
+
+    layers: Count
+    hidden: Count
+    heads: Count
+    feed_forward: Count
+    sequence: Count
+    vocabulary: Count
+    positions: Count
+    segments: Whole
+    masked_tokens: Count
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary", "positions", "masked_tokens"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: must be at least 1")
+        if self.segments < 0:
+            raise ValueError("segments: must be at least 0")
+        if self.hidden % self.heads:
+            raise ValueError(f"heads: {self.heads} heads do not divide hidden = {self.hidden}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualCnn:
+    """A residual network of bottleneck blocks; stride sits on the 3 x 3 convolution (v1.5)."""
+
+    image: Count
+    stem_channels: Count
+    widths: tuple[Count, ...]
+    blocks: tuple[Count, ...]
+    expansion: Count
+    classes: Count
+    checkpoint_blocks: tuple[Whole, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.widths) != len(self.blocks) or not self.widths:
+            raise ValueError("blocks: must have one entry for each of widths")
+        sizes = (self.image, self.stem_channels, self.expansion, self.classes, *self.widths, *self.blocks)
+        if min(sizes) < 1:
+            raise ValueError("image: every size must be at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadFile:
+    """What a workload file says."""
+
+    name: str
+    title: str
+    sample: str
+    row: str
+    samples_per_row: Positive
+    packing: Positive
+    precision: Precision
+    optimizer: str
+    row_bytes: Annotated[Bytes, Key("row_size")]
+    transformer: Transformer | None = None
+    residual_cnn: ResidualCnn | None = None
+    benchmark: Benchmark
+    convergence: Convergence | None = None
+    practices: Annotated[tuple[Practice, ...], Key("practice")] = ()
+    presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
+
+    def __post_init__(self) -> None:
+        if (self.transformer is None) == (self.residual_cnn is None):
+            raise ValueError("family: give exactly one of [transformer] and [residual_cnn]")
+        for name in ("samples_per_row", "packing"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}: must be above 0")

@@ -1,0 +1,58 @@
+"""How the work is split, and how it is stored."""
+
+from dataclasses import dataclass
+
+from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.model.workload import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One pipeline stage: its place in the pipeline, the IPU of the replica that runs it, the units it holds."""
+
+    index: int
+    ipu: int
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """One way to train a workload on a machine."""
+
+    replicas: int
+    ipus_per_replica: int
+    micro_batch: int
+    accumulation: int
+    stages: tuple[Stage, ...]
+    practice: Practice
+    samples_per_row: float
+
+    @property
+    def ipus(self) -> int:
+        """IPUs used."""
+        return self.replicas * self.ipus_per_replica
+
+    @property
+    def rows_per_step(self) -> int:
+        """Rows of all replicas in one weight update."""
+        return self.micro_batch * self.accumulation * self.replicas
+
+    @property
+    def global_batch(self) -> int:
+        """Nominal samples of one weight update, as submissions state it."""
+        return round(self.rows_per_step * self.samples_per_row)
+
+    @property
+    def schedule(self) -> Schedule:
+        """Order of micro-batches on the stages."""
+        return self.practice.schedule
+
+    @property
+    def recompute(self) -> Recompute:
+        """What backward recomputes."""
+        return self.practice.recompute
+
+    @property
+    def state(self) -> StatePlace:
+        """Where the optimizer state lives."""
+        return self.practice.state

@@ -1,0 +1,125 @@
+"""The answer and what it rests on."""
+
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass
+
+from podsim.model.mapping import Mapping
+from podsim.model.program import Part, StepTimeline
+from podsim.model.quantity import Estimate
+from podsim.model.training import Division
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageMemory:
+    """What one IPU of a replica holds, by category [B]."""
+
+    ipu: int
+    stages: tuple[int, ...]
+    by_category: MappingType[str, float]
+
+    @property
+    def used_bytes(self) -> float:
+        """All categories [B]."""
+        return sum(self.by_category.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFit:
+    """Whether each IPU's share fits its SRAM."""
+
+    capacity_bytes: float
+    ipus: tuple[StageMemory, ...]
+    streaming_bytes_per_ipu: float
+    streaming_capacity_bytes_per_ipu: float
+
+    @property
+    def fullest(self) -> StageMemory:
+        """The IPU of a replica that holds most."""
+        return max(self.ipus, key=lambda stage: stage.used_bytes)
+
+    @property
+    def fraction(self) -> float:
+        """Share of SRAM taken on the fullest IPU."""
+        return self.fullest.used_bytes / self.capacity_bytes
+
+    @property
+    def fits(self) -> bool:
+        """Whether SRAM and streaming memory both hold what they must."""
+        return self.fraction <= 1 and self.streaming_bytes_per_ipu <= self.streaming_capacity_bytes_per_ipu
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run around its steps: counts and seconds."""
+
+    steps: int
+    evaluations: int
+    interval_samples: float | None
+    startup_s: float
+    training_s: float
+    evaluation_s: float
+    checkpoint_s: float
+
+    @property
+    def total_s(self) -> float:
+        """run_start to run_stop [s]."""
+        return self.startup_s + self.training_s + self.evaluation_s + self.checkpoint_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """One mapping that was weighed against the chosen one."""
+
+    mapping: Mapping
+    time_to_train_s: float
+    step_s: float
+    samples: float
+    bubble: float
+    memory: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Why this mapping: how many were weighed, what was rejected, what came close."""
+
+    given: str                       # "flags", "preset NAME" or "search"
+    legal: int
+    rejected: MappingType[str, int]
+    considered: tuple[Considered, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """How long a training run takes, what limits it, how sure that is."""
+
+    workload: str
+    workload_title: str
+    target: str
+    topology: str
+    topology_title: str
+    chip: str
+    ipus: int
+    sdk: str
+    division: Division
+    optimizer: str
+    hosts: int
+    engine: str
+    mapping: Mapping
+    choice: Choice
+    timeline: StepTimeline
+    step_s: Estimate
+    throughput_samples_per_s: Estimate
+    samples_to_converge: Estimate
+    time_to_train_s: Estimate
+    run: Run
+    mfu: float
+    memory: MemoryFit
+    limited_by: str
+    assumptions: tuple[str, ...]
+    calibration: str
+
+    @property
+    def breakdown_s(self) -> MappingType[Part, float]:
+        """Where a step goes; adds up to `step_s` [s]."""
+        return self.timeline.breakdown_s

@@ -1,0 +1,108 @@
+"""One training step as an explicit graph of tasks: the only thing an engine sees."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TaskKind(StrEnum):
+    """What a task occupies."""
+
+    COMPUTE = "compute"     # an IPU
+    TRANSFER = "transfer"   # links, as one flow group
+    SYNC = "sync"           # a barrier
+    HOST = "host"           # the path from a host, or streaming memory
+
+
+class Part(StrEnum):
+    """What a second of a step is spent on; the keys of `breakdown_s`."""
+
+    COMPUTE = "compute"
+    EXCHANGE = "exchange"
+    SYNC = "sync"
+    TRANSFER = "transfer"
+    BUBBLE = "bubble"
+    ALL_REDUCE = "all_reduce"
+    WEIGHT_UPDATE = "weight_update"
+    STREAMING = "streaming_memory"
+    HOST = "host_input"
+
+
+Cut = tuple[tuple[Part, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Bytes over a route of directed links; `count` equal flows take the same links."""
+
+    route: tuple[int, ...]
+    volume_bytes: float
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A piece of a step: fixed durations by part, or a flow group with a fixed part before it; `repeat` in a row.
+
+    `where` is the IPU of the program (index), or -1 where no single IPU is meant; `needs` are indices of earlier
+    tasks of the same block.
+    """
+
+    kind: TaskKind
+    name: str
+    where: int
+    cut: Cut
+    needs: tuple[int, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    part: Part = Part.COMPUTE
+    repeat: int = 1
+
+    @property
+    def fixed_s(self) -> float:
+        """Duration without the flows, once [s]."""
+        return sum(seconds for _, seconds in self.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Tasks between two barriers; `repeat` equal blocks follow each other."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    repeat: int = 1
+    pipeline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgram:
+    """One weight update. `steady` is the work of the busiest IPU for all its micro-batches, cut by part."""
+
+    blocks: tuple[Block, ...]
+    ipus: int
+    steady: Cut
+
+    @property
+    def tasks(self) -> int:
+        """Tasks an engine walks over."""
+        return sum(len(block.tasks) for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One task as it ran; `repeat` copies follow without a gap."""
+
+    name: str
+    where: int
+    kind: TaskKind
+    part: Part
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimeline:
+    """When everything of one step happened; `breakdown_s` adds up to `step_s`."""
+
+    step_s: float
+    breakdown_s: dict[Part, float]
+    spans: tuple[Span, ...]
+    events: int

@@ -1,0 +1,100 @@
+"""SI floats that carry their unit in the type, and where a number came from."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit in which a field is stored, "" for a plain number; `positive` says whether zero is refused.
+
+    Files may state no negative number where a `Unit` stands.
+    """
+
+    symbol: str
+    positive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The file key of a field, where it is not the field name less its unit."""
+
+    name: str
+
+
+Seconds = Annotated[float, Unit("s", positive=False)]
+Hertz = Annotated[float, Unit("Hz")]
+Bytes = Annotated[float, Unit("B")]
+BytesPerS = Annotated[float, Unit("B/s")]
+BytesPerCycle = Annotated[float, Unit("B/cycle")]
+Cycles = Annotated[float, Unit("cycles", positive=False)]
+FlopPerS = Annotated[float, Unit("FLOP/s")]
+Watts = Annotated[float, Unit("W")]
+Dollars = Annotated[float, Unit("USD")]
+SamplesPerS = Annotated[float, Unit("samples/s")]
+Count = Annotated[int, Unit("")]
+Whole = Annotated[int, Unit("", positive=False)]
+Positive = Annotated[float, Unit("")]
+NotNegative = Annotated[float, Unit("", positive=False)]
+
+
+class SourceKind(StrEnum):
+    """How a number came about."""
+
+    MEASURED = "measured"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    FITTED = "fitted"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where one value of a file came from, as its source prints it."""
+
+    path: str
+    text: str
+    kind: SourceKind
+    source: str
+    locator: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One document that numbers are taken from."""
+
+    id: str
+    title: str
+    publisher: str
+    url: str
+    licence: str = ""
+    retrieved: str = ""
+    commit: str = ""
+    trust: str = ""
+
+
+class Grade(StrEnum):
+    """How far an answer stands from a measurement; the worst input wins."""
+
+    MEASURED = "measured"
+    INTERPOLATED = "interpolated"
+    EXTRAPOLATED = "extrapolated"
+    ASSUMED = "assumed"
+
+    @property
+    def rank(self) -> int:
+        """0 is best."""
+        return tuple(Grade).index(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A value with its 90 % interval, grade and the factor by which it leaves the calibrated range."""
+
+    value: float
+    low: float
+    high: float
+    grade: Grade
+    beyond: float = 1.0

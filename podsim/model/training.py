@@ -1,0 +1,149 @@
+"""What a training run of a workload needs beside its operators: rules, reference points, published practice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
+
+
+class Division(StrEnum):
+    """MLPerf division; open lets the submitter choose the hyper-parameters."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+
+
+class Schedule(StrEnum):
+    """Order of micro-batches on the stages of a pipeline."""
+
+    GROUPED = "grouped"
+    ONE_F_ONE_B = "1f1b"
+    SEQUENTIAL = "sequential"
+
+
+class Recompute(StrEnum):
+    """What backward recomputes instead of keeping."""
+
+    NONE = "none"
+    CHECKPOINTS = "checkpoints"  # keep what enters each recomputation segment
+
+
+class StatePlace(StrEnum):
+    """Where the optimizer state lives between steps."""
+
+    ON_CHIP = "on-chip"
+    STREAMING = "streaming"
+
+
+class EvaluationStyle(StrEnum):
+    """When a run evaluates."""
+
+    INTERVAL = "interval"   # every so many samples, inside the run, which stops at the first that passes
+    EPOCHS = "epochs"       # a fixed number of epochs, checkpoints evaluated afterwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """The rules by which a run is evaluated and scored."""
+
+    target: str
+    style: EvaluationStyle
+    evaluation_samples: Count
+    runs_scored: Count
+    dataset_samples: Count | None = None
+    checkpoint_epochs: Count | None = None
+    interval_fraction: Positive | None = None
+    interval_per_batch: Positive | None = None
+    interval_base: Positive | None = None
+    interval_grain: Count | None = None
+
+    def __post_init__(self) -> None:
+        if self.style is EvaluationStyle.INTERVAL:
+            names: tuple[str, ...] = ("interval_fraction", "interval_per_batch", "interval_base", "interval_grain")
+        else:
+            names = ("dataset_samples", "checkpoint_epochs")
+        for name in names:
+            value = getattr(self, name)
+            if value is None or not value > 0:
+                raise ValueError(f"{name}: style = \"{self.style}\" needs a value above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferencePoint:
+    """Samples to converge at one global batch, over several seeds."""
+
+    batch: Count
+    samples: Positive
+    std: NotNegative
+    runs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """Reference convergence points of a workload, in ascending batch."""
+
+    points: Annotated[tuple[ReferencePoint, ...], Key("point")]
+    optimizer: str
+    source: str
+
+    def __post_init__(self) -> None:
+        batches = [point.batch for point in self.points]
+        if len(batches) < 2 or batches != sorted(set(batches)):
+            raise ValueError("point: at least two points with ascending batch are needed")
+        if any(p.batch < 1 or not p.samples > 0 or p.std < 0 or p.runs < 1 for p in self.points):
+            raise ValueError("point: batch, samples and runs must be above 0 and std at least 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageLayout:
+    """One pipeline stage: the IPU of the replica that holds it and how many units of each group it takes, in order."""
+
+    ipu: Whole
+    units: Mapping[str, Whole]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Practice:
+    """How published submissions store and order this workload; applied where `chip` and `ipus_per_replica` match."""
+
+    name: str
+    source: str
+    locator: str = ""
+    chips: tuple[str, ...]
+    ipus_per_replica: tuple[Count, ...]
+    most_replicas: Count | None = None
+    sdks: tuple[str, ...] = ()
+    schedule: Schedule
+    recompute: Recompute
+    state: StatePlace
+    state_sharded: bool
+    moment_bytes: tuple[Count, ...]
+    gradient_bytes: Count
+    checkpoint_bytes: Count
+    attention_dropout: bool = False
+    merged_collectives: bool = False
+    collective_buffer_bytes: Annotated[Bytes, Key("collective_buffer")] | None = None
+    forward_evaluation: bool = False
+    norm_span: Count = 1  # replicas that share batch-norm statistics
+    layout: tuple[StageLayout, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """One published mapping by name."""
+
+    name: str
+    topology: str
+    replicas: Count
+    ipus_per_replica: Count
+    micro_batch: Count
+    accumulation: Count
+    practice: str
+    division: Division
+    optimizer: str
+    sdk: str
+    hosts: Count
+    source: str
+    locator: str = ""

@@ -1,0 +1,87 @@
+"""Predictions held against published results, and what a fit learned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podsim.model.calibration import FittedParameter
+
+STEP = "step_s"
+TIME = "time_to_train_s"
+TIME_PREDICTED_SAMPLES = "time_to_train_predicted_samples_s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationPoint:
+    """One quantity of one published result, as measured and as predicted; errors are fractions, signed."""
+
+    id: str
+    quantity: str
+    published: float
+    predicted: float
+    error: float
+    held_out_error: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorSummary:
+    """Errors of one quantity over its points, as fractions; `worst` keeps its sign."""
+
+    count: int
+    mean_abs: float
+    mean_signed: float
+    worst: float
+    held_out: "ErrorSummary | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """The largest errors that count as a pass, as fractions; None where a quantity is not judged by it."""
+
+    mean_abs: float | None = None
+    worst: float | None = None
+    held_out_mean_abs: float | None = None
+
+
+TOLERANCES: Mapping[str, Tolerance] = {
+    STEP: Tolerance(mean_abs=0.03, worst=0.08, held_out_mean_abs=0.06),
+    TIME: Tolerance(held_out_mean_abs=0.04),
+    TIME_PREDICTED_SAMPLES: Tolerance(held_out_mean_abs=0.08),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """Every published point beside its prediction, and the errors by quantity."""
+
+    points: tuple[ValidationPoint, ...]
+    summary: Mapping[str, ErrorSummary]
+
+    @property
+    def misses(self) -> tuple[tuple[str, str, float, float], ...]:
+        """What is outside its tolerance: quantity, which error, its size, the tolerance."""
+        found = []
+        for quantity, summary in self.summary.items():
+            allowed = TOLERANCES.get(quantity, Tolerance())
+            held_out = summary.held_out.mean_abs if summary.held_out else None
+            for which, size, limit in (
+                ("mean", summary.mean_abs, allowed.mean_abs),
+                ("worst", abs(summary.worst), allowed.worst),
+                ("held-out mean", held_out, allowed.held_out_mean_abs),
+            ):
+                if limit is not None and size is not None and not size <= limit:
+                    found.append((quantity, which, size, limit))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitReport:
+    """What `calibrate` found, how well it fits, and where it was written ("" where it was not)."""
+
+    parameters: Mapping[str, FittedParameter]
+    correlations: tuple[tuple[str, str, float], ...]
+    evaluations: int
+    in_sample: ErrorSummary
+    held_out: ErrorSummary
+    warnings: tuple[str, ...]
+    path: str

@@ -1,0 +1,284 @@
+"""Operators with their shapes, and what a training run of them needs."""
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from podsim.model.chip import Precision
+from podsim.model.training import Benchmark, Convergence, Practice, Preset
+
+
+class Pass(StrEnum):
+    """The four times an operator runs in a training step."""
+
+    FORWARD = "forward"
+    RECOMPUTE = "recompute"
+    BACKWARD = "backward"
+    WEIGHT_GRADIENT = "weight-gradient"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matmul:
+    """`groups` products [m, k] x [k, n]; the rows of a micro-batch multiply `m`, or `groups` where no weights are shared."""
+
+    groups: int = 1
+    m: int
+    k: int
+    n: int
+    weights: bool = True
+
+    def at(self, rows: int) -> "Matmul":
+        """The shape for `rows` rows."""
+        return replace(self, m=self.m * rows) if self.weights else replace(self, groups=self.groups * rows)
+
+    @property
+    def flop(self) -> float:
+        """Multiply and add are two [FLOP]."""
+        return 2.0 * self.groups * self.m * self.k * self.n
+
+    @property
+    def parameters(self) -> int:
+        """Weights held."""
+        return self.groups * self.k * self.n if self.weights else 0
+
+    @property
+    def outputs(self) -> int:
+        """Elements written."""
+        return self.groups * self.m * self.n
+
+    @property
+    def inputs(self) -> int:
+        """Activation elements read."""
+        return self.groups * self.m * self.k + (0 if self.weights else self.groups * self.k * self.n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conv:
+    """A 2-D convolution of `batch` square images; sizes in pixels."""
+
+    batch: int = 1
+    size: int
+    in_channels: int
+    out_channels: int
+    kernel: int
+    stride: int = 1
+    channel_groups: int = 1
+
+    def at(self, rows: int) -> "Conv":
+        """The shape for `rows` images."""
+        return replace(self, batch=self.batch * rows)
+
+    @property
+    def out_size(self) -> int:
+        """Edge of the output image, same padding."""
+        return math.ceil(self.size / self.stride)
+
+    @property
+    def reduction(self) -> int:
+        """Products summed into one output element."""
+        return self.in_channels // self.channel_groups * self.kernel**2
+
+    @property
+    def flop(self) -> float:
+        """Multiply and add are two [FLOP]."""
+        return 2.0 * self.outputs * self.reduction
+
+    @property
+    def parameters(self) -> int:
+        """Weights held."""
+        return self.reduction * self.out_channels
+
+    @property
+    def outputs(self) -> int:
+        """Elements written."""
+        return self.batch * self.out_size**2 * self.out_channels
+
+    @property
+    def inputs(self) -> int:
+        """Activation elements read."""
+        return self.batch * self.size**2 * self.in_channels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Vector passes over `elements`: how often each is read and written, forward and backward."""
+
+    elements: int
+    reads: int
+    writes: int
+    back_reads: int
+    back_writes: int
+    parameters: int = 0
+    out_elements: int | None = None
+
+    def at(self, rows: int) -> "Stream":
+        """The shape for `rows` rows."""
+        out = None if self.out_elements is None else self.out_elements * rows
+        return replace(self, elements=self.elements * rows, out_elements=out)
+
+    @property
+    def flop(self) -> float:
+        """One operation an element read, the vector unit's share [FLOP]."""
+        return float(self.elements * self.reads)
+
+    @property
+    def outputs(self) -> int:
+        """Elements written that a later operator reads."""
+        return self.elements if self.out_elements is None else self.out_elements
+
+    @property
+    def inputs(self) -> int:
+        """Activation elements read."""
+        return self.elements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gather:
+    """`lookups` rows of `width` read from a table of `table` rows."""
+
+    table: int
+    width: int
+    lookups: int
+    trained: bool = True
+
+    def at(self, rows: int) -> "Gather":
+        """The shape for `rows` rows."""
+        return replace(self, lookups=self.lookups * rows)
+
+    @property
+    def flop(self) -> float:
+        """A gather computes nothing [FLOP]."""
+        return 0.0
+
+    @property
+    def parameters(self) -> int:
+        """Weights held."""
+        return self.table * self.width if self.trained else 0
+
+    @property
+    def outputs(self) -> int:
+        """Elements written."""
+        return self.lookups * self.width
+
+    @property
+    def inputs(self) -> int:
+        """Indices read."""
+        return self.lookups
+
+
+OperatorShape = Matmul | Conv | Stream | Gather
+
+
+class Kind(StrEnum):
+    """What an operator is, in the field's words."""
+
+    MATMUL = "matmul"
+    CONVOLUTION = "convolution"
+    ELEMENTWISE = "elementwise"
+    SOFTMAX = "softmax"
+    NORM = "norm"
+    GATHER = "gather"
+    POOL = "pool"
+    DROPOUT = "dropout"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """One operator for one row: its shape, the unit of placement it belongs to, what backward needs of it."""
+
+    name: str
+    kind: Kind
+    shape: OperatorShape
+    tied: bool = False  # weights counted with another operator
+    input_gradient: bool = True  # false for the first operator of a model
+    stashed: bool = True  # output needed by backward
+    option: str = ""  # present only where the practice says so ("attention_dropout")
+    weight_tensors: int = 0  # separate tensors the optimizer and the collectives see
+
+    @property
+    def parameters(self) -> int:
+        """Weights this operator adds to the model."""
+        return 0 if self.tied else self.shape.parameters
+
+    def flop(self, run: Pass, rows: int = 1) -> float:
+        """Arithmetic of one pass over `rows` rows [FLOP]."""
+        shape = self.shape.at(rows)
+        if run in (Pass.FORWARD, Pass.RECOMPUTE):
+            return shape.flop
+        if run is Pass.WEIGHT_GRADIENT:
+            return shape.flop if isinstance(shape, (Matmul, Conv)) and shape.parameters else 0.0
+        if not self.input_gradient:
+            return 0.0
+        both = isinstance(shape, Matmul) and not shape.weights
+        return shape.flop * (2 if both else 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The smallest part of a model a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
+
+    name: str
+    group: str  # "embedding", "attention", "ffn", "block", "heads", ...
+    operators: tuple[Operator, ...]
+    checkpoint: bool  # its output is kept where the rest is recomputed
+
+    @property
+    def parameters(self) -> int:
+        """Weights of the unit."""
+        return sum(operator.parameters for operator in self.operators)
+
+    @property
+    def weight_tensors(self) -> int:
+        """Separate weight tensors of the unit."""
+        return sum(operator.weight_tensors for operator in self.operators)
+
+    @property
+    def out_elements(self) -> int:
+        """Elements a row that leave the unit."""
+        return self.operators[-1].shape.outputs
+
+    def active(self, practice: Practice) -> tuple[Operator, ...]:
+        """The operators that run under a practice."""
+        return tuple(
+            operator
+            for operator in self.operators
+            if operator.option != "attention_dropout" or practice.attention_dropout
+        )
+
+    def flop(self, run: Pass, rows: int = 1) -> float:
+        """Arithmetic of one pass [FLOP]."""
+        return sum(operator.flop(run, rows) for operator in self.operators)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A model as an ordered chain of units, with what a run of it needs."""
+
+    name: str
+    title: str
+    sample: str
+    row: str
+    samples_per_row: float          # nominal, as submissions state the global batch
+    packing: float                  # true samples per nominal sample (BERT: 1.0184)
+    units: tuple[Unit, ...]
+    precision: Precision
+    optimizer: str
+    row_bytes: float                # host input a row
+    benchmark: Benchmark
+    convergence: Convergence
+    practices: tuple[Practice, ...]
+    presets: tuple[Preset, ...]
+
+    @property
+    def parameters(self) -> int:
+        """Weights of the model."""
+        return sum(unit.parameters for unit in self.units)
+
+    def training_flop_per_row(self) -> float:
+        """Forward, backward and weight gradient of one row, recomputation not counted [FLOP]."""
+        runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+        return sum(
+            operator.flop(run) for unit in self.units for operator in unit.operators for run in runs
+            if isinstance(operator.shape, (Matmul, Conv))
+        )

@@ -1,0 +1,151 @@
+"""From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from podsim.errors import InputError
+from podsim.model.fabric import Topology
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Choice
+from podsim.model.training import Preset
+from podsim.model.workload import Workload
+from podsim.planning.practice import Planner
+from podsim.planning.search import LARGEST_REPLICA, Search, Wanted, does_not_fit
+from podsim.predicting.assemble import Question
+from podsim.tiles import memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A mapping, why it was chosen, and what was assumed about its storage."""
+
+    mapping: Mapping
+    choice: Choice
+    assumptions: tuple[str, ...]
+
+
+def preset(workload: Workload, name: str, topology: Topology) -> Preset:
+    """The published mapping of that name for a machine; InputError naming those there are."""
+    named = [item for item in workload.presets if item.name == name]
+    for item in named:
+        if item.topology == topology.name:
+            return item
+    if named:
+        have = ", ".join(item.topology for item in named)
+        raise InputError(
+            f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
+            code="unknown-preset", hint=f"--topology {named[0].topology}",
+        )  # fmt: skip
+    known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
+    raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
+
+
+def check(wanted: Wanted, topology: Topology) -> None:
+    """Refuse numbers no machine can have; InputError with all that is wrong."""
+    faults = [
+        f"--{name.replace('_', '-')} must be at least 1, not {value}"
+        for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+        if (value := getattr(wanted, name)) is not None and value < 1
+    ]
+    for name in ("replicas", "ipus_per_replica"):
+        value = getattr(wanted, name)
+        if value is not None and value > 0 and value & (value - 1):
+            low = 2 ** (value.bit_length() - 1)
+            faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
+    size = wanted.ipus_per_replica or 1
+    if size > LARGEST_REPLICA:
+        faults.append(f"--ipus-per-replica must be at most {LARGEST_REPLICA}, an IPU-Link domain, not {size}")
+    if (wanted.replicas or 1) * size > topology.ipus:
+        needed = (wanted.replicas or 1) * size
+        faults.append(f"{wanted.replicas or 1} replicas of {size} IPUs need {needed}; {topology.name} has {topology.ipus}")
+    if wanted.accumulation and wanted.global_batch:
+        faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
+    if faults:
+        raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
+                         hint="podsim workload show NAME lists published mappings")  # fmt: skip
+
+
+def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
+    """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller."""
+    if named is not None:
+        return named.hosts
+    sizes: dict[int, int] = {}
+    for item in workload.presets:
+        ipus = item.replicas * item.ipus_per_replica
+        sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
+    below = [ipus for ipus in sizes if ipus <= topology.ipus]
+    if not below:
+        return topology.hosts.servers
+    nearest = max(below)
+    return min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
+
+
+def choose(
+    question: Question, wanted: Wanted, named: Preset | None, on_progress: Callable[[int, int], None] | None = None
+) -> Chosen:
+    """The mapping to predict; Infeasible where it does not fit, with what would."""
+    machine, workload = question.machine, question.workload
+    check(wanted, machine.topology)
+    planner = Planner(workload, machine.topology, machine.sdk)
+    if named is not None:
+        mapping = published_mapping(planner, named)
+        return _held(planner, mapping, f"preset {named.name}", f"as published: {named.locator}")
+    split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
+    if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
+        return _as_given(planner, wanted)
+    mapping, choice = Search(question, planner, wanted, on_progress).run()
+    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(mapping))
+
+
+def published_mapping(planner: Planner, named: Preset) -> Mapping:
+    """The mapping of a preset; InputError where its practice is not in the workload."""
+    practice = next((p for p in planner.workload.practices if p.name == named.practice), None)
+    if practice is None:
+        raise InputError(f'preset {named.name} names an unknown practice "{named.practice}"', code="unknown-practice")
+    return planner.mapping(
+        practice, replicas=named.replicas, ipus_per_replica=named.ipus_per_replica,
+        micro_batch=named.micro_batch, accumulation=named.accumulation,
+    )  # fmt: skip
+
+
+def _as_given(planner: Planner, wanted: Wanted) -> Chosen:
+    replicas, size, micro = wanted.replicas or 1, wanted.ipus_per_replica or 1, wanted.micro_batch or 1
+    accumulation = wanted.accumulation
+    if accumulation is None:
+        per_micro_batch = micro * replicas * planner.workload.samples_per_row
+        count = (wanted.global_batch or 1) / per_micro_batch
+        if abs(count - round(count)) > 1e-9 or count < 1:
+            near = sorted({max(1, int(count)), int(count) + 1})
+            raise InputError(
+                f"a global batch of {wanted.global_batch:,} is not a whole number of micro-batches",
+                code="mapping-does-not-divide",
+                context=[f"one micro-batch of all replicas is {per_micro_batch:g} samples"],
+                hint=" or ".join(f"--global-batch {n * per_micro_batch:g}" for n in near),
+            )
+        accumulation = round(count)
+    mapping, _ = planner.first_that_fits(
+        replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation
+    )
+    return _held(planner, mapping, "flags", "as given")
+
+
+def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen:
+    held = memory.fit(planner.workload, mapping, planner.topology)
+    if not held.fits:
+        raise does_not_fit(planner, held, mapping)
+    choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
+    idle = planner.topology.ipus - mapping.ipus
+    notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs stand idle under this mapping",) if idle else ()
+    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(mapping), *notes))
+
+
+def _storage(mapping: Mapping) -> tuple[str, ...]:
+    """What the practice decided that no flag did."""
+    practice = mapping.practice
+    moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
+    sharded = ", sharded over the replicas of a rack" if practice.state_sharded else ""
+    return (
+        f"practice {practice.name}: schedule {practice.schedule}, recompute {practice.recompute}",
+        f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
+        f"checkpoints of {8 * practice.checkpoint_bytes} bit",
+    )

@@ -1,0 +1,102 @@
+"""Which published practice a mapping follows, and what to fall back on where none was published."""
+
+from dataclasses import replace
+
+from podsim.errors import InputError, MissingParameter
+from podsim.lowering import layout
+from podsim.model.fabric import Topology
+from podsim.model.mapping import Mapping, Stage
+from podsim.model.prediction import MemoryFit
+from podsim.model.training import Practice, Recompute, StatePlace
+from podsim.model.workload import Workload
+from podsim.tiles import memory
+
+
+def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
+    """The practice published for this chip and size, of this SDK where there is one."""
+    fitting = [
+        practice
+        for practice in workload.practices
+        if chip in practice.chips
+        and ipus_per_replica in practice.ipus_per_replica
+        and (practice.most_replicas is None or replicas <= practice.most_replicas)
+    ]
+    of_sdk = [practice for practice in fitting if sdk in practice.sdks]
+    return next(iter(of_sdk or fitting[::-1]), None)
+
+
+def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> Practice:
+    """The practice nearest in chip, SDK and size, without its split of layers; MissingParameter where there is none."""
+    if not workload.practices:
+        raise MissingParameter(
+            f"workload {workload.name} has no [[practice]]: how it is stored and scheduled is not known",
+            hint="podsim workload show bert --toml   prints a complete example",
+        )
+
+    def distance(practice: Practice) -> tuple[bool, bool, int]:
+        size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in practice.ipus_per_replica)
+        return chip not in practice.chips, sdk not in practice.sdks, size
+
+    best = min(workload.practices, key=distance)
+    return replace(best, name=f"{best.name}, split evenly", layout=())
+
+
+def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> tuple[Practice, ...]:
+    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits."""
+    stated = published(workload, chip, sdk, ipus_per_replica, replicas)
+    if stated is not None:
+        return (stated,)
+    base = nearest(workload, chip, sdk, ipus_per_replica)
+    on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
+    recomputed = replace(streaming, recompute=Recompute.CHECKPOINTS)
+    unique: list[Practice] = []
+    for practice in (base, on_chip, streaming, recomputed):
+        if practice not in unique:
+            unique.append(practice)
+    return tuple(unique)
+
+
+class Planner:
+    """Builds mappings of one workload on one machine, the split of layers computed once for each replica size."""
+
+    def __init__(self, workload: Workload, topology: Topology, sdk: str) -> None:
+        self.workload, self.topology, self.sdk = workload, topology, sdk
+        self._stages: dict[tuple[str, int], tuple[Stage, ...]] = {}
+
+    def mapping(
+        self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> Mapping:
+        """A mapping that follows a practice."""
+        key = (practice.name, ipus_per_replica)
+        if key not in self._stages:
+            self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)
+        held = max(stage.ipu for stage in self._stages[key]) + 1
+        if held > ipus_per_replica:
+            raise InputError(
+                f"practice {practice.name} places stages on {held} IPUs, the mapping has {ipus_per_replica} a replica",
+                code="mapping-does-not-divide",
+            )
+        return Mapping(
+            replicas=replicas,
+            ipus_per_replica=ipus_per_replica,
+            micro_batch=micro_batch,
+            accumulation=accumulation,
+            stages=self._stages[key],
+            practice=practice,
+            samples_per_row=self.workload.samples_per_row,
+        )
+
+    def first_that_fits(
+        self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> tuple[Mapping, MemoryFit]:
+        """The first option whose memory fits; the last one tried where none does."""
+        tried = options(self.workload, self.topology.chip.name, self.sdk, ipus_per_replica, replicas)
+        for practice in tried:
+            mapping = self.mapping(
+                practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,
+                accumulation=accumulation,
+            )  # fmt: skip
+            held = memory.fit(self.workload, mapping, self.topology)
+            if held.fits:
+                break
+        return mapping, held

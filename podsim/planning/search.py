@@ -1,0 +1,224 @@
+"""Search of the legal mappings of a workload on a machine for the shortest time to train."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from podsim.engines import analytic
+from podsim.errors import Infeasible, InputError
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Choice, Considered, MemoryFit
+from podsim.model.program import Part
+from podsim.planning.practice import Planner
+from podsim.predicting import assemble
+from podsim.predicting.run import expected_s
+
+MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+LARGEST_REPLICA = 64  # an IPU-Link domain (topologies/README.md)
+SETTLED = 6  # candidates timed once more and shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the user fixed; None is free."""
+
+    replicas: int | None = None
+    ipus_per_replica: int | None = None
+    micro_batch: int | None = None
+    accumulation: int | None = None
+    global_batch: int | None = None
+
+
+@dataclass
+class Search:
+    """One search: what was weighed, and why the rest was not."""
+
+    question: assemble.Question
+    planner: Planner
+    wanted: Wanted
+    on_progress: Callable[[int, int], None] | None = None
+    legal: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    nearest: tuple[MemoryFit, Mapping] | None = None
+
+    def run(self) -> tuple[Mapping, Choice]:
+        """The best mapping and why; Infeasible where none fits."""
+        quick = replace(self.question, engine=analytic.run)
+        found: list[tuple[float, Mapping, MemoryFit]] = []
+        splits = self._splits()
+        for done, (replicas, size) in enumerate(splits, start=1):
+            for micro_batch in self._micro_batches():
+                found += self._line(quick, replicas, size, micro_batch)
+            if self.on_progress:
+                self.on_progress(done, len(splits))
+        if not found:
+            raise self._no()
+        found.sort(key=lambda item: item[0])
+        shown = sorted((self._settle(quick, mapping, held) for _, mapping, held in found[:SETTLED]),
+                       key=lambda c: c.time_to_train_s)  # fmt: skip
+        best = shown[0]
+        choice = Choice(
+            given="search", legal=self.legal, rejected=dict(sorted(self.rejected.items())),
+            considered=self._with_batches(quick, best, found, tuple(shown)), reason=self._reason(best, found),
+        )  # fmt: skip
+        return best.mapping, choice
+
+    def _splits(self) -> list[tuple[int, int]]:
+        """Replicas and IPUs a replica that fill the machine, or as fixed."""
+        ipus, wanted = self.question.machine.topology.ipus, self.wanted
+        sizes = [wanted.ipus_per_replica] if wanted.ipus_per_replica else _powers(min(ipus, LARGEST_REPLICA))
+        result = []
+        for size in sizes:
+            replicas = wanted.replicas or ipus // size
+            if replicas * size <= ipus and size + 1 <= max(2, len(self.question.workload.units)):
+                result.append((replicas, size))
+            else:
+                self.rejected["do not divide"] += 1
+        return result
+
+    def _micro_batches(self) -> tuple[int, ...]:
+        return (self.wanted.micro_batch,) if self.wanted.micro_batch else MICRO_BATCHES
+
+    def _line(
+        self, quick: assemble.Question, replicas: int, size: int, micro_batch: int
+    ) -> list[tuple[float, Mapping, MemoryFit]]:
+        """All accumulations of one split and micro-batch. A step grows by one steady cycle for each micro-batch."""
+        accumulations = self._accumulations(replicas, micro_batch)
+        if not accumulations:
+            return []
+        try:
+            mapping, held = self.planner.first_that_fits(
+                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
+            )
+        except InputError:
+            self.rejected["do not divide"] += len(accumulations)
+            return []
+        if not held.fits:
+            self.rejected["do not fit in SRAM"] += len(accumulations)
+            if self.nearest is None or held.fraction < self.nearest[0].fraction:
+                self.nearest = held, mapping
+            return []
+        self.legal += len(accumulations)
+        depth = 2 * len(mapping.stages) + 1
+        low, high = (assemble.step(quick, replace(mapping, accumulation=a)).step_s for a in (depth, 2 * depth))
+        result = []
+        for accumulation in accumulations:
+            candidate = replace(mapping, accumulation=accumulation)
+            # Below the depth of the pipeline the line is a lower bound; the settled candidates are timed exactly.
+            step_s = low + (high - low) * (accumulation - depth) / depth
+            result.append((self._time_s(quick, candidate, step_s), candidate, held))
+        return result
+
+    def _time_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
+        beat = assemble.question_pace(quick, mapping, step_s)
+        return expected_s(beat, assemble.samples(quick, mapping.global_batch))
+
+    def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
+        """Accumulations that reach the batches worth weighing: fixed, or the reference's batches and powers of two."""
+        wanted, workload = self.wanted, self.question.workload
+        rows_samples = micro_batch * replicas * workload.samples_per_row
+        if wanted.accumulation:
+            return [wanted.accumulation]
+        if wanted.global_batch:
+            count = wanted.global_batch / rows_samples
+            if count < 1 or abs(count - round(count)) > 1e-9:
+                self.rejected["do not divide"] += 1
+                return []
+            return [round(count)]
+        points = workload.convergence.points
+        targets = {float(point.batch) for point in points} | {points[0].batch * 2.0**i for i in range(12)}
+        counts = {max(1, round(batch / rows_samples)) for batch in targets if batch <= 2 * points[-1].batch}
+        return sorted(counts | {1})
+
+    def _settle(self, quick: assemble.Question, mapping: Mapping, held: MemoryFit) -> Considered:
+        """One candidate timed exactly."""
+        timeline = assemble.step(quick, mapping)
+        need = assemble.samples(quick, mapping.global_batch)
+        return Considered(
+            mapping=mapping,
+            time_to_train_s=self._time_s(quick, mapping, timeline.step_s),
+            step_s=timeline.step_s,
+            samples=need.mean,
+            bubble=timeline.breakdown_s[Part.BUBBLE] / timeline.step_s,
+            memory=held.fraction,
+        )
+
+    def _with_batches(
+        self, quick: assemble.Question, best: Considered, found: list[tuple[float, Mapping, MemoryFit]],
+        shown: tuple[Considered, ...],
+    ) -> tuple[Considered, ...]:  # fmt: skip
+        """The settled ones, and the chosen split at other batches: half and twice show what convergence takes."""
+        known = {c.mapping.global_batch for c in shown if _split(c.mapping) == _split(best.mapping)}
+        others = []
+        for factor in (4, 2, 0.5, 0.25):
+            near = [(abs(m.global_batch / (best.mapping.global_batch * factor) - 1), m, held) for _, m, held in found
+                    if _split(m) == _split(best.mapping)]  # fmt: skip
+            away, mapping, held = min(near, key=lambda item: item[0])
+            if away < 0.4 and mapping.global_batch not in known:
+                known.add(mapping.global_batch)
+                others.append(self._settle(quick, mapping, held))
+        return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
+
+    def _reason(self, best: Considered, found: list[tuple[float, Mapping, MemoryFit]]) -> str:
+        mapping = best.mapping
+        larger = [m for _, m, _ in found if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
+        text = f"shortest expected time to train of {self.legal} legal mappings"
+        if self.question.samples is None and larger and mapping.replicas > 1:
+            text += (
+                f"; memory would hold a batch above {mapping.global_batch:,}, convergence would not repay it: "
+                "a larger batch thins the bubble and the all-reduce but needs more samples"
+            )
+        return text
+
+    def _no(self) -> Infeasible:
+        if self.nearest is None:
+            return Infeasible(
+                "no mapping divides as asked", code="no-mapping",
+                context=[f"{count:,} {why}" for why, count in sorted(self.rejected.items())],
+                hint="leave out --global-batch or --replicas and let podsim choose",
+            )  # fmt: skip
+        return does_not_fit(self.planner, *self.nearest)
+
+
+def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasible:
+    """The answer no for a mapping that does not fit, with the nearest that would."""
+    full, capacity = held.fullest, held.capacity_bytes
+    parts = sorted(full.by_category.items(), key=lambda item: -item[1])
+    stages = ", ".join(str(stage) for stage in full.stages)
+    context = [
+        f"{planner.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica (stage {stages}); "
+        f"a {planner.topology.chip.name} has {capacity / 1e9:.2f} GB",
+        "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
+    ]
+    if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
+        context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
+    return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
+
+
+def _what_fits(planner: Planner, mapping: Mapping) -> str:
+    """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
+    smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
+    sizes = [size for size in _powers(LARGEST_REPLICA) if size > mapping.ipus_per_replica]
+    wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
+    for ipus, micro_batch in (*smaller, *wider):
+        replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
+        try:
+            _, held = planner.first_that_fits(
+                replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=mapping.accumulation
+            )
+        except InputError:
+            continue
+        if held.fits and ipus * replicas <= planner.topology.ipus:
+            return (
+                f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
+                f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
+            )
+    return "no number of IPUs a replica up to 64 holds it; a smaller model would"
+
+
+def _split(mapping: Mapping) -> tuple[int, int, int]:
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
+
+
+def _powers(most: int) -> list[int]:
+    return [2**i for i in range(most.bit_length())]

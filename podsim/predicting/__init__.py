@@ -1,0 +1,1 @@
+"""From a timeline and samples to an answer with its interval and grade."""

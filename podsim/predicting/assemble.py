@@ -1,0 +1,163 @@
+"""A mapping on a machine, run by an engine, as a prediction."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from podsim.convergence.samples import Samples, to_converge
+from podsim.lowering.lower import lower, lower_evaluation
+from podsim.model.calibration import Overhead
+from podsim.model.machine import Machine
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Choice, Prediction
+from podsim.model.program import Part, StepProgram, StepTimeline
+from podsim.model.quantity import Estimate, Grade
+from podsim.model.training import Division, EvaluationStyle
+from podsim.model.workload import Workload
+from podsim.predicting import intervals
+from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
+from podsim.tiles import memory
+from podsim.topology.fabric import Fabric
+
+Engine = Callable[[StepProgram, Fabric], StepTimeline]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of a mapping."""
+
+    workload: Workload
+    machine: Machine
+    fabric: Fabric
+    engine: Engine
+    engine_name: str
+    optimizer: str
+    division: Division
+    samples: float | None = None
+    folded: bool = True
+    seed: int = 0
+
+    @property
+    def overhead(self) -> Overhead:
+        """What a run spends outside its steps; nothing where no log says."""
+        return self.machine.parameters.overhead.get(self.workload.name, {}).get(self.machine.sdk, NO_OVERHEAD)
+
+
+def step(question: Question, mapping: Mapping) -> StepTimeline:
+    """One weight update."""
+    program = lower(
+        question.workload, mapping, question.machine, question.fabric,
+        optimizer=question.optimizer, folded=question.folded,
+    )  # fmt: skip
+    return question.engine(program, question.fabric)
+
+
+def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
+    """One evaluation inside the run: a forward-only program, or as many training steps as it takes [s].
+
+    Source: the v1.0 and v1.1 logs, where an evaluation takes a whole number of steps; v2.0 adds the forward program.
+    """
+    benchmark = question.workload.benchmark
+    if benchmark.style is EvaluationStyle.EPOCHS:
+        return 0.0
+    if not mapping.practice.forward_evaluation:
+        return math.ceil(benchmark.evaluation_samples / mapping.global_batch) * step_s
+    rows = math.ceil(benchmark.evaluation_samples / mapping.samples_per_row)
+    program = lower_evaluation(question.workload, mapping, question.machine, question.fabric, rows=rows)
+    return question.engine(program, question.fabric).step_s
+
+
+def samples(question: Question, batch: int) -> Samples:
+    """Samples to converge at a global batch, as asked or as learned."""
+    if question.samples is not None:
+        return Samples(
+            mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
+        )
+    learned = question.machine.parameters.samples.get(question.workload.name, {})
+    convergence = question.workload.convergence
+    return to_converge(convergence, batch, learned, question.optimizer, question.division)
+
+
+def question_pace(question: Question, mapping: Mapping, step_s: float) -> Pace:
+    """The pace of a run with a given step."""
+    return pace(question.workload, mapping, step_s, evaluation_s(question, mapping, step_s), question.overhead)
+
+
+def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...]) -> Prediction:
+    """The answer for one mapping."""
+    workload, machine = question.workload, question.machine
+    timeline = step(question, mapping)
+    beat = question_pace(question, mapping, timeline.step_s)
+    need = samples(question, mapping.global_batch)
+    doubt = intervals.step_spread(machine, workload.name)
+    if question.samples is not None:
+        done, total = run(beat, question.samples), intervals.given_samples(beat, question.samples, doubt)
+    else:
+        done = run(beat, stop_samples(workload.benchmark, beat.interval_samples, need.mean))
+        total = intervals.time_to_train(beat, need, doubt, question.seed)
+    step_s = intervals.lognormal(timeline.step_s, *doubt)
+    peak = machine.chip.peak_flop_per_s(workload.precision) * mapping.ipus
+    return Prediction(
+        workload=workload.name,
+        workload_title=workload.title,
+        target=workload.benchmark.target,
+        topology=machine.topology.name,
+        topology_title=machine.topology.title,
+        chip=machine.chip.name,
+        ipus=machine.topology.ipus,
+        sdk=machine.sdk,
+        division=question.division,
+        optimizer=question.optimizer,
+        hosts=machine.hosts,
+        engine=question.engine_name,
+        mapping=mapping,
+        choice=choice,
+        timeline=timeline,
+        step_s=step_s,
+        throughput_samples_per_s=_rate(beat, step_s),
+        samples_to_converge=_samples_estimate(need),
+        time_to_train_s=total,
+        run=done,
+        mfu=mapping.rows_per_step * workload.training_flop_per_row() / timeline.step_s / peak,
+        memory=memory.fit(workload, mapping, machine.topology),
+        limited_by=limited_by(timeline, mapping, choice),
+        assumptions=(*assumptions, f"samples to converge: {need.basis}"),
+        calibration=intervals.held_out_note(machine.parameters),
+    )
+
+
+def _rate(beat: Pace, step_s: Estimate) -> Estimate:
+    """True samples a second inside training."""
+    each = beat.samples_per_step
+    return Estimate(
+        value=each / step_s.value, low=each / step_s.high, high=each / step_s.low, grade=step_s.grade,
+        beyond=step_s.beyond,
+    )  # fmt: skip
+
+
+def _samples_estimate(need: Samples) -> Estimate:
+    return intervals.lognormal(need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond)
+
+
+NAMES = {
+    Part.COMPUTE: "compute",
+    Part.EXCHANGE: "on-chip exchange",
+    Part.SYNC: "sync",
+    Part.TRANSFER: "transfers between stages",
+    Part.BUBBLE: "the pipeline bubble",
+    Part.ALL_REDUCE: "the gradient all-reduce",
+    Part.WEIGHT_UPDATE: "the weight update",
+    Part.STREAMING: "streaming memory",
+    Part.HOST: "host input",
+}
+
+
+def limited_by(timeline: StepTimeline, mapping: Mapping, choice: Choice) -> str:
+    """What takes most of a step, and what holds that up."""
+    shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
+    (first, most), (second, next_) = shares[0], shares[1]
+    text = f"{NAMES[most]} takes {100 * first:.0f} % of a step, then {NAMES[next_]} with {100 * second:.0f} %"
+    if Part.BUBBLE in (most, next_):
+        stages = len(mapping.stages)
+        text += f"; accumulation {mapping.accumulation} is short for {stages} stages at a batch of {mapping.global_batch:,}"
+    return text

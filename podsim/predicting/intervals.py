@@ -1,0 +1,95 @@
+"""How sure an answer is: 90 % intervals and grades."""
+
+import math
+
+from podsim.convergence.samples import Samples
+from podsim.model.calibration import ParameterSet
+from podsim.model.machine import Machine
+from podsim.model.quantity import Estimate, Grade
+from podsim.predicting.run import Pace, run, stop_samples
+
+NINETY = 1.6449  # two-sided 90 % of a normal distribution
+PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
+OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
+SCORES = 400  # simulated scores behind an interval
+
+
+def step_spread(machine: Machine, workload: str) -> tuple[float, Grade, float]:
+    """Log standard error of a step time, its grade, and the factor beyond the calibrated sizes."""
+    parameters, ipus = machine.parameters, machine.topology.ipus
+    largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
+    beyond = 1.0
+    if largest:
+        beyond = max(ipus / largest, smallest / ipus, 1.0)
+    variance = parameters.step_error**2 + (PER_DOUBLING * math.log2(beyond)) ** 2
+    grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
+    if machine.chip.name not in parameters.chips:
+        variance, grade = variance + OTHER_CHIP**2, Grade.EXTRAPOLATED
+    if not largest:
+        variance, grade = variance + OTHER_CHIP**2, Grade.ASSUMED
+    return math.sqrt(variance), grade, beyond
+
+
+def lognormal(value: float, spread: float, grade: Grade, beyond: float) -> Estimate:
+    """An estimate with a relative error."""
+    factor = math.exp(NINETY * spread)
+    return Estimate(value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond)
+
+
+def worst(*grades: Grade) -> Grade:
+    """The grade of an answer that hangs on several."""
+    return max(grades, key=lambda grade: grade.rank)
+
+
+def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float], seed: int) -> Estimate:
+    """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s].
+
+    Every score has its own doubt in step time and in mean samples; every run its own seed.
+    """
+    import numpy as np
+
+    spread, grade, beyond = step
+    runs = max(3, pace.benchmark.runs_scored)
+    stream = np.random.default_rng(np.random.SeedSequence(seed))
+    doubt = stream.standard_normal((SCORES, 2)) * (spread, samples.doubt)
+    seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
+    scores = []
+    for (slower, more), luck in zip(doubt.tolist(), seeds.tolist(), strict=True):
+        times = sorted(_run_s(pace, samples.mean * math.exp(more + own), math.exp(slower)) for own in luck)
+        scores.append(sum(times[1:-1]) / (runs - 2))
+    low, high = np.quantile(scores, (0.05, 0.95))
+    return Estimate(
+        value=float(np.mean(scores)),
+        low=float(low),
+        high=float(high),
+        grade=worst(grade, samples.grade),
+        beyond=max(beyond, samples.beyond),
+    )
+
+
+def _run_s(pace: Pace, needed: float, slower: float) -> float:
+    """One run's time when every step takes `slower` times as long [s]."""
+    done = run(pace, stop_samples(pace.benchmark, pace.interval_samples, needed))
+    inside = done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
+    return done.total_s + inside * (slower - 1)
+
+
+def given_samples(pace: Pace, count: float, step: tuple[float, Grade, float]) -> Estimate:
+    """Time for exactly `count` samples: only the step is in doubt [s]."""
+    spread, grade, beyond = step
+    done = run(pace, count)
+    estimate = lognormal(1.0, spread, grade, beyond)
+    inside = done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
+    rest = done.total_s - inside
+    return Estimate(
+        value=done.total_s,
+        low=rest + inside * estimate.low,
+        high=rest + inside * estimate.high,
+        grade=grade,
+        beyond=beyond,
+    )
+
+
+def held_out_note(parameters: ParameterSet) -> str:
+    """What the calibration is worth, in a sentence."""
+    return f"{parameters.points} calibration points, held-out error {100 * parameters.step_error:.1f} % (rms)"

@@ -1,0 +1,99 @@
+"""A training run around its steps: start-up, steps, evaluations, checkpoints."""
+
+import math
+from dataclasses import dataclass
+
+from podsim.convergence.samples import Samples
+from podsim.model.calibration import Overhead
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Run
+from podsim.model.training import Benchmark, EvaluationStyle
+from podsim.model.workload import Workload
+
+NO_OVERHEAD = Overhead(startup_s=0, graph_switch_s=0, first_evaluation_s=0, each_evaluation_s=0, checkpoint_s=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """What repeats in a run: seconds a step and an evaluation, samples a step, and the rules."""
+
+    step_s: float
+    evaluation_s: float
+    samples_per_step: float
+    benchmark: Benchmark
+    overhead: Overhead
+    interval_samples: float | None
+
+
+def pace(workload: Workload, mapping: Mapping, step_s: float, evaluation_s: float, overhead: Overhead) -> Pace:
+    """The pace of a mapping."""
+    return Pace(
+        step_s=step_s,
+        evaluation_s=evaluation_s,
+        samples_per_step=mapping.global_batch * workload.packing,
+        benchmark=workload.benchmark,
+        overhead=overhead,
+        interval_samples=evaluation_interval(workload.benchmark, mapping.global_batch),
+    )
+
+
+def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None:
+    """Samples between two evaluations inside a run; None where checkpoints are evaluated afterwards.
+
+    floor(fraction x (per_batch x global batch + base) / grain) x grain. Source: mlperf-policies, BERT.
+    """
+    if benchmark.style is EvaluationStyle.EPOCHS:
+        return None
+    parts = (
+        benchmark.interval_fraction,
+        benchmark.interval_per_batch,
+        benchmark.interval_base,
+        benchmark.interval_grain,
+    )
+    fraction, per_batch, base, grain = (float(part or 0) for part in parts)
+    return max(grain, math.floor(fraction * (per_batch * global_batch + base) / grain) * grain)
+
+
+def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) -> float:
+    """Samples after which a run that needs `needed` stops: at an evaluation, or after whole epochs.
+
+    Reference points are counted at the evaluation that passed, on average half an interval late, so half an interval
+    comes off before rounding up.
+    """
+    if interval is not None:
+        return max(1, math.ceil((needed - interval / 2) / interval)) * interval
+    dataset = float(benchmark.dataset_samples or 1)
+    return max(1, round(needed / dataset)) * dataset
+
+
+def run(pace: Pace, samples: float) -> Run:
+    """The run that trains on exactly `samples` samples."""
+    overhead, steps = pace.overhead, max(1, math.ceil(samples / pace.samples_per_step - 1e-9))
+    if pace.interval_samples is not None:
+        evaluations = max(1, round(samples / pace.interval_samples))
+        return Run(
+            steps=steps,
+            evaluations=evaluations,
+            interval_samples=pace.interval_samples,
+            startup_s=overhead.startup_s,
+            training_s=samples / pace.samples_per_step * pace.step_s,
+            evaluation_s=evaluations * pace.evaluation_s,
+            checkpoint_s=0.0,
+        )
+    epochs = samples / float(pace.benchmark.dataset_samples or 1)
+    evaluations = max(1, math.ceil(epochs / float(pace.benchmark.checkpoint_epochs or 1) - 1e-9))
+    afterwards = overhead.graph_switch_s + overhead.first_evaluation_s
+    return Run(
+        steps=steps,
+        evaluations=evaluations,
+        interval_samples=None,
+        startup_s=overhead.startup_s,
+        training_s=steps * pace.step_s,
+        evaluation_s=afterwards + (evaluations - 1) * overhead.each_evaluation_s,
+        checkpoint_s=evaluations * overhead.checkpoint_s,
+    )
+
+
+def expected_s(pace: Pace, samples: Samples) -> float:
+    """Time to train at the mean number of samples, not rounded to an evaluation [s]; what a search compares."""
+    return run(pace, samples.mean).total_s

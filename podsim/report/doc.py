@@ -1,0 +1,101 @@
+"""What a result says, before anybody decides how it looks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+NOT_MLPERF = "podsim predictions are not MLPerf results"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """One line that names what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label, a number with its unit, and up to two remarks on it."""
+
+    label: str
+    number: str
+    unit: str = ""
+    remark: str = ""
+    second: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts under each other, aligned."""
+
+    rows: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table. Priority 0 always stays; the highest leaves first where the screen is too narrow."""
+
+    title: str
+    number: bool = False
+    priority: int = 0
+    wraps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under titled columns; `marked` is the row that was chosen."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marked: int | None = None
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("rows: each must have one cell a column")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One share of a whole, 0..1, with its size and a remark."""
+
+    label: str
+    share: float
+    share_text: str
+    text: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Shares under each other, drawn to one scale."""
+
+    rows: tuple[Bar, ...]
+
+
+class Tone(StrEnum):
+    """How loudly a note is said."""
+
+    PLAIN = "plain"
+    QUIET = "quiet"
+    WARNING = "warning"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence or two; `label` stands before it and later lines are indented below the text."""
+
+    text: str
+    label: str = ""
+    tone: Tone = Tone.PLAIN
+
+
+Block = Heading | Facts | Table | Bars | Note
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """A result as groups of blocks; an empty line stands between two groups."""
+
+    groups: tuple[tuple[Block, ...], ...]

@@ -1,0 +1,198 @@
+"""Results as JSON: straight from the model types, SI numbers, never NaN, always in the same order."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, Protocol, TypeAlias
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.fabric import Topology
+from podsim.model.mapping import Mapping as TrainingMapping
+from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
+from podsim.model.quantity import Provenance
+from podsim.model.validation import FitReport, Validation
+from podsim.model.workload import Pass, Workload
+from podsim.report.version import version
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class Sourced(Protocol):
+    """Something read from a file, as far as its provenance is concerned."""
+
+    @property
+    def provenance(self) -> Mapping[str, Provenance]:
+        """Dotted path to where the value came from."""
+
+
+def text(schema: str, body: Mapping[str, Json]) -> str:
+    """One JSON document: `schema` and the version of podsim first, then `body` in its order."""
+    head: dict[str, Json] = {"schema": f"podsim.{schema}/1", "podsim": version()}
+    return json.dumps({**head, **body}, indent=2, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Json:  # noqa: ANN401  (this is where types end)
+    """`value` in JSON's own types: dataclasses by field in declared order, infinities and NaN as null."""
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return [plain(item) for item in value]
+
+
+def prediction(p: Prediction) -> str:
+    """`podsim predict --json`, schema podsim.prediction/1."""
+    question = ("workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine")
+    return text("prediction", {
+        **{name: plain(getattr(p, name)) for name in question},
+        "mapping": _mapping(p.mapping),
+        "step_s": plain(p.step_s.value),
+        "step_interval_s": {"low": plain(p.step_s.low), "high": plain(p.step_s.high)},
+        "step_grade": p.step_s.grade.value,
+        "breakdown_s": plain(p.breakdown_s),
+        "throughput_samples_per_s": plain(p.throughput_samples_per_s),
+        "samples_to_converge": plain(p.samples_to_converge),
+        **_run(p.run),
+        "time_to_train_s": plain(p.time_to_train_s),
+        "mfu": plain(p.mfu),
+        "memory": _memory(p.memory),
+        "choice": _choice(p.choice),
+        "limited_by": p.limited_by,
+        "assumptions": plain(p.assumptions),
+        "calibration": p.calibration,
+    })  # fmt: skip
+
+
+def _run(run: Run) -> dict[str, Json]:
+    seconds = ("startup_s", "training_s", "evaluation_s", "checkpoint_s")
+    return {
+        "steps": run.steps,
+        "evaluations": run.evaluations,
+        "interval_samples": plain(run.interval_samples),
+        **{name: plain(getattr(run, name)) for name in seconds},
+    }
+
+
+def _mapping(mapping: TrainingMapping) -> dict[str, Json]:
+    return {
+        "replicas": mapping.replicas,
+        "ipus_per_replica": mapping.ipus_per_replica,
+        "stages": len(mapping.stages),
+        "micro_batch": mapping.micro_batch,
+        "accumulation": mapping.accumulation,
+        "samples_per_row": plain(mapping.samples_per_row),
+        "global_batch": mapping.global_batch,
+        "schedule": mapping.schedule.value,
+        "recompute": mapping.recompute.value,
+        "state": mapping.state.value,
+        "practice": mapping.practice.name,
+        "layout": [
+            {"ipu": stage.ipu, "units": plain(Counter(unit.group for unit in stage.units))} for stage in mapping.stages
+        ],
+    }
+
+
+def _memory(memory: MemoryFit) -> Json:
+    return {
+        "fraction": plain(memory.fraction),
+        "fits": memory.fits,
+        "capacity_bytes": plain(memory.capacity_bytes),
+        "fullest_ipu": memory.fullest.ipu,
+        "ipus": [
+            {
+                "ipu": share.ipu,
+                "stages": plain(share.stages),
+                "used_bytes": plain(share.used_bytes),
+                "by_category_bytes": plain(share.by_category),
+            }
+            for share in memory.ipus
+        ],
+        "streaming_bytes_per_ipu": plain(memory.streaming_bytes_per_ipu),
+        "streaming_capacity_bytes_per_ipu": plain(memory.streaming_capacity_bytes_per_ipu),
+    }
+
+
+def _choice(choice: Choice) -> Json:
+    return {
+        "given": choice.given,
+        "reason": choice.reason,
+        "legal": choice.legal,
+        "rejected": plain(choice.rejected),
+        "considered": [_considered(other) for other in choice.considered],
+    }
+
+
+def _considered(other: Considered) -> Json:
+    numbers = ("time_to_train_s", "step_s", "samples", "bubble", "memory")
+    return {"mapping": _mapping(other.mapping), **{name: plain(getattr(other, name)) for name in numbers}}
+
+
+def validation(result: Validation) -> str:
+    """`podsim validate --json`, schema podsim.validation/1; errors are fractions."""
+    return text("validation", {
+        "points": plain(result.points),
+        "summary": plain(result.summary),
+        "outside_tolerance": [
+            {"quantity": quantity, "which": which, "size": plain(size), "tolerance": limit}
+            for quantity, which, size, limit in result.misses
+        ],
+    })  # fmt: skip
+
+
+def fit(report: FitReport) -> str:
+    """`podsim calibrate --json`, schema podsim.fit/1."""
+    body = plain(report)
+    return text("fit", body if isinstance(body, dict) else {})
+
+
+def chip(value: Chip, document: Sourced) -> str:
+    """`podsim chip show --json`, schema podsim.chip-report/1: the file's fields and what follows from them."""
+    return text("chip-report", {
+        "chip": plain(value),
+        "sram_bytes": plain(value.sram_bytes),
+        "sram_bytes_per_s": plain(value.sram_bytes_per_s),
+        "exchange_bytes_per_s": plain(value.exchange_bytes_per_s),
+        "peak_flop_per_s": {name.value: plain(value.peak_flop_per_s(name)) for name in Precision
+                            if name in value.amp.flop_per_cycle},
+        "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def topology(value: Topology, document: Sourced, measures: Mapping[str, object]) -> str:
+    """`podsim topology show --json`, schema podsim.topology-report/1."""
+    return text("topology-report", {
+        "ipus": value.ipus,
+        "topology": plain(value),
+        **{name: plain(measure) for name, measure in measures.items()},
+        "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def workload(value: Workload, document: Sourced) -> str:
+    """`podsim workload show --json`, schema podsim.workload-report/1."""
+    runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+    return text("workload-report", {
+        "parameters": value.parameters,
+        "training_flop_per_row": plain(value.training_flop_per_row()),
+        "operators": [
+            {"unit": unit.name, "name": operator.name, "kind": operator.kind.value, "parameters": operator.parameters,
+             **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in runs}}
+            for unit in value.units for operator in unit.operators
+        ],
+        "workload": plain({field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}),
+        "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def listing(what: str, rows: Iterable[Mapping[str, object]]) -> str:
+    """`podsim WHAT list --json`: one object a name."""
+    return text(what, {what: [plain(row) for row in rows]})

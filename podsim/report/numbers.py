@@ -1,0 +1,185 @@
+"""Numbers for people: two or three significant digits, one unit a column, never nan."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from podsim.model.quantity import Estimate
+
+UNKNOWN = "–"
+COARSE_BEYOND = 8.0  # farther out, a time shows one significant digit
+
+Ladder = Sequence[tuple[float, float, str]]  # from this size on, divide by this, call it that
+
+TIME: Ladder = (
+    (3 * 86400.0, 86400.0, "days"),
+    (3 * 3600.0, 3600.0, "h"),
+    (60.0, 60.0, "min"),
+    (1.0, 1.0, "s"),
+    (1e-3, 1e-3, "ms"),
+    (1e-6, 1e-6, "us"),
+    (0.0, 1e-9, "ns"),
+)
+STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "us"))
+BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
+COUNT: Ladder = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
+_SI: Ladder = (
+    (1e15, 1e15, "P"),
+    (1e12, 1e12, "T"),
+    (1e9, 1e9, "G"),
+    (1e6, 1e6, "M"),
+    (1e3, 1e3, "k"),
+    (0.0, 1.0, ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The unit that a column of numbers is shown in."""
+
+    factor: float
+    unit: str
+
+    def number(self, value: float | None, figures: int = 3) -> str:
+        """`value` in this unit, without the unit."""
+        return UNKNOWN if value is None else significant(value / self.factor, figures)
+
+    def text(self, value: float | None, figures: int = 3) -> str:
+        """`value` with the unit."""
+        return f"{self.number(value, figures)} {self.unit}".rstrip()
+
+
+def scale(values: float | Iterable[float], ladder: Ladder) -> Scale:
+    """The unit in which the largest of `values` reads best."""
+    given = [values] if isinstance(values, int | float) else list(values)
+    largest = max((abs(value) for value in given if math.isfinite(value)), default=0.0)
+    # 999.7 MB prints as 1,000 with three digits: such a value belongs to the next unit
+    for start, factor, unit in ladder:
+        if largest * 1.0005 >= start:
+            return Scale(factor, unit)
+    return Scale(ladder[-1][1], ladder[-1][2])
+
+
+def _places(value: float, figures: int) -> int:
+    """Decimals that show `figures` significant digits of `value`; negative rounds before the point."""
+    if value == 0:
+        return 0
+    places = figures - 1 - math.floor(math.log10(abs(value)))
+    return places if math.floor(math.log10(abs(round(value, places)))) < figures - places else places - 1
+
+
+def fixed(value: float, places: int) -> str:
+    """`value` with that many decimals, thousands apart; negative places round before the point."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
+    return text.replace("-", "−")
+
+
+def significant(value: float, figures: int = 3) -> str:
+    """`value` with `figures` significant digits."""
+    return fixed(value, _places(value, figures)) if math.isfinite(value) else UNKNOWN
+
+
+def short(value: float, figures: int = 2) -> str:
+    """`value` with at most `figures` significant digits: 4, 2.5, 260."""
+    text = significant(value, figures)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: float, figures: int = 3) -> str:
+    """A count: exact below a million, then "3.60 M"."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    return fixed(value, 0) if abs(value) < 1e6 else scale(value, COUNT).text(value, figures)
+
+
+def percent(fraction: float | None, decimals: int = 0) -> str:
+    """A fraction as percent; what would round to nothing says so."""
+    if fraction is None or not math.isfinite(fraction):
+        return UNKNOWN
+    if 0 < fraction * 100 < 0.5 * 10**-decimals:
+        return f"< {fixed(10**-decimals, decimals)} %"
+    return f"{fixed(fraction * 100, decimals)} %"
+
+
+def signed_percent(fraction: float | None, decimals: int = 1) -> str:
+    """A signed error as percent: "+0.6 %", "−1.3 %"."""
+    if fraction is None or not math.isfinite(fraction):
+        return UNKNOWN
+    text = fixed(fraction * 100, decimals)
+    return f"{text} %" if text.startswith("−") or fraction == 0 else f"+{text} %"
+
+
+def time(seconds: float, figures: int = 3) -> str:
+    """A time in the unit in which it reads best."""
+    return scale(seconds, TIME).text(seconds, figures)
+
+
+def amount(volume_bytes: float, figures: int = 3) -> str:
+    """An amount of data, decimal prefixes."""
+    return scale(volume_bytes, BYTES).text(volume_bytes, figures)
+
+
+def rate(value: float | None, unit: str, figures: int = 3) -> str:
+    """A rate with an SI prefix: 12.5 GB/s, 250 TFLOP/s."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    chosen = scale(value, _SI)
+    return f"{chosen.number(value, figures)} {chosen.unit}{unit}"
+
+
+def rates(values: Iterable[float], unit: str) -> Scale:
+    """The SI prefix for a column of rates or amounts of `unit`."""
+    found = scale(values, _SI)
+    return Scale(found.factor, f"{found.unit}{unit}")
+
+
+def parted(text: str) -> tuple[str, str]:
+    """A printed quantity as number and unit, "12.5 GB/s" as "12.5" and "GB/s"."""
+    number, _, unit = text.partition(" ")
+    return number, unit
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An estimate as it is printed: all three numbers in one unit, with the same decimals."""
+
+    number: str
+    low: str
+    high: str
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """The value with its unit."""
+        return f"{self.number} {self.unit}".rstrip()
+
+    @property
+    def interval(self) -> str:
+        """The 90 % interval in the same unit."""
+        return f"{self.low} – {self.high}"
+
+
+def is_coarse(estimate: Estimate) -> bool:
+    """Whether the value lies so far out that only one significant digit may be shown."""
+    return estimate.beyond > COARSE_BEYOND
+
+
+def shown(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> Shown:
+    """Print an estimate: two or three significant digits, enough to tell the ends from the value; one if coarse."""
+    unit = scale(estimate.value, ladder)
+    value, low, high = (x / unit.factor for x in (estimate.value, estimate.low, estimate.high))
+    if coarse or is_coarse(estimate):
+        return Shown(significant(value, 1), significant(low, 1), significant(high, 1), unit.unit)
+    if not math.isfinite(value):
+        return Shown(UNKNOWN, UNKNOWN, UNKNOWN, unit.unit)
+    places = _places(value, 3)
+    if abs(value) < 10 and _distinct(value, low, high, places - 1):
+        places -= 1
+    return Shown(fixed(value, places), fixed(low, places), fixed(high, places), unit.unit)
+
+
+def _distinct(value: float, low: float, high: float, places: int) -> bool:
+    middle = fixed(value, places)
+    return fixed(low, places) != middle != fixed(high, places)

@@ -1,0 +1,236 @@
+"""A document as text for a terminal, a pipe or a file."""
+
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from podsim.report.doc import Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+INDENT = 2
+GAP = 2
+LONGEST_BAR = 36
+SHORTEST_BAR = 6
+LEAST_WRAPPED = 24  # cells below which prose is unreadable, so that another column leaves first
+ASCII = str.maketrans({
+    "–": "-", "−": "-", "×": "x", "·": "-", "…": "...", "▸": ">", "→": "->", "±": "+-", "σ": "sigma", "≤": "<=",
+    "≥": ">=", "█": "#", "│": "|", "└": "\\", "╰": "`", "µ": "u", "²": "2", "“": '"', "”": '"', "’": "'",
+})  # fmt: skip
+EIGHTHS = " ▏▎▍▌▋▊▉"
+STYLES = {Tone.PLAIN: "", Tone.QUIET: "dim", Tone.WARNING: "yellow", Tone.STRONG: "bold"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the output can show: columns of text, colour, characters beyond ASCII."""
+
+    width: int = 100
+    colour: bool = False
+    unicode: bool = True
+
+    def clean(self, text: str) -> str:
+        """`text` with nothing in it that this output cannot show, control characters included."""
+        safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        return safe if self.unicode else safe.translate(ASCII).encode("ascii", "replace").decode()
+
+
+def render(doc: Doc, look: Look) -> str:
+    """The document as text, each line at most `look.width` wide where its words and numbers allow it."""
+    groups = [[part for block in group for part in _block(block, look)] for group in doc.groups]
+    text = "\n\n".join("\n".join(lines) for lines in groups if lines)
+    return f"\n{text}\n"
+
+
+def _block(block: Block, look: Look) -> list[str]:
+    match block:
+        case Heading():
+            return _paragraph(block.text, "", "bold", look)
+        case Note():
+            return _paragraph(block.text, block.label, STYLES[block.tone], look)
+        case Facts():
+            return _facts(block.rows, look)
+        case Bars():
+            return _bars(block, look)
+        case Table():
+            return _table(block, look)
+
+
+def console(look: Look, file: IO[str] | None = None) -> "Console":
+    """A rich console that does exactly what `look` says, whatever the environment holds."""
+    from rich.console import Console
+
+    return Console(
+        file=file or io.StringIO(),
+        width=look.width,
+        force_terminal=look.colour,
+        color_system="standard" if look.colour else None,
+        no_color=not look.colour,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        _environ={},
+    )
+
+
+def _draw(table: "RichTable", look: Look) -> list[str]:
+    out = io.StringIO()
+    console(Look(max(look.width, 10**4), look.colour, look.unicode), out).print(table)  # widths are set by column
+    return [" " * INDENT + line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def _grid() -> "RichTable":
+    from rich.table import Table as RichTable
+
+    return RichTable(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0), expand=False)
+
+
+def _cells(texts: Sequence[str]) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, texts), default=0)
+
+
+def _paragraph(text: str, label: str, style: str, look: Look) -> list[str]:
+    from rich.text import Text
+
+    grid = _grid()
+    if label := look.clean(label):
+        grid.add_column(width=_cells([label]), no_wrap=True)
+    text = look.clean(text)
+    room = look.width - INDENT - (_cells([label]) + GAP if label else 0)
+    grid.add_column(width=max(LEAST_WRAPPED, min(room, _cells([text]))), overflow="fold")
+    grid.add_row(*([Text(label, "dim")] if label else []), Text(text, style))
+    return _draw(grid, look)
+
+
+def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
+    from rich.text import Text
+
+    clean = look.clean
+    labels = [clean(row.label) for row in rows]
+    values = _aligned([(clean(row.number), clean(row.unit)) for row in rows])
+    remarks, seconds = [clean(row.remark) for row in rows], [clean(row.second) for row in rows]
+    texts = [labels, values, remarks, seconds]
+    room = look.width - INDENT - sum(_cells(column) + GAP for column in texts[:3])
+    grid = _grid()
+    grid.add_column(width=_cells(labels), no_wrap=True)
+    if beside := room >= min(LEAST_WRAPPED, _cells(seconds)):
+        grid.add_column(width=_cells(values), no_wrap=True)
+        grid.add_column(width=_cells(remarks), no_wrap=True)
+        grid.add_column(width=min(room, _cells(seconds)), overflow="fold")
+    else:
+        grid.add_column(width=max(LEAST_WRAPPED, look.width - INDENT - GAP - _cells(labels)), overflow="fold")
+    for row, (label, value, remark, second) in zip(rows, zip(*texts, strict=True), strict=True):
+        strong = Text(value, "bold" if row.strong else "")
+        if beside:
+            grid.add_row(Text(label, "dim"), strong, Text(remark), Text(second, "dim"))
+        else:
+            grid.add_row(Text(label, "dim"), strong)
+            if remark or second:
+                grid.add_row("", Text(look.clean(" · ").join(filter(None, (remark, second))), "dim"))
+    return _draw(grid, look)
+
+
+def _aligned(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Numbers right aligned in front of their units; what has no unit and is no number starts where numbers start."""
+    widest = _cells([number for number, unit in pairs if unit])
+    return [
+        f"{' ' * (widest - _cells([number]))}{number} {unit}" if unit or number[:1].isdigit() else number
+        for number, unit in pairs
+    ]
+
+
+def _bars(bars: Bars, look: Look) -> list[str]:
+    from rich.text import Text
+
+    clean = look.clean
+    columns = [
+        [clean(text) for text in column]
+        for column in zip(*((r.label, r.share_text, r.text, r.remark) for r in bars.rows), strict=True)
+    ]
+    widths = [_cells(column) for column in columns]
+    if INDENT + sum(widths) + 4 * GAP + SHORTEST_BAR > look.width:
+        columns, widths = columns[:3], widths[:3]
+    room = min(LONGEST_BAR, look.width - INDENT - sum(widths) - len(widths) * GAP)
+    longest = max((bar.share for bar in bars.rows), default=0.0)
+    grid = _grid()
+    grid.add_column(width=widths[0], no_wrap=True)
+    if room >= SHORTEST_BAR:
+        grid.add_column(width=room, no_wrap=True)
+    for width, justify in zip(widths[1:], ("right", "right", "left"), strict=False):
+        grid.add_column(width=width, no_wrap=True, justify=justify)  # type: ignore[arg-type]
+    for row, (label, *rest) in zip(bars.rows, zip(*columns, strict=True), strict=True):
+        bar = [Text(_bar(row.share / longest if longest else 0.0, room, look), "cyan")] if room >= SHORTEST_BAR else []
+        grid.add_row(label, *bar, *map(Text, rest))
+    return _draw(grid, look)
+
+
+def _bar(share: float, room: int, look: Look) -> str:
+    if not look.unicode:
+        return "#" * math.floor(share * room + 0.5)
+    whole, eighths = divmod(round(share * room * 8), 8)
+    return "█" * whole + EIGHTHS[eighths].strip()
+
+
+def _table(table: Table, look: Look) -> list[str]:
+    from rich.text import Text
+
+    cells = [[look.clean(cell) for cell in row] for row in table.rows]
+    titles = [look.clean(column.title) for column in table.columns]
+    widths = [_cells([title, *column]) for title, column in zip(titles, _columns(cells, len(titles)), strict=True)]
+    lead = 1 + GAP if table.marked is not None else 0
+    kept, widths = _fit(table.columns, widths, look.width - INDENT - lead)
+    grid = _grid()
+    if lead:
+        grid.add_column(width=1, no_wrap=True)
+    for index in kept:
+        column = table.columns[index]
+        grid.add_column(
+            width=widths[index],
+            no_wrap=not column.wraps,
+            justify="right" if column.number else "left",
+            overflow="fold" if column.wraps else "crop",
+        )
+    mark = look.clean("▸")
+    grid.add_row(*([""] if lead else []), *(Text(titles[index], "dim") for index in kept))
+    for number, row in enumerate(cells):
+        chosen = number == table.marked
+        first = [mark if chosen else ""] if lead else []
+        grid.add_row(*first, *(Text(row[index], "bold" if chosen else "") for index in kept))
+    return _draw(grid, look) + _left_out(titles, kept, look)
+
+
+def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    return [[row[index] for row in rows] for index in range(count)]
+
+
+def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[list[int], list[int]]:
+    """Which columns stay, and how wide: wrapping ones give way first, then columns leave by priority."""
+    kept, fitted = list(range(len(columns))), list(widths)
+
+    def least(index: int) -> int:
+        return min(widths[index], LEAST_WRAPPED) if columns[index].wraps else widths[index]
+
+    while sum(least(index) + GAP for index in kept) - GAP > room:
+        leaving = max(kept, key=lambda index: (columns[index].priority, index))
+        if columns[leaving].priority == 0:
+            break
+        kept.remove(leaving)
+    spare = room - sum(least(index) + GAP for index in kept) + GAP
+    for index in kept:
+        fitted[index] = min(widths[index], least(index) + max(spare, 0))
+        spare -= fitted[index] - least(index)
+    return kept, fitted
+
+
+def _left_out(titles: Sequence[str], kept: Sequence[int], look: Look) -> list[str]:
+    gone = [title for index, title in enumerate(titles) if index not in kept]
+    if not gone:
+        return []
+    return _paragraph(f"left out at this width: {', '.join(gone)}", "", "dim", look)

@@ -1,0 +1,1 @@
+"""Results as documents: what each command has to say."""

@@ -1,0 +1,70 @@
+"""A chip as a document."""
+
+from collections.abc import Iterator, Mapping
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.quantity import Provenance
+from podsim.report import numbers
+from podsim.report.doc import Block, Doc, Fact, Facts, Heading, Note, Tone
+from podsim.report.views import provenance as origins
+
+PRECISIONS = {
+    Precision.FP16_16: "FP16, summed in FP16",
+    Precision.FP16_32: "FP16, summed in FP32",
+    Precision.FP32: "FP32",
+}
+
+
+def answer(chip: Chip) -> str:
+    """The chip in one line."""
+    return f"{chip.title}, {chip.tiles:,} tiles, {numbers.amount(chip.sram_bytes)} SRAM"
+
+
+def document(chip: Chip, provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Doc:
+    """What one chip can do, where published readings of it disagree, and the source of each value."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{chip.name}: {chip.title}"),),
+        (Facts(tuple(_facts(chip))),),
+        tuple(_readings(chip)),
+        tuple(origins.table(provenance, verbose=verbose)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(chip: Chip) -> Iterator[Fact]:
+    clock = numbers.parted(numbers.rate(chip.clock_hz, "Hz", 4))
+    yield Fact("tiles", f"{chip.tiles:,}", "", f"{chip.worker_threads} worker threads each")
+    yield Fact("clock", *clock)
+    for precision in chip.amp.flop_per_cycle:
+        peak = numbers.parted(numbers.rate(chip.peak_flop_per_s(precision), "FLOP/s"))
+        each = f"{chip.amp.flop_per_cycle[precision]:g} FLOP a cycle and tile"
+        yield Fact(f"peak {precision}", *peak, each, PRECISIONS[precision])
+    sram = numbers.parted(numbers.amount(chip.sram_bytes))
+    yield Fact("SRAM", *sram, f"{numbers.fixed(chip.sram.bytes_per_tile / 1024, 0)} KiB a tile")
+    yield _bandwidth("SRAM bandwidth", chip.sram_bytes_per_s, stated=chip.sram.bandwidth_bytes_per_s is not None)
+    yield _bandwidth("exchange", chip.exchange_bytes_per_s, stated=chip.exchange.bandwidth_bytes_per_s is not None)
+    start, on_chip = chip.exchange.start_cycles, chip.sync.on_chip_cycles
+    yield Fact("exchange start", f"{start:g}", "cycles", numbers.time(start / chip.clock_hz))
+    yield Fact("sync", f"{on_chip:g}", "cycles", "on the chip", f"{chip.sync.global_cycles:g} across chips")
+    yield Fact("IPU-Links", str(chip.ipu_links))
+    if chip.power_w is not None:
+        yield Fact("power", f"{chip.power_w:g}", "W")
+
+
+def _bandwidth(label: str, value: float, *, stated: bool) -> Fact:
+    number, unit = numbers.parted(numbers.rate(value, "B/s"))
+    return Fact(label, number, unit, "as stated" if stated else "bytes a cycle × tiles × clock")
+
+
+def _readings(chip: Chip) -> Iterator[Block]:
+    if not chip.readings:
+        return
+    yield Heading("where published readings disagree")
+    for reading in chip.readings:
+        stated = f"{reading.name}: {reading.quantity}, {reading.text} [{reading.source}]"
+        yield Note(stated, "·", Tone.STRONG)
+        yield Note(reading.verdict, " ")
+    sram, exchange = numbers.rate(chip.sram_bytes_per_s, "B/s"), numbers.rate(chip.exchange_bytes_per_s, "B/s")
+    yield Note(f"podsim uses {exchange} for the exchange and {sram} for SRAM; either can be set, for example with", "→")
+    yield Note('--set chip.exchange.bandwidth="47.5 TB/s"', " ", Tone.QUIET)
+    yield Note('--set chip.sram.bandwidth="47.5 TB/s"', " ", Tone.QUIET)

@@ -1,0 +1,102 @@
+"""What podsim knows by name, and what a file says it is, as documents."""
+
+from collections.abc import Mapping, Sequence
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.fabric import Topology
+from podsim.model.quantity import Provenance
+from podsim.model.workload import Workload
+from podsim.report import numbers
+from podsim.report.doc import Column, Doc, Fact, Facts, Note, Table, Tone
+from podsim.report.views import provenance as origins
+
+
+def chips(found: Sequence[Chip]) -> Doc:
+    """One line a chip."""
+    columns = (
+        Column("chip"),
+        Column("tiles", number=True, priority=2),
+        Column("clock GHz", number=True, priority=3),
+        Column("FP16 peak TFLOP/s", number=True),
+        Column("SRAM MB", number=True, priority=1),
+        Column("title", priority=4, wraps=True),
+    )
+    rows = tuple(
+        (
+            chip.name,
+            f"{chip.tiles:,}",
+            numbers.fixed(chip.clock_hz / 1e9, 3),
+            _fp16_peak(chip),
+            numbers.fixed(chip.sram_bytes / 1e6, 0),
+            chip.title,
+        )
+        for chip in found
+    )
+    return Doc(((Table(columns, rows),), (_more("chip"),)))
+
+
+def _fp16_peak(chip: Chip) -> str:
+    known = [precision for precision in (Precision.FP16_16, Precision.FP16_32) if precision in chip.amp.flop_per_cycle]
+    return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.UNKNOWN
+
+
+def topologies(found: Mapping[str, Topology]) -> Doc:
+    """One line a machine that has its own file, by the name that finds it."""
+    columns = (
+        Column("topology"),
+        Column("IPUs", number=True),
+        Column("chip", priority=1),
+        Column("machines", number=True, priority=2),
+        Column("racks", number=True, priority=3),
+        Column("title", priority=4, wraps=True),
+    )
+    rows = tuple(
+        (
+            name, f"{topology.ipus:,}", topology.chip.name, f"{topology.machines:,}", f"{topology.racks:,}",
+            topology.title,
+        )
+        for name, topology in found.items()
+    )  # fmt: skip
+    family = "any power of two has a name too, to 65,536 IPUs: podN (--pod N) and bow-podN"
+    return Doc(((Table(columns, rows),), (Note(family), _more("topology"))))
+
+
+def workloads(found: Sequence[Workload]) -> Doc:
+    """One line a workload."""
+    flop = numbers.rates((workload.training_flop_per_row() for workload in found), "FLOP")
+    columns = (
+        Column("workload"),
+        Column("parameters", number=True),
+        Column(f"{flop.unit} a row", number=True, priority=1),
+        Column("presets", number=True, priority=2),
+        Column("title", priority=3, wraps=True),
+    )
+    rows = tuple(
+        (
+            workload.name, numbers.count(workload.parameters), flop.number(workload.training_flop_per_row()),
+            str(len(workload.presets)), workload.title,
+        )
+        for workload in found
+    )  # fmt: skip
+    return Doc(((Table(columns, rows),), (_more("workload"),)))
+
+
+def _more(what: str) -> Note:
+    return Note(f"podsim {what} show NAME prints one", "", Tone.QUIET)
+
+
+def check(
+    path: str, what: str, name: str, entries: int | None, provenance: Mapping[str, Provenance], warnings: Sequence[str]
+) -> Doc:
+    """What a file is, how many values it carries and of what kind."""
+    article = "an" if what[:1] in "aeiou" else "a"
+    facts = [Fact("file", path, "", f"{article} {what} file, no fault found")]
+    if name:
+        facts.append(Fact("name", name))
+    if entries is not None:
+        facts.append(Fact("entries", f"{entries:,}"))
+    if provenance:
+        facts.append(Fact("holds", origins.by_kind(provenance.values())))
+    assumed = list(origins.assumed("values", provenance))[1:]
+    notes = tuple(Note(warning, "!", Tone.WARNING) for warning in warnings)
+    return Doc(tuple(group for group in ((Facts(tuple(facts)),), tuple(assumed), notes) if group))

@@ -1,0 +1,271 @@
+"""A prediction as a document."""
+
+from collections.abc import Iterable, Iterator
+
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Considered, Prediction, StageMemory
+from podsim.model.program import Part
+from podsim.model.quantity import Estimate, Grade
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+
+PARTS = {
+    Part.COMPUTE: "compute",
+    Part.EXCHANGE: "exchange",
+    Part.SYNC: "sync",
+    Part.TRANSFER: "stage transfers",
+    Part.BUBBLE: "pipeline bubble",
+    Part.ALL_REDUCE: "all-reduce",
+    Part.WEIGHT_UPDATE: "weight update",
+    Part.STREAMING: "streaming memory",
+    Part.HOST: "host input",
+}
+REMARKS = {
+    Part.BUBBLE: "fill and drain",
+    Part.ALL_REDUCE: "exposed",
+    Part.HOST: "exposed",
+    Part.STREAMING: "exposed",
+}
+EXAMPLES_OF_REJECTED = 8
+
+
+def answer(p: Prediction) -> str:
+    """The answer in one line: "2.5 min (2.1 – 3.1)"."""
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    return f"{time.text} ({time.interval})"
+
+
+def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The whole prediction; `verbose` adds memory by IPU and rejected mappings, `extra` follows them."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
+        (Facts(tuple(_facts(p))),),
+        (Heading("where a step goes"), _step_bars(p)),
+        (Note(p.limited_by, "limited by", Tone.STRONG),),
+        tuple(_mapping(p)),
+    ]
+    if verbose:
+        groups += [tuple(_rejected(p)), tuple(_memory(p)), *extra]
+    groups += [
+        (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
+        tuple(_footer(p)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _chips(p: Prediction) -> str:
+    used = "" if p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
+    return f"{p.ipus:,} × {p.chip}{used}"
+
+
+def grade(estimate: Estimate) -> str:
+    """How far the estimate stands from a measurement, in words."""
+    if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1:
+        return f"extrapolated ×{numbers.short(estimate.beyond)} beyond calibration"
+    return estimate.grade.value
+
+
+def _facts(p: Prediction) -> Iterator[Fact]:
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if _coarse(p) else 3)
+    samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
+    yield Fact("time to train", time.number, time.unit, f"90 %: {time.interval}", grade(p.time_to_train_s), strong=True)
+    yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {_mfu(p)}")
+    yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
+    yield Fact(
+        "converges in", samples.number, f"{samples.unit} samples".strip(), f"90 %: {samples.interval}",
+        grade(p.samples_to_converge),
+    )  # fmt: skip
+    yield _steps(p)
+    yield _overhead(p)
+    yield _memory_fact(p)
+
+
+def _coarse(p: Prediction) -> bool:
+    return numbers.is_coarse(p.time_to_train_s)
+
+
+def _figures(p: Prediction) -> int:
+    return 1 if _coarse(p) else 2
+
+
+def _mfu(p: Prediction) -> str:
+    return numbers.percent(p.mfu, 0 if p.mfu >= 0.1 else 1)
+
+
+def _batch(mapping: Mapping) -> tuple[str, str]:
+    factors = [f"{mapping.micro_batch:,}", f"{mapping.accumulation:,}", f"{mapping.replicas:,}"]
+    words = "micro-batch × accumulation × replicas"
+    if mapping.samples_per_row != 1:
+        factors.append(numbers.short(mapping.samples_per_row, 3))
+        words += " × samples a row"
+    return " × ".join(factors), words
+
+
+def _steps(p: Prediction) -> Fact:
+    step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
+    total = numbers.time(p.run.training_s, _figures(p))
+    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"90 %: {step.interval}; {total} in all")
+
+
+def _overhead(p: Prediction) -> Fact:
+    run, figures = p.run, _figures(p)
+    outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
+    unit = numbers.scale(outside_s, numbers.TIME)
+    parts = [f"start {numbers.time(run.startup_s, figures)}"]
+    evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
+    parts.append(f"{evaluations} {numbers.time(run.evaluation_s, figures)}")
+    if run.checkpoint_s:
+        parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")
+    share = numbers.percent(outside_s / run.total_s if run.total_s else None)
+    return Fact("outside steps", unit.number(outside_s, figures), unit.unit, f"{share} of the run", ", ".join(parts))
+
+
+def _memory_fact(p: Prediction) -> Fact:
+    fit = p.memory
+    stages = f"on the fullest of {len(fit.ipus)} IPUs" if len(fit.ipus) > 1 else "of the IPU"
+    streaming = f"{numbers.amount(fit.streaming_bytes_per_ipu)} an IPU in streaming memory"
+    return Fact(
+        "memory", numbers.fixed(fit.fraction * 100, 0), "% of SRAM", stages,
+        streaming if fit.streaming_bytes_per_ipu else "",
+    )  # fmt: skip
+
+
+def _step_bars(p: Prediction) -> Bars:
+    parts = {part: seconds for part, seconds in p.breakdown_s.items() if seconds > 0}
+    total_s = sum(parts.values())
+    unit = numbers.scale(total_s, numbers.STEP_TIME)
+    decimals = 0 if _coarse(p) else 1
+    places = 0 if total_s / unit.factor >= 100 else 1
+    rows = []
+    for part, seconds in sorted(parts.items(), key=lambda item: -item[1]):
+        size = seconds / unit.factor
+        text = numbers.significant(size, 1) if _coarse(p) else _small(size, places)
+        share = numbers.percent(seconds / total_s, decimals)
+        rows.append(Bar(PARTS[part], seconds / total_s, share, f"{text} {unit.unit}", REMARKS.get(part, "")))
+    return Bars(tuple(rows))
+
+
+def _small(size: float, places: int) -> str:
+    return f"< {numbers.fixed(10**-places, places)}" if size < 0.5 * 10**-places else numbers.fixed(size, places)
+
+
+def _mapping(p: Prediction) -> Iterator[Block]:
+    mapping, choice = p.mapping, p.choice
+    weighed = f", {choice.legal:,} legal ones weighed" if choice.legal > 1 else ""
+    yield Heading(f"mapping by {choice.given}{weighed}")
+    yield Facts((
+        Fact(
+            "split", f"{mapping.replicas:,} × {mapping.ipus_per_replica}", "", "replicas × IPUs a replica",
+            f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
+        ),
+        Fact("storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}", f"as {mapping.practice.name}"),
+    ))  # fmt: skip
+    if choice.reason:
+        yield Note(choice.reason)
+    if choice.considered:
+        yield _considered(p)
+
+
+def _considered(p: Prediction) -> Table:
+    rows = list(p.choice.considered)
+    chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
+    if chosen is None:
+        chosen = 0
+        rows.insert(0, _as_considered(p))
+    figures = 1 if _coarse(p) else 3
+    step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
+    time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
+    samples = numbers.scale([row.samples for row in rows], numbers.COUNT)
+    best_s = rows[chosen].time_to_train_s
+
+    def took(row: Considered) -> str:
+        more = numbers.signed_percent(row.time_to_train_s / best_s - 1, 0)
+        return more if _coarse(p) else time.number(row.time_to_train_s)
+
+    cells = tuple(
+        (
+            f"{row.mapping.global_batch:,}",
+            f"{row.mapping.replicas:,} × {row.mapping.ipus_per_replica}",
+            f"{row.mapping.micro_batch:,}",
+            f"{row.mapping.accumulation:,}",
+            step.number(row.step_s, figures),
+            samples.number(row.samples),
+            numbers.percent(row.bubble),
+            took(row),
+        )
+        for row in rows
+    )
+    titles = f"step {step.unit}", f"samples {samples.unit}".rstrip(), f"train {time.unit}"
+    return Table(_considered_columns(*titles, coarse=_coarse(p)), cells, marked=chosen)
+
+
+def _considered_columns(step: str, samples: str, time: str, *, coarse: bool) -> tuple[Column, ...]:
+    return (
+        Column("global batch", number=True),
+        Column("replicas × IPUs", number=True, priority=2),
+        Column("micro-batch", number=True, priority=6),
+        Column("accumulation", number=True, priority=4),
+        Column(step, number=True, priority=3),
+        Column(samples, number=True, priority=1),
+        Column("bubble", number=True, priority=5),
+        # with one digit a time may not tell two mappings apart; their ratio is known far better
+        Column("slower" if coarse else time, number=True),
+    )
+
+
+def _split(mapping: Mapping) -> tuple[int, ...]:
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation, len(mapping.stages)
+
+
+def _as_considered(p: Prediction) -> Considered:
+    return Considered(
+        mapping=p.mapping,
+        time_to_train_s=p.time_to_train_s.value,
+        step_s=p.step_s.value,
+        samples=p.samples_to_converge.value,
+        bubble=p.breakdown_s.get(Part.BUBBLE, 0.0) / sum(p.breakdown_s.values()),
+        memory=p.memory.fraction,
+    )
+
+
+def _rejected(p: Prediction) -> Iterator[Block]:
+    if not p.choice.rejected:
+        return
+    yield Heading(f"{p.choice.legal:,} legal mappings weighed; rejected before that")
+    most = sorted(p.choice.rejected.items(), key=lambda item: (-item[1], item[0]))
+    rows = tuple((reason, f"{count:,}") for reason, count in most[:EXAMPLES_OF_REJECTED])
+    yield Table((Column("reason", wraps=True), Column("mappings", number=True)), rows)
+
+
+def _memory(p: Prediction) -> Iterator[Block]:
+    categories = list(dict.fromkeys(name for share in p.memory.ipus for name in share.by_category))
+    unit = numbers.scale(p.memory.capacity_bytes, numbers.BYTES)
+    yield Heading(f"memory by IPU of a replica, {unit.unit} of {unit.number(p.memory.capacity_bytes)}")
+    columns = (
+        Column("IPU", number=True),
+        Column("stages"),
+        *(Column(name.replace("_", " "), number=True, priority=rank) for rank, name in enumerate(categories, 1)),
+        Column("used", number=True),
+        Column("share", number=True),
+    )
+
+    def row(share: StageMemory) -> tuple[str, ...]:
+        held = (numbers.fixed(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
+        used = numbers.fixed(share.used_bytes / unit.factor, 0)
+        stages = ", ".join(map(str, share.stages))
+        return str(share.ipu), stages, *held, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
+
+    fullest = p.memory.ipus.index(p.memory.fullest)
+    yield Table(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
+
+
+def _footer(p: Prediction) -> Iterator[Note]:
+    if _coarse(p):
+        beyond = numbers.short(p.time_to_train_s.beyond)
+        yield Note(
+            f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "", Tone.WARNING
+        )
+    engine = {"des": "event engine", "analytic": "analytic engine"}.get(p.engine, p.engine)
+    yield Note(f"{engine} · {p.calibration} · {NOT_MLPERF}", "", Tone.QUIET)

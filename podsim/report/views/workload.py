@@ -1,0 +1,173 @@
+"""A workload as a document."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from podsim.model.quantity import Provenance
+from podsim.model.training import Benchmark, EvaluationStyle
+from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Table
+from podsim.report.views import provenance as origins
+
+TRAINING = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+
+
+def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Doc:
+    """Size and arithmetic, units and operators by kind, presets and practices, convergence points."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{workload.name}: {workload.title}"),),
+        (Facts(tuple(_facts(workload))),),
+        (Heading("units, one row; equal ones together"), _units(workload)),
+        (Heading("operators by kind, one row"), _operators(workload)),
+        (Heading("presets: published mappings"), _presets(workload)) if workload.presets else (),
+        (Heading("practices: how submissions stored and ordered it"), _practices(workload))
+        if workload.practices
+        else (),
+        (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload)),
+        tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(workload: Workload) -> Iterator[Fact]:
+    benchmark = workload.benchmark
+    flop = numbers.parted(numbers.rate(workload.training_flop_per_row(), "FLOP"))
+    yield Fact("parameters", *numbers.parted(numbers.count(workload.parameters)))
+    yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
+    packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
+    yield Fact(
+        "samples a row", numbers.short(workload.samples_per_row, 3), "", f"a sample is one {workload.sample}",
+        packed if workload.packing != 1 else "",
+    )  # fmt: skip
+    yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
+    yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
+    yield Fact("target", *numbers.parted(benchmark.target), f"{benchmark.runs_scored} runs scored")
+    yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
+
+
+def _interval(benchmark: Benchmark) -> str:
+    if benchmark.style is EvaluationStyle.EPOCHS:
+        return f"every {benchmark.checkpoint_epochs} epochs of {numbers.count(benchmark.dataset_samples or 0)} samples"
+    return "at an interval set by the global batch"
+
+
+def _flop(operators: list[Operator], run: Pass) -> float:
+    return sum(operator.flop(run) for operator in operators)
+
+
+def _units(workload: Workload) -> Table:
+    found: dict[tuple[str, int, float, int], list[Unit]] = defaultdict(list)
+    for unit in workload.units:
+        found[unit.group, unit.parameters, unit.flop(Pass.FORWARD), unit.out_elements].append(unit)
+    flop = numbers.rates((forward for _, _, forward, _ in found), "FLOP")
+    columns = (
+        Column("units", wraps=True),
+        Column("count", number=True),
+        Column("parameters each", number=True),
+        Column(f"forward {flop.unit}", number=True, priority=1),
+        Column("output elements", number=True, priority=2),
+    )
+    rows = []
+    for (group, parameters, forward, elements), units in found.items():
+        names = units[0].name if len(units) == 1 else f"{group}: {units[0].name} … {units[-1].name}"
+        rows.append((names, str(len(units)), numbers.count(parameters), flop.number(forward), numbers.count(elements)))
+    return Table(columns, tuple(rows))
+
+
+def _operators(workload: Workload) -> Table:
+    found: dict[Kind, list[Operator]] = defaultdict(list)
+    for unit in workload.units:
+        for operator in unit.operators:
+            found[operator.kind].append(operator)
+    flop = {kind: [_flop(operators, run) for run in TRAINING] for kind, operators in found.items()}
+    total = sum(map(sum, flop.values()))
+    unit_of_flop = numbers.rates(map(max, flop.values()), "FLOP")
+    columns = (
+        Column("kind"),
+        Column("operators", number=True),
+        Column("parameters", number=True, priority=1),
+        *(Column(f"{run} {unit_of_flop.unit}", number=True, priority=rank) for rank, run in enumerate(TRAINING, 2)),
+        Column("share", number=True),
+    )
+    rows = tuple(
+        (
+            kind.value,
+            f"{len(operators):,}",
+            numbers.count(sum(operator.parameters for operator in operators)),
+            *(_or_hardly_any(unit_of_flop, each) for each in flop[kind]),
+            numbers.percent(sum(flop[kind]) / total if total else None, 1),
+        )
+        for kind, operators in found.items()
+    )
+    return Table(columns, rows)
+
+
+def _or_hardly_any(unit: numbers.Scale, value: float) -> str:
+    return "< 0.01" if 0 < value / unit.factor < 0.01 else unit.number(value)
+
+
+def _presets(workload: Workload) -> Table:
+    columns = (
+        Column("preset"),
+        Column("topology"),
+        Column("replicas × IPUs", number=True),
+        Column("micro-batch", number=True, priority=4),
+        Column("accumulation", number=True, priority=3),
+        Column("global batch", number=True, priority=1),
+        Column("optimizer", priority=5),
+        Column("SDK", priority=6),
+        Column("hosts", number=True, priority=7),
+    )
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for preset in workload.presets:
+            batch = preset.micro_batch * preset.accumulation * preset.replicas * workload.samples_per_row
+            yield (
+                preset.name, preset.topology, f"{preset.replicas} × {preset.ipus_per_replica}",
+                str(preset.micro_batch), str(preset.accumulation), f"{round(batch):,}", preset.optimizer, preset.sdk,
+                str(preset.hosts),
+            )  # fmt: skip
+
+    return Table(columns, tuple(rows()))
+
+
+def _practices(workload: Workload) -> Table:
+    columns = (
+        Column("practice"),
+        Column("chips", priority=2),
+        Column("IPUs a replica", number=True),
+        Column("stages", number=True, priority=4),
+        Column("schedule", priority=3),
+        Column("recompute", priority=1),
+        Column("state", priority=1),
+        Column("SDK", priority=5),
+    )
+    rows = tuple(
+        (
+            practice.name, ", ".join(practice.chips), ", ".join(map(str, practice.ipus_per_replica)),
+            str(len(practice.layout)) if practice.layout else numbers.UNKNOWN, practice.schedule.value,
+            practice.recompute.value, practice.state.value, ", ".join(practice.sdks) or "any",
+        )
+        for practice in workload.practices
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _convergence(workload: Workload) -> Table:
+    columns = (
+        Column("global batch", number=True),
+        Column("samples", number=True),
+        Column("±", number=True, priority=1),
+        Column("runs", number=True, priority=2),
+    )
+    rows = tuple(
+        (
+            f"{point.batch:,}",
+            numbers.count(point.samples),
+            numbers.percent(point.std / point.samples, 1),
+            str(point.runs),
+        )
+        for point in workload.convergence.points
+    )
+    return Table(columns, rows)

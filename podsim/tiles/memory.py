@@ -1,0 +1,105 @@
+"""What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
+
+from podsim.model.fabric import Topology
+from podsim.model.mapping import Mapping, Stage
+from podsim.model.prediction import MemoryFit, StageMemory
+from podsim.model.training import Recompute, Schedule, StatePlace
+from podsim.model.workload import Conv, Matmul, Operator, Unit, Workload
+from podsim.tiles.cost import ELEMENT_BYTES, product_bytes
+
+CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
+
+
+def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
+    """Whether every IPU of a replica holds its share (docs/model.md, Eq. 9 to 12)."""
+    ipus = sorted({stage.ipu for stage in mapping.stages})
+    held = tuple(_ipu(workload, mapping, topology, ipu) for ipu in ipus)
+    streaming = 0.0
+    if mapping.state is StatePlace.STREAMING:
+        streaming = max(_state_bytes(mapping, topology, ipu) for ipu in ipus)
+    gateway = topology.gateway
+    return MemoryFit(
+        capacity_bytes=topology.chip.sram_bytes,
+        ipus=held,
+        streaming_bytes_per_ipu=streaming,
+        streaming_capacity_bytes_per_ipu=gateway.streaming_bytes / topology.ipus_per_machine,
+    )
+
+
+def _ipu(workload: Workload, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
+    stages = [stage for stage in mapping.stages if stage.ipu == ipu]
+    parameters = _parameters(mapping, ipu)
+    element = ELEMENT_BYTES[workload.precision]
+    on_chip = mapping.state is StatePlace.ON_CHIP
+    return StageMemory(
+        ipu=ipu,
+        stages=tuple(stage.index for stage in stages),
+        by_category={
+            "weights": float(parameters * element),
+            "gradients": float(parameters * mapping.practice.gradient_bytes),
+            "optimizer_state": _state_bytes(mapping, topology, ipu) if on_chip else 0.0,
+            "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
+            "working": max(_working_bytes(mapping, stage, element) for stage in stages),
+            "exchange_buffers": max(_exchange_bytes(workload, mapping, topology, stage) for stage in stages),
+            "code": CODE_SHARE * topology.chip.sram_bytes,
+        },
+    )
+
+
+def _parameters(mapping: Mapping, ipu: int) -> int:
+    return sum(unit.parameters for stage in mapping.stages if stage.ipu == ipu for unit in stage.units)
+
+
+def _state_bytes(mapping: Mapping, topology: Topology, ipu: int) -> float:
+    """Optimizer state of one IPU: its weights' moments, sharded over the replicas of a rack where the practice shards."""
+    in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    shards = in_rack if mapping.practice.state_sharded else 1
+    return _parameters(mapping, ipu) * sum(mapping.practice.moment_bytes) / shards
+
+
+def in_flight(mapping: Mapping, stage: Stage) -> int:
+    """Micro-batches whose activations a stage keeps at once, by schedule."""
+    after = len(mapping.stages) - stage.index
+    depth = {Schedule.GROUPED: 2 * after - 1, Schedule.ONE_F_ONE_B: after, Schedule.SEQUENTIAL: 1}
+    return min(depth[mapping.schedule], mapping.accumulation)
+
+
+def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
+    """What a stage keeps from forward to backward: checkpoints where it recomputes, else every stashed output."""
+    depth = in_flight(mapping, stage) * mapping.micro_batch
+    if mapping.recompute is Recompute.NONE:
+        return float(depth * element * sum(_kept(mapping, unit) for unit in stage.units))
+    kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
+    entering = stage.units[0].operators[0].shape.inputs if stage.index else 0
+    return float(depth * mapping.practice.checkpoint_bytes * (sum(kept) + entering))
+
+
+def _kept(mapping: Mapping, unit: Unit) -> int:
+    """Elements a row that backward needs of a unit."""
+    return sum(o.shape.outputs for o in unit.active(mapping.practice) if o.stashed)
+
+
+def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
+    """The activations of the largest recomputation segment, alive together during its backward."""
+    if mapping.recompute is Recompute.NONE:
+        return 0.0
+    largest = segment = 0
+    for unit in stage.units:
+        segment += _kept(mapping, unit)
+        largest = max(largest, segment)
+        if unit.checkpoint:
+            segment = 0
+    return float(largest * mapping.micro_batch * element)
+
+
+def _exchange_bytes(workload: Workload, mapping: Mapping, topology: Topology, stage: Stage) -> float:
+    """Operands and results that the largest product of a stage has in its exchange buffers."""
+    operators = (operator for unit in stage.units for operator in unit.active(mapping.practice))
+    return max((_product_bytes(o, workload, mapping, topology) for o in operators), default=0.0)
+
+
+def _product_bytes(operator: Operator, workload: Workload, mapping: Mapping, topology: Topology) -> float:
+    if not isinstance(operator.shape, (Matmul, Conv)):
+        return 0.0
+    products = operator.shape.at(mapping.micro_batch).flop / 2
+    return product_bytes(products, topology.chip, workload.precision)

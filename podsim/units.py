@@ -1,0 +1,81 @@
+"""Quantities as files print them, to SI floats and back: the only place that converts."""
+
+import math
+import re
+from typing import Final
+
+PREFIXES: Final = {
+    "": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
+    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40,
+    "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9,
+}  # fmt: skip
+BASES: Final = (
+    "bit/s", "FLOP/s", "samples/s", "images/s", "B/s", "B/cycle",
+    "cycles", "FLOP", "Hz", "bit", "USD", "B", "W", "J", "s",
+)  # fmt: skip
+FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s")}
+WHAT: Final = {
+    "s": "a time", "Hz": "a frequency", "B": "an amount of data", "B/s": "a data rate", "FLOP/s": "a compute rate",
+    "FLOP": "a count of FLOP", "W": "a power", "USD": "a price", "samples/s": "a throughput", "cycles": "a cycle count",
+    "B/cycle": "bytes a cycle", "J": "an energy",
+}  # fmt: skip
+EXAMPLE: Final = {
+    "s": "2 us", "Hz": "1.325 GHz", "B": "624 KiB", "B/s": '16 GB/s" or "100 Gbit/s', "FLOP/s": "250 TFLOP/s",
+    "W": "1.0 kW", "USD": "32450 USD", "samples/s": "4810 samples/s", "cycles": "150 cycles", "B/cycle": "4 B/cycle",
+}  # fmt: skip
+# A fraction of a byte or a binary kilosecond is a slip of the shift key: "mB/s" would be a billionth of "MB/s".
+_SMALL: Final = {"m", "u", "µ", "n"}
+_SMALL_BASES: Final = {"s", "W", "J", "Hz"}
+_BINARY_BASES: Final = {"B", "B/s", "bit", "bit/s", "B/cycle"}
+_WHOLE: Final = r"\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*"
+_NUMBER: Final = re.compile(
+    rf"^\s*([+-]?(?:inf|nan|(?:(?:{_WHOLE})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?))(?![\d,._])\s*(.*?)\s*$", re.ASCII
+)
+_AMBIGUOUS: Final = re.compile(r"^([kKMGTP]?)(bps|b/s|Bps)$")
+
+
+def parse(text: str, unit: str) -> float:
+    """Return `text` ("100 Gbit/s") as an SI float of `unit` ("B/s"); raise ValueError with what is allowed."""
+    number, spelled = _split(text, unit)
+    if not spelled:
+        raise ValueError(f'"{text}" needs a unit; write {_example(unit)}')
+    if doubt := _AMBIGUOUS.match(spelled):
+        raise ValueError(f'"{spelled}" may mean {doubt[1]}bit/s or {doubt[1]}B/s; write the one meant')
+    factor, base = _factor(spelled, text, unit)
+    if base != unit:
+        raise ValueError(f'"{text}" is {WHAT[base]} ({base}); this field wants {WHAT.get(unit, unit)} ({unit})')
+    value = number * factor
+    if not math.isfinite(value):
+        raise ValueError(f'"{text}" is not a finite number')
+    return value
+
+
+def spell(value: float, unit: str) -> str:
+    """Return `value` as a text that `parse` turns back into the same float, for example "2.5e-06 s"."""
+    return f"{value!r} {unit}"
+
+
+def _split(text: str, unit: str) -> tuple[float, str]:
+    match = _NUMBER.match(text)
+    if not match:
+        raise ValueError(f'"{text}" is not a quantity; write {_example(unit)}')
+    return float(match[1].replace(",", "").replace("_", "")), match[2]
+
+
+def _example(unit: str) -> str:
+    return f'for example "{EXAMPLE[unit]}"' if unit in EXAMPLE else f"a number and {unit}"
+
+
+def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
+    if spelled in FIXED:
+        return FIXED[spelled]
+    for base in BASES:
+        prefix = spelled.removesuffix(base)
+        if prefix == spelled or prefix not in PREFIXES:
+            continue
+        if (prefix in _SMALL and base not in _SMALL_BASES) or (prefix.endswith("i") and base not in _BINARY_BASES):
+            continue
+        if base in ("bit/s", "bit"):
+            return PREFIXES[prefix] / 8, "B" + base[3:]
+        return PREFIXES[prefix], "samples/s" if base == "images/s" else base
+    raise ValueError(f'"{spelled}" in "{text}" is not a unit podsim knows; write {_example(unit)}')

@@ -1,0 +1,49 @@
+"""Runs tests/cases/*.console; PODSIM_UPDATE=1 rewrites them with what was printed."""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from podsim.cli.app import main
+
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.console"))
+COMMAND = re.compile(r"^\$ (?P<settings>(?:[A-Z_]+=\S* )*)podsim\b(?P<arguments>.*)$", re.MULTILINE)
+
+
+def replay(text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The transcript with the output that every command has now."""
+    commands = list(COMMAND.finditer(text))
+    written = text[: commands[0].start()]
+    for command in commands:
+        with pytest.MonkeyPatch.context() as patch:
+            for setting in command["settings"].split():
+                patch.setenv(*setting.split("=", 1))
+            code = main(shlex.split(command["arguments"]))
+        out, err = capsys.readouterr()
+        ending = f"[exit {code}]\n" if code else ""
+        written += f"{command[0]}\n{out}{err}{ending}\n"
+    return written.rstrip("\n") + "\n"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_transcript(case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(case.parent)
+    recorded = case.read_text(encoding="utf-8")
+    printed = replay(recorded, capsys)
+    if os.environ.get("PODSIM_UPDATE"):
+        case.write_text(printed, encoding="utf-8")
+    else:
+        assert printed == recorded
+
+
+def test_the_runner_sees_output_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = "a remark\n\n$ COLUMNS=60 podsim predct\n"
+    printed = replay(recorded, capsys)
+    assert printed == (
+        "a remark\n\n$ COLUMNS=60 podsim predct\nerror: unknown-command\n"
+        '  × unknown command "predct". Did you mean "predict"?\n  hint: podsim --help\n[exit 2]\n'
+    )
+    assert replay(printed, capsys) == printed

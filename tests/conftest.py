@@ -1,0 +1,90 @@
+"""Machines to test with, and a world that does not depend on whose machine this is."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
+from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
+
+# Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
+# is a change. HYPOTHESIS_PROFILE=search looks for new ones.
+settings.register_profile("podsim", deadline=None, derandomize=True, database=None)
+settings.register_profile("search", deadline=None, max_examples=2000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))
+
+SPOKEN_TO = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No colour or width asked for by the caller, no settings, no data folder of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [
+            *SPOKEN_TO,
+            *(name for name in os.environ if name.startswith("PODSIM_") and name != "PODSIM_UPDATE"),
+        ]:
+            patch.delenv(name, raising=False)
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("PYTHONIOENCODING", "utf-8")
+        yield
+
+
+@pytest.fixture(scope="session")
+def gc200() -> Chip:
+    """The GC200 as shipped."""
+    from podsim.files import catalog
+
+    return catalog.chip("gc200").value
+
+
+@pytest.fixture(scope="session")
+def pod16() -> Topology:
+    """The IPU-POD16 as shipped."""
+    from podsim.files import catalog
+
+    return catalog.topology("pod16").value
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Topology:
+    """2 machines of 2 IPUs: 1 TFLOP/s and 10 MB an IPU, 1 GB/s a link, 1 us a transfer."""
+    return Topology(
+        name="tiny",
+        title="Tiny",
+        chip=_tiny_chip(),
+        levels=(_ladder("machine"), _ladder("rack")),
+        links={"ipu-link": Link(bandwidth_bytes_per_s=1e9, latency_s=1e-6)},
+        gateway=Gateway(
+            streaming_bytes=1e9, streaming_bytes_per_s_per_ipu=1e9, pcie_bytes_per_s=1e9, host_bytes_per_s=1e9
+        ),
+        hosts=Hosts(servers=1, most_servers=1, server_bytes_per_s=1e9),
+        economics=Economics(machine_usd=1000.0, machine_w=1000.0),
+    )
+
+
+def _tiny_chip() -> Chip:
+    return Chip(
+        name="tiny",
+        title="Tiny",
+        tiles=10,
+        worker_threads=1,
+        clock_hz=1e9,
+        amp=Amp(flop_per_cycle=dict.fromkeys(Precision, 100.0)),
+        sram=Sram(bytes_per_tile=1e6, load_bytes_per_cycle=8.0, store_bytes_per_cycle=2.0),
+        exchange=Exchange(
+            send_bytes_per_cycle=1.0,
+            receive_bytes_per_cycle=1.0,
+            shared_receive_bytes_per_cycle=2.0,
+            efficiency=1.0,
+            start_cycles=0.0,
+        ),
+        sync=ChipSync(on_chip_cycles=100.0, global_cycles=1000.0),
+        ipu_links=2,
+    )
+
+
+def _ladder(name: str) -> Level:
+    return Level(name=name, holds=2, shape=Shape.LADDER, link="ipu-link", rung_links=1, rail_links=1)

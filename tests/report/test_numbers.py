@@ -1,0 +1,157 @@
+"""What is printed reads back as what was meant, to the digits it claims."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podsim.model.quantity import Estimate, Grade
+from podsim.report import numbers
+
+SIZES = st.floats(min_value=1e-9, max_value=1e12)
+READ_BACK = {"days": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def number(text: str) -> float:
+    """The number at the start of a printed text."""
+    return float(text.split(" ", maxsplit=1)[0].replace(",", "").replace("−", "-"))
+
+
+def estimate(value: float, low: float, high: float, beyond: float = 1.0) -> Estimate:
+    return Estimate(value=value, low=low, high=high, grade=Grade.INTERPOLATED, beyond=beyond)
+
+
+@pytest.mark.parametrize(
+    ("value", "figures", "text"),
+    [
+        (28212.0, 3, "28,200"),
+        (0.04, 3, "0.0400"),
+        (9.996, 3, "10.0"),
+        (99.96, 3, "100"),
+        (0.99999, 2, "1.0"),
+        (-1.26, 2, "−1.3"),
+        (0.0, 3, "0"),
+        (-0.0, 3, "0"),
+        (2.47, 1, "2"),
+        (-0.0004, 1, "−0.0004"),
+        (math.nan, 3, "–"),
+        (math.inf, 3, "–"),
+    ],
+)
+def test_significant_digits(value: float, figures: int, text: str) -> None:
+    assert numbers.significant(value, figures) == text
+
+
+@given(SIZES, st.integers(min_value=1, max_value=6), st.booleans())
+def test_a_printed_number_reads_back_within_its_last_digit(value: float, figures: int, negative: bool) -> None:
+    signed = -value if negative else value
+    assert number(numbers.significant(signed, figures)) == pytest.approx(signed, rel=0.5001 * 10 ** (1 - figures))
+
+
+@given(SIZES, st.integers(min_value=1, max_value=6))
+def test_no_more_digits_are_shown_than_asked_for(value: float, figures: int) -> None:
+    digits = re.sub(r"[^0-9]", "", numbers.significant(value, figures)).lstrip("0")
+    assert len(digits.rstrip("0")) <= figures
+    if value < 1:
+        assert len(digits) <= figures
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 ns"),
+        (75.5e-9, "75.5 ns"),
+        (2e-6, "2.00 us"),
+        (0.245, "245 ms"),
+        (0.99999, "1.00 s"),
+        (59.9, "59.9 s"),
+        (60.0, "1.00 min"),
+        (1962.0, "32.7 min"),
+        (5 * 3600.0, "5.00 h"),
+        (10 * 86400.0, "10.0 days"),
+    ],
+)
+def test_times_take_the_unit_a_person_would(seconds: float, text: str) -> None:
+    assert numbers.time(seconds) == text
+
+
+@given(SIZES)
+def test_a_time_reads_back(seconds: float) -> None:
+    text = numbers.time(seconds)
+    assert number(text) * READ_BACK[text.split(" ")[1]] == pytest.approx(seconds, rel=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (12.5e9, "B/s", "12.5 GB/s"),
+        (7.8e12, "B/s", "7.80 TB/s"),
+        (250e12, "FLOP/s", "250 TFLOP/s"),
+        (999.9e9, "B/s", "1.00 TB/s"),
+        (None, "B/s", "–"),
+        (math.nan, "B/s", "–"),
+    ],
+)
+def test_rates(value: float | None, unit: str, text: str) -> None:
+    assert numbers.rate(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("fraction", "decimals", "text"),
+    [(0.653, 1, "65.3 %"), (0.0, 1, "0.0 %"), (0.0001, 1, "< 0.1 %"), (0.71, 0, "71 %"), (None, 0, "–")],
+)
+def test_percent(fraction: float | None, decimals: int, text: str) -> None:
+    assert numbers.percent(fraction, decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"), [(0.006, "+0.6 %"), (-0.013, "−1.3 %"), (0.0, "0.0 %"), (None, "–"), (math.nan, "–")]
+)
+def test_errors_carry_their_sign(fraction: float | None, text: str) -> None:
+    assert numbers.signed_percent(fraction) == text
+
+
+def test_counts_are_exact_until_a_million() -> None:
+    assert numbers.count(6912) == "6,912"
+    assert numbers.count(336226108) == "336 M"
+    assert numbers.short(4.0) == "4"
+    assert numbers.short(256.0) == "260"
+    assert numbers.short(40.0) == "40"
+
+
+def test_an_estimate_shows_one_unit_and_equal_decimals() -> None:
+    shown = numbers.shown(estimate(148.0, 126.0, 186.0), numbers.TIME)
+    assert (shown.text, shown.interval) == ("2.5 min", "2.1 – 3.1")
+    shown = numbers.shown(estimate(622.0, 588.0, 672.0), numbers.TIME)
+    assert (shown.text, shown.interval) == ("10.4 min", "9.8 – 11.2")
+
+
+def test_a_narrow_interval_gets_another_digit() -> None:
+    shown = numbers.shown(estimate(148.0, 147.0, 149.0), numbers.TIME)
+    assert (shown.text, shown.interval) == ("2.47 min", "2.45 – 2.48")
+
+
+def test_beyond_eight_times_one_digit_is_left() -> None:
+    inside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.0), numbers.TIME)
+    outside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.01), numbers.TIME)
+    assert inside.text == "2.5 min"
+    assert (outside.text, outside.interval) == ("2 min", "2 – 3")
+
+
+@given(SIZES, st.floats(min_value=0.1, max_value=1.0), st.floats(min_value=1.0, max_value=10.0))
+def test_the_value_stays_inside_its_interval(value: float, below: float, above: float) -> None:
+    shown = numbers.shown(estimate(value, value * below, value * above), numbers.STEP_TIME)
+    assert number(shown.low) <= number(shown.number) <= number(shown.high)
+
+
+@given(st.lists(st.floats(min_value=0.0, max_value=1e9), min_size=1, max_size=5))
+def test_a_column_has_one_unit(values: list[float]) -> None:
+    unit = numbers.scale(values, numbers.TIME)
+    assert [unit.text(value).split(" ")[1] for value in values] == [unit.unit] * len(values)
+
+
+def test_an_unknown_estimate_is_a_dash() -> None:
+    shown = numbers.shown(estimate(math.nan, math.nan, math.nan), numbers.TIME)
+    assert {shown.number, shown.low, shown.high} == {numbers.UNKNOWN}

@@ -1,0 +1,66 @@
+"""What the validate and calibrate screens say."""
+
+from dataclasses import replace
+
+import pytest
+from samples_of_results import fit_report, validation
+
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, TOLERANCES
+from podsim.report.terminal import Look, render
+from podsim.report.views import fit as fit_view
+from podsim.report.views import validation as view
+
+
+def test_points_stand_beside_their_predictions_in_one_unit() -> None:
+    text = render(view.document(validation()), Look(100))
+    line = next(line for line in text.splitlines() if "bert/pod64/v1.1-closed" in line)
+    assert line.split()[1:] == ["310", "295", "−4.9", "%", "−9.8", "%"]
+    assert "published ms" in text
+    assert "published min" in text
+
+
+def test_predicted_samples_are_listed_with_v() -> None:
+    title = view.TITLES[TIME_PREDICTED_SAMPLES]
+    assert title not in render(view.document(validation()), Look(100))
+    assert title in render(view.document(validation(), verbose=True), Look(100))
+
+
+def test_inside_the_tolerance_is_a_pass() -> None:
+    assert validation().misses == ()
+    assert "PASS" in render(view.document(validation()), Look(100))
+    assert view.answer(validation()) == "PASS, step time mean 2.4 %, held out 3.6 %"
+
+
+@pytest.mark.parametrize("worst", [0.081, -0.081])
+def test_outside_the_tolerance_is_named(worst: float) -> None:
+    result = validation(worst=worst)
+    assert [(quantity, which) for quantity, which, *_ in result.misses] == [(STEP, "worst")]
+    text = render(view.document(result), Look(100))
+    assert "FAIL" in text
+    assert "step time: worst 8.1 %, tolerance 8.0 %" in text
+
+
+def test_held_out_errors_have_a_tolerance_too() -> None:
+    step = validation().summary[STEP]
+    assert step.held_out
+    poor = replace(step, held_out=replace(step.held_out, mean_abs=0.05))
+    result = replace(validation(), summary={STEP: poor, TIME: poor})
+    assert result.misses == ((TIME, "held-out mean", 0.05, TOLERANCES[TIME].held_out_mean_abs),)
+
+
+def test_an_error_that_is_no_number_is_no_pass() -> None:
+    step = replace(validation().summary[STEP], mean_abs=float("nan"))
+    assert replace(validation(), summary={STEP: step}).misses
+
+
+def test_a_fit_names_what_it_could_not_learn() -> None:
+    text = render(fit_view.document(fit_report()), Look(160))
+    assert "16 points, 2 free parameters" in text
+    assert "exchange.efficiency is barely informed by these points" in text
+    assert "compute.efficiency and exchange.efficiency correlate −0.87" in text
+    assert "−0.9 σ" in text
+    assert "wrote calibration/parameters.toml" in text
+
+
+def test_a_dry_run_says_that_nothing_was_written() -> None:
+    assert "nothing was written" in render(fit_view.document(replace(fit_report(), path="")), Look(100))
