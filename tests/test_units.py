@@ -1,4 +1,5 @@
 import math
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -69,7 +70,7 @@ def test_what_is_no_quantity_of_the_unit_says_why(text, unit, message):
 
 @pytest.mark.parametrize("text", ["1,5 GHz", "1,00,000 Hz", "1__0 Hz", "1. GHz", "0x10 Hz", "٣ Hz"])
 def test_a_number_that_could_be_misread_is_refused(text):
-    with pytest.raises(ValueError, match="is not a (quantity|unit)"):
+    with pytest.raises(ValueError, match=r"is not a (quantity|unit)"):
         parse(text, "Hz")
 
 
@@ -87,10 +88,8 @@ def test_what_is_spelled_reads_back_exactly(value, unit):
 
 @given(st.text(max_size=30), st.sampled_from(sorted(WHAT)))
 def test_any_text_is_a_finite_number_or_a_value_error(text, unit):
-    try:
+    with suppress(ValueError):
         assert math.isfinite(parse(text, unit))
-    except ValueError as error:
-        assert str(error)
 
 
 @pytest.mark.parametrize(("unit", "examples"), EXAMPLE.items())

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from podsim.cli.console import color_wanted, look, put
+from podsim.cli.console import color_wanted, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the return value is the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    open_streams()
     try:
         return int(_run(words))
     except PodsimError as error:

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, TextIO
 
 from podsim.errors import PodsimError
@@ -58,6 +59,12 @@ def color_wanted(argv: Sequence[str]) -> Color:
             if value == color:
                 return color
     return "auto"
+
+
+def open_streams() -> None:
+    """Give a process that was started with a closed stdout or stderr (`>&-`) one that goes nowhere."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def put(text: str, stream: TextIO) -> None:

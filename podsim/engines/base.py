@@ -50,10 +50,23 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     inside = _with_bubble(program, between, pipeline_s)
     return StepTimeline(
         step_s=clock,
+        period_s=_period_s(program, runs),
         breakdown_s={part: inside[part] + after[part] for part in Part},
         spans=tuple(spans),
         events=sum(run.events for run in runs),
     )
+
+
+def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
+    """The longest pipeline block, in which every stage works; without barriers the work of the busiest IPU."""
+    cycles = [run.length_s for run in runs if run.block.pipeline]
+    return max(cycles) if len(cycles) > 1 or program.micro_batches == 1 else _alone(program, runs, cycles)
+
+
+def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[float]) -> float:
+    if any(run.block.pipeline and run.block.repeat == program.micro_batches for run in runs):
+        return cycles[0]
+    return sum(seconds for _, seconds in program.steady) / program.micro_batches
 
 
 def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:

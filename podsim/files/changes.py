@@ -58,7 +58,7 @@ def _pairs(changes: Changes, wrong: list[tuple[str, str]]) -> Iterator[tuple[str
     if isinstance(changes, Mapping):
         yield from ((path.strip(), _unquoted(str(text))) for path, text in changes.items())
         return
-    for change in changes:
+    for change in [changes] if isinstance(changes, str) else changes:
         path, equals, text = change.partition("=")
         if equals:
             yield path.strip(), _unquoted(text)

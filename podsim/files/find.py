@@ -33,10 +33,18 @@ def shipped(folder: str) -> Path:
 
 def folders(kind: Kind) -> tuple[Path, ...]:
     """Where files of a kind are looked for, in order."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path("~/.local/share").expanduser())
     below = Path("topologies", "chips") if kind == "chips" else Path(kind)
     built_in = _PACKAGE / "workloads" if kind == "workloads" else shipped("topologies") / Path(*below.parts[1:])
-    return below, Path(home, "podsim", below), built_in
+    return below, *(home / "podsim" / below for home in _data_home()), built_in
+
+
+def _data_home() -> tuple[Path, ...]:
+    if stated := os.environ.get("XDG_DATA_HOME"):
+        return (Path(stated),)
+    try:
+        return (Path.home() / ".local" / "share",)
+    except RuntimeError:
+        return ()  # a user without a home, as containers have them
 
 
 def is_path(name: str) -> bool:
@@ -62,13 +70,13 @@ def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
 def _first(hits: list[Path]) -> Found:
     first, *others = hits
     # In the repository ./topologies is itself what podsim ships; a file that says the same hides nothing.
-    hidden = [path for path in others if not path.samefile(first) and _differ(path, first)]
+    hidden = [path for path in others if _differ(path, first)]
     return Found(first, tuple(f"{first} is used; it hides {path}" for path in hidden))
 
 
 def _differ(one: Path, other: Path) -> bool:
     try:
-        return one.read_bytes() != other.read_bytes()
+        return not one.samefile(other) and one.read_bytes() != other.read_bytes()
     except OSError:
         return True
 

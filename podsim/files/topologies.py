@@ -62,12 +62,14 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
     loaded = load(path, "topology")
     extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
     unwrapped = unwrap(loaded.tables, Topology)
+    if wrong := list(_text_faults(extends, aliases)):
+        raise loaded.error(*wrong, *unwrapped.faults)
     parts = Parts(
         loaded=loaded,
         own=unwrapped.tables,
         tables=unwrapped.tables,
         provenance=unwrapped.provenance,
-        faults=(*_text_faults(extends, aliases), *unwrapped.faults),
+        faults=tuple(unwrapped.faults),
         warnings=warnings,
         chip_in=path,
     )
@@ -104,7 +106,7 @@ def _at(loaded: Loaded, key: str, kind: Kind, name: str) -> InputError:
 def over(base: Parts, parts: Parts) -> Parts:
     """What a machine changes, put over the machine it extends."""
     below = {key: value for key, value in base.tables.items() if key not in NOT_INHERITED}
-    own = {"title": parts.own["name"], **parts.own} if "name" in parts.own else parts.own
+    own = {"title": parts.own.get("name", ""), **parts.own}
     return replace(
         parts,
         tables=merge(below, own),

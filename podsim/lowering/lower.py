@@ -25,6 +25,7 @@ def lower(
     return StepProgram(
         blocks=(*first, *update.blocks(line, optimizer)),
         ipus=mapping.ipus_per_replica if folded else mapping.ipus,
+        micro_batches=mapping.accumulation,
         steady=_times(busiest(work), mapping.accumulation),
     )
 
@@ -37,7 +38,9 @@ def lower_evaluation(
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = pipeline.Pipeline(workload, mapping, machine, fabric, work, count, folded=True, forward_only=True)
     steady = _times(busiest(work, forward_only=True), count)
-    return StepProgram(blocks=pipeline.blocks(line), ipus=mapping.ipus_per_replica, steady=steady)
+    return StepProgram(
+        blocks=pipeline.blocks(line), ipus=mapping.ipus_per_replica, micro_batches=count, steady=steady
+    )
 
 
 def _times(cut: Cut, count: int) -> Cut:

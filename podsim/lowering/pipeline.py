@@ -6,7 +6,7 @@ Source: the cycle structure is PopART's and TensorFlow's for IPU (mlperf-trainin
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from podsim.lowering.work import StageWork, host_cut, host_input_s
@@ -30,6 +30,7 @@ class Pipeline:
     micro_batches: int
     folded: bool
     forward_only: bool = False
+    _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
 
     @property
     def replicas(self) -> range:
@@ -44,8 +45,12 @@ class Pipeline:
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
-        if sender.stage.ipu == to.stage.ipu:
-            return ()
+        key = sender.stage.index, to.stage.index
+        if key not in self._boundaries:
+            self._boundaries[key] = () if sender.stage.ipu == to.stage.ipu else self._flows(sender, to)
+        return self._boundaries[key]
+
+    def _flows(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         first = min(sender, to, key=lambda item: item.stage.index)
         size = self.mapping.ipus_per_replica
         return tuple(

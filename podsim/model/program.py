@@ -78,6 +78,7 @@ class StepProgram:
 
     blocks: tuple[Block, ...]
     ipus: int
+    micro_batches: int
     steady: Cut
 
     @property
@@ -100,9 +101,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimeline:
-    """When everything of one step happened; `breakdown_s` adds up to `step_s`."""
+    """When everything of one step happened; `breakdown_s` adds up to `step_s`.
+
+    `period_s` is what one more micro-batch adds once the pipeline is full.
+    """
 
     step_s: float
+    period_s: float
     breakdown_s: dict[Part, float]
     spans: tuple[Span, ...]
     events: int

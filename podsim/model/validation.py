@@ -39,12 +39,13 @@ class Tolerance:
     """The largest errors that count as a pass, as fractions; None where a quantity is not judged by it."""
 
     mean_abs: float | None = None
+    mean_signed: float | None = None
     worst: float | None = None
     held_out_mean_abs: float | None = None
 
 
 TOLERANCES: Mapping[str, Tolerance] = {
-    STEP: Tolerance(mean_abs=0.03, worst=0.08, held_out_mean_abs=0.06),
+    STEP: Tolerance(mean_abs=0.03, mean_signed=0.01, worst=0.08, held_out_mean_abs=0.06),
     TIME: Tolerance(held_out_mean_abs=0.04),
     TIME_PREDICTED_SAMPLES: Tolerance(held_out_mean_abs=0.08),
 }
@@ -66,6 +67,7 @@ class Validation:
             held_out = summary.held_out.mean_abs if summary.held_out else None
             for which, size, limit in (
                 ("mean", summary.mean_abs, allowed.mean_abs),
+                ("mean signed", abs(summary.mean_signed), allowed.mean_signed),
                 ("worst", abs(summary.worst), allowed.worst),
                 ("held-out mean", held_out, allowed.held_out_mean_abs),
             ):

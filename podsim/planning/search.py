@@ -16,6 +16,7 @@ from podsim.predicting.run import expected_s
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 LARGEST_REPLICA = 64  # an IPU-Link domain (topologies/README.md)
 SETTLED = 6  # candidates timed once more and shown
+UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +45,15 @@ class Search:
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = replace(self.question, engine=analytic.run)
-        found: list[tuple[float, Mapping, MemoryFit]] = []
-        splits = self._splits()
-        for done, (replicas, size) in enumerate(splits, start=1):
-            for micro_batch in self._micro_batches():
-                found += self._line(quick, replicas, size, micro_batch)
-            if self.on_progress:
-                self.on_progress(done, len(splits))
+        near, far = self._sizes()
+        found = self._found(quick, near) or self._found(quick, far)
         if not found:
             raise self._no()
-        found.sort(key=lambda item: item[0])
-        shown = sorted((self._settle(quick, mapping, held) for _, mapping, held in found[:SETTLED]),
-                       key=lambda c: c.time_to_train_s)  # fmt: skip
+        found.sort(key=lambda item: self._handicap(item[1]) * item[0])
+        shown = sorted(
+            (self._settle(quick, mapping, held) for _, mapping, held in found[:SETTLED]),
+            key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
+        )
         best = shown[0]
         choice = Choice(
             given="search", legal=self.legal, rejected=dict(sorted(self.rejected.items())),
@@ -63,26 +61,53 @@ class Search:
         )  # fmt: skip
         return best.mapping, choice
 
-    def _splits(self) -> list[tuple[int, int]]:
-        """Replicas and IPUs a replica that fill the machine, or as fixed."""
-        ipus, wanted = self.question.machine.topology.ipus, self.wanted
-        sizes = [wanted.ipus_per_replica] if wanted.ipus_per_replica else _powers(min(ipus, LARGEST_REPLICA))
-        result = []
-        for size in sizes:
-            replicas = wanted.replicas or ipus // size
-            if replicas * size <= ipus and size + 1 <= max(2, len(self.question.workload.units)):
-                result.append((replicas, size))
-            else:
-                self.rejected["do not divide"] += 1
-        return result
+    def _published(self) -> set[int]:
+        """Replica sizes of published practice, whatever the chip."""
+        return {size for practice in self.question.workload.practices for size in practice.ipus_per_replica}
+
+    def _handicap(self, mapping: Mapping) -> float:
+        return 1.0 if mapping.ipus_per_replica in self._published() else 1 + UNPROVEN
+
+    def _sizes(self) -> tuple[list[int], list[int]]:
+        """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
+        if self.wanted.ipus_per_replica:
+            return [self.wanted.ipus_per_replica], []
+        legal = _powers(min(self.question.machine.topology.ipus, LARGEST_REPLICA))
+        most = 2 * max(self._published(), default=LARGEST_REPLICA)
+        return [size for size in legal if size <= most], [size for size in legal if size > most]
+
+    def _found(self, quick: assemble.Question, sizes: list[int]) -> list[tuple[float, Mapping, MemoryFit]]:
+        found = []
+        for done, size in enumerate(sizes, start=1):
+            replicas = self._replicas(size)
+            for micro_batch in self._micro_batches() if replicas else ():
+                line = self._line(quick, replicas, size, micro_batch)
+                if line is None:
+                    break  # a larger micro-batch holds no less
+                found += line
+            if self.on_progress:
+                self.on_progress(done, len(sizes))
+        return found
+
+    def _replicas(self, size: int) -> int:
+        """Replicas that fill the machine, or as fixed; 0 where the split is not legal."""
+        ipus = self.question.machine.topology.ipus
+        replicas = self.wanted.replicas or ipus // size
+        if replicas * size <= ipus and size + 1 <= max(2, len(self.question.workload.units)):
+            return replicas
+        self.rejected["do not divide"] += 1
+        return 0
 
     def _micro_batches(self) -> tuple[int, ...]:
         return (self.wanted.micro_batch,) if self.wanted.micro_batch else MICRO_BATCHES
 
     def _line(
         self, quick: assemble.Question, replicas: int, size: int, micro_batch: int
-    ) -> list[tuple[float, Mapping, MemoryFit]]:
-        """All accumulations of one split and micro-batch. A step grows by one steady cycle for each micro-batch."""
+    ) -> list[tuple[float, Mapping, MemoryFit]] | None:
+        """All accumulations of one split and micro-batch, None where it does not fit.
+
+        A step grows by one period for each micro-batch.
+        """
         accumulations = self._accumulations(replicas, micro_batch)
         if not accumulations:
             return []
@@ -97,15 +122,15 @@ class Search:
             self.rejected["do not fit in SRAM"] += len(accumulations)
             if self.nearest is None or held.fraction < self.nearest[0].fraction:
                 self.nearest = held, mapping
-            return []
+            return None
         self.legal += len(accumulations)
         depth = 2 * len(mapping.stages) + 1
-        low, high = (assemble.step(quick, replace(mapping, accumulation=a)).step_s for a in (depth, 2 * depth))
+        full = assemble.step(quick, replace(mapping, accumulation=depth))
         result = []
         for accumulation in accumulations:
             candidate = replace(mapping, accumulation=accumulation)
             # Below the depth of the pipeline the line is a lower bound; the settled candidates are timed exactly.
-            step_s = low + (high - low) * (accumulation - depth) / depth
+            step_s = full.step_s + full.period_s * (accumulation - depth)
             result.append((self._time_s(quick, candidate, step_s), candidate, held))
         return result
 

@@ -53,6 +53,8 @@ def scale(values: float | Iterable[float], ladder: Ladder) -> Scale:
     """The unit in which the largest of `values` reads best."""
     given = [values] if isinstance(values, int | float) else list(values)
     largest = max((abs(value) for value in given if math.isfinite(value)), default=0.0)
+    if largest == 0:
+        return next(Scale(factor, unit) for _, factor, unit in ladder if factor == 1.0)
     # 999.7 MB prints as 1,000 with three digits: such a value belongs to the next unit
     for start, factor, unit in ladder:
         if largest * 1.0005 >= start:

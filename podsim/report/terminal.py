@@ -155,7 +155,7 @@ def _bars(bars: Bars, look: Look) -> list[str]:
         for column in zip(*((r.label, r.share_text, r.text, r.remark) for r in bars.rows), strict=True)
     ]
     widths = [_cells(column) for column in columns]
-    if INDENT + sum(widths) + 4 * GAP + SHORTEST_BAR > look.width:
+    if INDENT + sum(widths) + 4 * GAP + 2 * SHORTEST_BAR > look.width:
         columns, widths = columns[:3], widths[:3]
     room = min(LONGEST_BAR, look.width - INDENT - sum(widths) - len(widths) * GAP)
     longest = max((bar.share for bar in bars.rows), default=0.0)

@@ -45,6 +45,7 @@ class Fabric:
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
+        self._ipus, self._rack_ipus = topology.ipus, topology.ipus_per_rack
         self._links: list[FabricLink] = []
         self._capacities: list[float] = []
         self._kinds: list[Link] = []

@@ -77,6 +77,14 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     assert (run.returncode, run.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize(("closed", "line", "code"), [(1, "--help", 0), (1, "--version", 0), (2, "predct", 2)])
+def test_a_closed_stream_is_no_bug(closed: int, line: str, code: int) -> None:
+    python = repr(sys.executable)
+    program = f"import os; os.close({closed}); os.execv({python}, [{python}, '-m', 'podsim', {line!r}])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (code, b"", b"")
+
+
 def test_a_full_disk_is_said() -> None:
     class Full(io.StringIO):
         def flush(self) -> None:

@@ -122,7 +122,7 @@ def prediction(beyond: float = 4.0) -> Prediction:
         engine="des",
         mapping=mapping(),
         choice=choice(),
-        timeline=StepTimeline(step_s=0.245, breakdown_s=BREAKDOWN_S, spans=(), events=4000),
+        timeline=StepTimeline(step_s=0.245, period_s=0.004, breakdown_s=BREAKDOWN_S, spans=(), events=4000),
         step_s=estimate(0.245, 0.230, 0.262, beyond),
         throughput_samples_per_s=estimate(28212.0, 26300.0, 30000.0, beyond),
         samples_to_converge=estimate(3.60e6, 3.2e6, 4.1e6, beyond),

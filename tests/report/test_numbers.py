@@ -61,7 +61,7 @@ def test_no_more_digits_are_shown_than_asked_for(value: float, figures: int) -> 
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0.0, "0 ns"),
+        (0.0, "0 s"),
         (75.5e-9, "75.5 ns"),
         (2e-6, "2.00 us"),
         (0.245, "245 ms"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from samples_of_results import BREAKDOWN_S, estimate, far_prediction, given_prediction, prediction
 
-from podsim.model.program import Part, StepTimeline
+from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.report.terminal import Look, render
 from podsim.report.views import prediction as view
@@ -40,7 +40,7 @@ def test_shares_add_up_to_the_whole() -> None:
 def test_a_part_too_small_to_print_does_not_read_as_zero() -> None:
     found = prediction()
     breakdown_s = {**BREAKDOWN_S, Part.HOST: 1e-7}
-    timeline = StepTimeline(step_s=sum(breakdown_s.values()), breakdown_s=breakdown_s, spans=(), events=1)
+    timeline = replace(found.timeline, step_s=sum(breakdown_s.values()), breakdown_s=breakdown_s)
     text = screen(replace(found, timeline=timeline))
     line = next(line for line in text.splitlines() if "host input" in line)
     assert "< 0.1 %" in line

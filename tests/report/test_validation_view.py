@@ -48,6 +48,12 @@ def test_held_out_errors_have_a_tolerance_too() -> None:
     assert result.misses == ((TIME, "held-out mean", 0.05, TOLERANCES[TIME].held_out_mean_abs),)
 
 
+@pytest.mark.parametrize("signed", [0.011, -0.011])
+def test_a_lean_to_one_side_is_outside(signed: float) -> None:
+    result = replace(validation(), summary={STEP: replace(validation().summary[STEP], mean_signed=signed)})
+    assert result.misses == ((STEP, "mean signed", 0.011, 0.01),)
+
+
 def test_an_error_that_is_no_number_is_no_pass() -> None:
     step = replace(validation().summary[STEP], mean_abs=float("nan"))
     assert replace(validation(), summary={STEP: step}).misses

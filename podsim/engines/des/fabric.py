@@ -8,7 +8,7 @@ import simpy
 from podsim.model.program import Flow
 from podsim.physics.links import max_min_rates
 
-DONE = 1e-12  # share of its volume below which a flow counts as through
+TIE = 1e-12  # share by which two ends may differ and still be one
 
 
 @dataclass
@@ -63,15 +63,19 @@ class SharedLinks:
         rates = max_min_rates([(m.flow.route, m.flow.count) for m in self._moving], self._capacities)
         for moving, rate in zip(self._moving, rates, strict=True):
             moving.rate = rate
-        next_s = min(moving.left_bytes / moving.rate for moving in self._moving)
-        self._env.process(self._wake(next_s, self._epoch))
+        needed_s = [moving.left_bytes / moving.rate for moving in self._moving]
+        next_s = min(needed_s)
+        # Who ends is settled now: a clock that has run on cannot resolve the last bytes of a short flow.
+        ending = [m for m, needed in zip(self._moving, needed_s, strict=True) if needed <= next_s * (1 + TIE)]
+        self._env.process(self._wake(max(0.0, next_s), ending, self._epoch))
 
-    def _wake(self, delay_s: float, epoch: int) -> simpy.events.ProcessGenerator:
+    def _wake(self, delay_s: float, ending: list[_Moving], epoch: int) -> simpy.events.ProcessGenerator:
         yield self._env.timeout(delay_s)
         if epoch != self._epoch:
             return
         self._advance()
-        self._moving = [m for m in self._moving if m.left_bytes > DONE * m.flow.volume_bytes]
+        through = {id(moving) for moving in ending}
+        self._moving = [moving for moving in self._moving if id(moving) not in through]
         busy = {moving.group for moving in self._moving}
         ended = [group for group in self._groups if group not in busy]
         for group in ended:

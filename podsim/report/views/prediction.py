@@ -153,8 +153,7 @@ def _small(size: float, places: int) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Block]:
     mapping, choice = p.mapping, p.choice
-    weighed = f", {choice.legal:,} legal ones weighed" if choice.legal > 1 else ""
-    yield Heading(f"mapping by {choice.given}{weighed}")
+    yield Heading(f"mapping by {choice.given}")
     yield Facts((
         Fact(
             "split", f"{mapping.replicas:,} × {mapping.ipus_per_replica}", "", "replicas × IPUs a replica",
@@ -181,6 +180,8 @@ def _considered(p: Prediction) -> Table:
     best_s = rows[chosen].time_to_train_s
 
     def took(row: Considered) -> str:
+        if _coarse(p) and row is rows[chosen]:
+            return ""
         more = numbers.signed_percent(row.time_to_train_s / best_s - 1, 0)
         return more if _coarse(p) else time.number(row.time_to_train_s)
 

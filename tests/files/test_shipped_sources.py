@@ -1,0 +1,46 @@
+"""Every number that podsim ships names a known document; an assumption or a derivation says what it is."""
+
+from pathlib import Path
+
+import pytest
+
+from podsim.files import catalog, find
+from podsim.model.quantity import SourceKind
+
+ROOT = find.shipped("topologies").parent
+FILES = [
+    *sorted((ROOT / "topologies").rglob("*.toml")),
+    *sorted((ROOT / "calibration").rglob("*.toml")),
+    *sorted(Path(find.__file__).parents[1].joinpath("workloads").glob("*.toml")),
+]
+NUMBERS = [path for path in FILES if path.name not in ("sources.toml", "parameters.toml")]
+
+
+def test_there_are_files_to_look_at():
+    assert len(NUMBERS) >= 20
+
+
+@pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_number_has_a_known_source_and_says_what_it_assumes(path):
+    _, document = catalog.describe(path)
+    known = catalog.sources()
+    assert document.provenance
+    for name, found in document.provenance.items():
+        assert found.source in known, f"{name}: {found.source}"
+        if found.kind in (SourceKind.ASSUMED, SourceKind.DERIVED):
+            assert found.note, f"{name} is {found.kind} without a note"
+
+
+@pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_source_named_by_a_table_is_known(path):
+    known = catalog.sources()
+    value = catalog.describe(path)[1].value
+    tables = [*getattr(value, "practices", ()), *getattr(value, "presets", ()), *getattr(value, "readings", ())]
+    tables += list(value) if isinstance(value, tuple) else []
+    assert {table.source for table in tables} <= set(known)
+
+
+def test_every_source_says_what_it_is_and_who_published_it():
+    for source in catalog.sources().values():
+        assert source.title
+        assert source.publisher

@@ -1,0 +1,167 @@
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podsim.errors import InputError
+from podsim.files import catalog
+from podsim.files.write import parameters_text, write_atomic
+from podsim.model.calibration import FittedParameter, Overhead, ParameterSet, SamplesFactor
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NOT_NEGATIVE = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+ABOVE_NOUGHT = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
+# Control characters and quotes included, lone surrogates not: those have no UTF-8.
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+NAMES = st.sampled_from(["compute.efficiency", "sync", "gw-link.latency", "a b", 'quo"ted', "ümlaut"])
+SECONDS = st.builds(
+    Overhead,
+    startup_s=NOT_NEGATIVE,
+    graph_switch_s=NOT_NEGATIVE,
+    first_evaluation_s=NOT_NEGATIVE,
+    each_evaluation_s=NOT_NEGATIVE,
+    checkpoint_s=NOT_NEGATIVE,
+)
+
+
+def by_name(values):
+    return st.dictionaries(NAMES, values, max_size=3)
+
+
+PARAMETERS = st.builds(
+    ParameterSet,
+    fitted=by_name(
+        st.builds(
+            FittedParameter,
+            value=NUMBERS,
+            error=NOT_NEGATIVE,
+            prior=NUMBERS,
+            prior_error=NUMBERS,
+            pull=NUMBERS,
+            meaning=TEXTS,
+        )
+    ),
+    correlation=by_name(by_name(NUMBERS)),
+    overhead=by_name(by_name(SECONDS)),
+    samples=by_name(
+        by_name(
+            by_name(st.builds(SamplesFactor, factor=ABOVE_NOUGHT, spread=NOT_NEGATIVE, points=st.integers(0, 2**53)))
+        )
+    ),
+    step_error=NOT_NEGATIVE,
+    largest=by_name(st.integers(1, 65536)),
+    smallest=by_name(st.integers(1, 65536)),
+    chips=st.lists(TEXTS, max_size=2).map(tuple),
+    sdks=st.lists(TEXTS, max_size=2).map(tuple),
+    points=st.integers(0, 1000),
+)
+
+
+@given(PARAMETERS)
+def test_what_is_written_reads_back_equal(tmp_path_factory, parameters):
+    path = tmp_path_factory.getbasetemp() / "parameters.toml"
+    write_atomic(path, parameters_text(parameters))
+    assert catalog.parameters(path) == parameters
+
+
+@given(PARAMETERS)
+def test_the_same_parameters_are_the_same_bytes(parameters):
+    turned = replace(parameters, fitted=dict(reversed(parameters.fitted.items())))
+    assert parameters_text(turned) == parameters_text(parameters)
+
+
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "parameters.toml"
+    path.write_text("before")
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(InputError) as caught:
+        write_atomic(path, "after")
+    assert (caught.value.code, caught.value.message) == (
+        "cannot-write",
+        f"cannot write {path}: No space left on device",
+    )
+    assert path.read_text() == "before"
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(InputError) as caught:
+        write_atomic(tmp_path / "none" / "parameters.toml", "x")
+    assert caught.value.code == "cannot-write"
+
+
+def test_a_file_keeps_its_rights_and_a_new_one_can_be_read_by_all(tmp_path):
+    old, new = tmp_path / "old.toml", tmp_path / "new.toml"
+    old.write_text("before")
+    old.chmod(0o600)
+    for path in (old, new):
+        write_atomic(path, "after")
+        assert path.read_text() == "after"
+    assert (old.stat().st_mode & 0o777, new.stat().st_mode & 0o777) == (0o600, 0o644)
+
+
+EXAMPLE = ParameterSet(
+    fitted={
+        "compute.efficiency": FittedParameter(
+            value=0.4, error=0.01, prior=0.5, prior_error=0.3, pull=-0.2, meaning='share of the "peak"'
+        )
+    },
+    correlation={},
+    overhead={
+        "bert": {
+            "2.3": Overhead(
+                startup_s=14.2, graph_switch_s=0.0, first_evaluation_s=2.5, each_evaluation_s=2.5, checkpoint_s=0.0
+            )
+        }
+    },
+    samples={},
+    step_error=0.05,
+    largest={"bert": 128},
+    smallest={"bert": 16},
+    chips=("gc200",),
+    sdks=("2.1", "2.3"),
+    points=16,
+)
+EXAMPLE_TEXT = """\
+# Written by podsim calibrate, which is the only thing that changes this file.
+schema = "podsim.parameters/1"
+kind = "fitted"
+correlation = {}
+samples = {}
+step_error = 0.05
+chips = ["gc200"]
+sdks = ["2.1", "2.3"]
+points = 16
+
+[fitted."compute.efficiency"]
+value = 0.4
+error = 0.01
+prior = 0.5
+prior_error = 0.3
+pull = -0.2
+meaning = "share of the \\"peak\\""
+
+[overhead.bert."2.3"]
+startup = "14.2 s"
+graph_switch = "0.0 s"
+first_evaluation = "2.5 s"
+each_evaluation = "2.5 s"
+checkpoint = "0.0 s"
+
+[largest]
+bert = 128
+
+[smallest]
+bert = 16
+"""
+
+
+def test_the_file_is_laid_out_for_people():
+    assert parameters_text(EXAMPLE) == EXAMPLE_TEXT
+
+
+def test_a_number_that_no_file_may_hold_is_not_written():
+    with pytest.raises(ValueError, match="nan is no number"):
+        parameters_text(replace(EXAMPLE, step_error=float("nan")))

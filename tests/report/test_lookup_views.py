@@ -1,0 +1,194 @@
+"""What the show, list and check screens say of the files that podsim ships."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from podsim.files import catalog
+from podsim.files.read import Document
+from podsim.model.chip import Chip
+from podsim.model.fabric import Topology
+from podsim.model.workload import Workload
+from podsim.report import json_text
+from podsim.report.doc import Doc
+from podsim.report.terminal import Look, render
+from podsim.report.views import chip as chip_view
+from podsim.report.views import listing
+from podsim.report.views import topology as topology_view
+from podsim.report.views import workload as workload_view
+from podsim.topology import measure
+
+
+def flat(doc: Doc, width: int = 200) -> str:
+    """The screen with its line breaks and alignment taken out."""
+    return " ".join(render(doc, Look(width)).split())
+
+
+def show(found: Document[Topology]) -> Doc:
+    return topology_view.document(
+        found.value,
+        found.provenance,
+        bisection_bytes_per_s=measure.bisection_bytes_per_s(found.value),
+        diameter_hops=measure.diameter_hops(found.value),
+    )
+
+
+def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
+    found = catalog.chip("gc200")
+    text = flat(chip_view.document(found.value, found.provenance))
+    assert "where published readings disagree" in text
+    assert "47.5 TB/s as exchange" in text
+    assert "47.5 TB/s as SRAM bandwidth" in text
+    assert "podsim uses 7.80 TB/s for the exchange and 46.8 TB/s for SRAM" in text
+    assert '--set chip.exchange.bandwidth="47.5 TB/s"' in text
+
+
+def test_a_chip_shows_what_follows_from_its_numbers() -> None:
+    found = catalog.chip("gc200")
+    text = flat(chip_view.document(found.value, found.provenance))
+    assert "peak 16.16 250 TFLOP/s 128 FLOP a cycle and tile" in text  # 1472 x 128 x 1.325 GHz
+    assert "SRAM 941 MB 624 KiB a tile" in text
+
+
+def test_a_stated_bandwidth_is_told_from_a_derived_one() -> None:
+    found = catalog.chip("gc200")
+    stated = replace(found.value, exchange=replace(found.value.exchange, bandwidth_bytes_per_s=47.5e12))
+    assert "exchange 47.5 TB/s as stated" in flat(chip_view.document(stated, found.provenance))
+
+
+@pytest.mark.parametrize("name", ["gc200", "gc2", "bow"])
+def test_every_number_of_a_chip_has_its_kind_and_source(name: str) -> None:
+    found = catalog.chip(name)
+    text = flat(chip_view.document(found.value, found.provenance))
+    for path, item in found.provenance.items():
+        assert f"{path} {item.text} {item.kind} {item.source}" in text
+
+
+def test_verbose_says_where_in_the_source_and_why() -> None:
+    found = catalog.chip("gc200")
+    text = render(chip_view.document(found.value, found.provenance, verbose=True), Look(100))
+    told = [item for item in found.provenance.values() if item.note]
+    assert told
+    assert all(item.note.split()[0] in text for item in told)
+
+
+def test_levels_stand_outermost_first_with_their_bandwidths_side_by_side() -> None:
+    lines = render(show(catalog.topology("pod64")), Look(160)).splitlines()
+    rack, machine = (next(line for line in lines if f" {name} " in line[:14]) for name in ("rack", "machine"))
+    assert lines.index(rack) < lines.index(machine)
+    # 10 links an IPU: 6 a rung, 2 rails of 2; a loop is cut in two places of two rails of two links
+    told = "rack 16 × machine torus 2 × 32 ipu-link 16.0 160 0.385 128 6 a rung, 2 a rail"
+    assert " ".join(rack.split()) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "gigabytes_per_s"),
+    [
+        ("pod128", "pod", 6.25),  # two GW-Links of 12.5 GB/s serve four IPUs
+        ("pod64", "rack", 160.0),
+        ("pod16", "rack", 160.0),
+        ("m2000", "machine", 128.0),  # a rung and one rail
+    ],
+)
+def test_bandwidth_of_one_ipu(name: str, level: str, gigabytes_per_s: float) -> None:
+    topology = catalog.topology(name).value
+    found = topology.level(level)
+    assert found
+    assert topology_view.per_ipu_bytes_per_s(topology, found) == pytest.approx(gigabytes_per_s * 1e9)
+
+
+def test_a_single_ipu_is_joined_to_nothing() -> None:
+    found = catalog.topology("pod1")
+    assert topology_view.per_ipu_bytes_per_s(found.value, found.value.levels[0]) is None
+    assert "–" in render(show(found), Look(100))
+
+
+def test_assumed_values_of_a_machine_are_spelled_out() -> None:
+    found = catalog.topology("pod128")
+    text = flat(show(found))
+    assert "gw-link.latency 2 us" in text
+    for note in found.value.notes:
+        assert note in text
+
+
+@pytest.mark.parametrize("name", ["bert", "resnet50"])
+def test_a_workload_shows_all_its_presets_and_practices(name: str) -> None:
+    found = catalog.workload(name)
+    text = flat(workload_view.document(found.value, found.provenance))
+    for preset in found.value.presets:
+        assert f"{preset.name} {preset.topology} {preset.replicas} × {preset.ipus_per_replica}" in text
+    for practice in found.value.practices:
+        assert practice.name in text
+
+
+def test_equal_units_are_counted_together() -> None:
+    found = catalog.workload("bert")
+    text = flat(workload_view.document(found.value, found.provenance))
+    assert "attention: layer0.attention … layer23.attention 24" in text
+
+
+def test_operator_shares_are_of_one_whole() -> None:
+    found = catalog.workload("resnet50")
+    lines = render(workload_view.document(found.value, found.provenance), Look(200)).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("  kind ")) + 1
+    rows = lines[first : lines.index("", first)]
+    assert len(rows) == len({operator.kind for unit in found.value.units for operator in unit.operators})
+    shares = [float(row.removesuffix(" %").split()[-1]) for row in rows]
+    assert sum(shares) == pytest.approx(100, abs=0.05 * len(rows) + 0.3)
+
+
+def chips() -> list[Chip]:
+    return [catalog.chip(name).value for name in catalog.names("chips")]
+
+
+def workloads() -> list[Workload]:
+    return [catalog.workload(name).value for name in catalog.names("workloads")]
+
+
+def test_lists_name_all_there_is() -> None:
+    assert {"gc200", "gc2", "bow"} <= set(flat(listing.chips(chips())).split())
+    assert {"bert", "resnet50"} <= set(flat(listing.workloads(workloads())).split())
+    machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
+    assert {"m2000", "pod256-switched", "bow-pod256"} <= set(flat(listing.topologies(machines)).split())
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_lookups_fit_their_screen(width: int) -> None:
+    chip, topology, workload = catalog.chip("gc200"), catalog.topology("pod256"), catalog.workload("bert")
+    docs = [
+        chip_view.document(chip.value, chip.provenance),
+        chip_view.document(chip.value, chip.provenance, verbose=True),
+        show(topology),
+        workload_view.document(workload.value, workload.provenance),
+        listing.chips(chips()),
+        listing.workloads(workloads()),
+    ]
+    for doc in docs:
+        for line in render(doc, Look(width)).splitlines():
+            assert len(line) <= width
+            assert not line.rstrip().endswith("...")
+
+
+def test_json_of_lookups_is_strict_and_in_si() -> None:
+    chip = catalog.chip("gc200")
+    found = json.loads(json_text.chip(chip.value, chip))
+    assert found["schema"] == "podsim.chip-report/1"
+    assert found["chip"]["clock_hz"] == 1.325e9
+    assert found["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
+    assert found["provenance"]["clock"]["kind"] == "datasheet"
+    machine = catalog.topology("pod64")
+    told = json.loads(json_text.topology(machine.value, machine, {"diameter_hops": 17}))
+    assert (told["ipus"], told["diameter_hops"]) == (64, 17)
+    workload = catalog.workload("bert")
+    listed = json.loads(json_text.workload(workload.value, workload))
+    assert listed["parameters"] == workload.value.parameters
+    assert sum(operator["parameters"] for operator in listed["operators"]) == workload.value.parameters
+
+
+def test_check_says_what_a_file_is_and_what_it_holds() -> None:
+    found = catalog.topology("pod64")
+    text = flat(listing.check("a/pod64.toml", "topology", "pod64", None, found.provenance, ("hides another",)))
+    assert "a/pod64.toml a topology file, no fault found" in text
+    assert f"{len(found.provenance)} values: " in text
+    assert "! hides another" in text
