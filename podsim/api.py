@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
     from podsim.model.prediction import Prediction
+    from podsim.model.training import Preset
     from podsim.model.validation import FitReport, Validation
-    from podsim.predicting.assemble import Engine
+    from podsim.model.workload import Workload
+    from podsim.predicting.assemble import Engine, Question
 
 Progress = Callable[[int, int], None]
 
@@ -47,47 +50,81 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.files import catalog
-    from podsim.files.changes import apply_to_parameters
-    from podsim.model.machine import Machine
-    from podsim.model.training import Division
     from podsim.planning import choose
     from podsim.planning.search import Wanted
     from podsim.predicting import assemble
-    from podsim.topology.fabric import build
 
-    machine_file = catalog.topology(_name(pod, topology, chip), changes, chip=chip)
+    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip, preset, sdk, hosts, changes)
+    question = _question(machine, model, named, division, samples, engine, fidelity, seed)
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    chosen = choose.choose(question, wanted, named, on_progress)
+    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
+    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+
+
+def _asked_of(
+    workload: str,
+    topology: str,
+    chip: str | None,
+    preset: str | None,
+    sdk: str | None,
+    hosts: int | None,
+    changes: Mapping[str, str] | Sequence[str],
+) -> tuple[Machine, Workload, Preset | None]:
+    """The machine with its parameters, the workload, and the preset that is meant."""
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.model.machine import Machine
+    from podsim.planning import choose
+
+    found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
     parameters = apply_to_parameters(catalog.parameters(), changes)
-    named = choose.preset(model, preset, machine_file.value) if preset else None
+    named = choose.preset(model, preset, found) if preset else None
     machine = Machine(
-        topology=machine_file.value,
+        topology=found,
         parameters=parameters,
         sdk=_sdk(sdk or (named.sdk if named else None), parameters),
-        hosts=_hosts(hosts, machine_file.value) or choose.usual_hosts(model, machine_file.value, named),
+        hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
     )
-    question = assemble.Question(
-        workload=model,
+    return machine, model, named
+
+
+def _question(
+    machine: Machine,
+    workload: Workload,
+    named: Preset | None,
+    division: str,
+    samples: float | None,
+    engine: str,
+    fidelity: str,
+    seed: int,
+) -> Question:
+    """What is asked, with the engine that is to answer."""
+    from podsim.model.training import Division
+    from podsim.predicting.assemble import Question
+    from podsim.topology.fabric import build
+
+    if samples is not None and not (math.isfinite(samples) and samples > 0):
+        raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
+    return Question(
+        workload=workload,
         machine=machine,
         fabric=build(machine.topology),
         engine=_engine(engine),
         engine_name=engine,
-        optimizer=named.optimizer if named else model.optimizer,
-        division=named.division if named else Division(division),
+        optimizer=named.optimizer if named else workload.optimizer,
+        division=named.division if named else Division(_one_of("division", division, Division)),
         samples=samples,
-        folded=fidelity == "folded",
+        folded=_one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
     )
-    wanted = Wanted(
-        replicas=replicas,
-        ipus_per_replica=ipus_per_replica,
-        micro_batch=micro_batch,
-        accumulation=accumulation,
-        global_batch=global_batch,
-    )
-    chosen = choose.choose(question, wanted, named, on_progress)
-    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
-    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+
+
+def _one_of(name: str, value: str, known: Iterable[str]) -> str:
+    if value not in tuple(known):
+        raise InputError(f'{name} is "{value}"', code="bad-value", context=[f"known: {', '.join(known)}"])
+    return value
 
 
 def _name(pod: int | None, topology: str | None, chip: str | None) -> str:
@@ -112,9 +149,7 @@ def _sdk(asked: str | None, parameters: ParameterSet) -> str:
     if asked is None:
         return known[-1]
     if asked not in known:
-        raise InputError(
-            f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"]
-        )
+        raise InputError(f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"])
     return asked
 
 
@@ -127,7 +162,7 @@ def _hosts(asked: int | None, topology: Topology) -> int | None:
 
 
 def _engine(name: str) -> Engine:
-    if name == "analytic":
+    if _one_of("engine", name, ("des", "analytic")) == "analytic":
         from podsim.engines import analytic
 
         return analytic.run
@@ -151,9 +186,7 @@ def _silent(machine: Machine, sdk: str | None, hosts: int | None, chip: str | No
     return said
 
 
-def calibrate(
-    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
-) -> FitReport:
+def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
     """Fit the free parameters to the published results, and write them."""
     from podsim.calibrate import holdout
     from podsim.files import catalog

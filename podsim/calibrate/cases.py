@@ -34,9 +34,7 @@ class Case:
 
     def question(self, parameters: ParameterSet, engine: Engine = analytic.run, *, seed: int = 0) -> Question:
         """The question that asks for this result."""
-        machine = Machine(
-            topology=self.topology, parameters=parameters, sdk=self.point.sdk, hosts=self.preset.hosts
-        )
+        machine = Machine(topology=self.topology, parameters=parameters, sdk=self.point.sdk, hosts=self.preset.hosts)
         return Question(
             workload=self.workload, machine=machine, fabric=self.fabric, engine=engine, engine_name="analytic",
             optimizer=self.point.optimizer, division=self.point.division, seed=seed,

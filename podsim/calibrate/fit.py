@@ -127,10 +127,13 @@ def _values(values: Sequence[float], errors: Sequence[float] | None = None) -> d
 
 def rounded(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
     """Fitted values to so many digits, as they are written."""
+
+    def short(value: float) -> float:
+        return float(f"{value:.{digits}g}")
+
     fitted = {
         name: replace(
-            item,
-            **{key: float(f"{getattr(item, key):.{digits}g}") for key in ("value", "error", "pull", "prior")},
+            item, value=short(item.value), error=short(item.error), prior=short(item.prior), pull=short(item.pull)
         )
         for name, item in parameters.fitted.items()
     }

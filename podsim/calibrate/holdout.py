@@ -9,7 +9,13 @@ from podsim.calibrate.cases import Case, by_size, steps_s
 from podsim.calibrate.fit import Fit, blank, fit, rounded
 from podsim.model.calibration import ParameterSet
 from podsim.model.validation import (
-    STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, FitReport, Validation, ValidationPoint,
+    STEP,
+    TIME,
+    TIME_PREDICTED_SAMPLES,
+    ErrorSummary,
+    FitReport,
+    Validation,
+    ValidationPoint,
 )  # fmt: skip
 from podsim.predicting.assemble import question_pace, samples
 from podsim.predicting.intervals import step_spread, time_to_train
@@ -24,9 +30,7 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
     return rounded(
         replace(
             blank(found.fitted),
-            correlation={
-                a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()
-            },
+            correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
             overhead=learn.overheads(cases),
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),

@@ -13,7 +13,9 @@ def run(program: StepProgram, fabric: Fabric) -> StepTimeline:
 
 
 def _block(block: Block, fabric: Fabric, known: dict[tuple[Flow, ...], float]) -> BlockRun:
-    start, end, flow = [], [], []
+    start: list[float] = []
+    end: list[float] = []
+    flow: list[float] = []
     for task in block.tasks:
         if task.flows and task.flows not in known:
             known[task.flows] = alone_s(task.flows, fabric.capacities)

@@ -29,7 +29,7 @@ def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:
         groups = {group: sum(unit.group == group for unit in taken) for group in layout.units}
         if groups != dict(layout.units):
             raise InputError(
-                f"practice {practice.name}: stage {index} asks for {dict(layout.units)}, the model's next units are {groups}",
+                f"practice {practice.name}: stage {index} asks for {dict(layout.units)}, the next units are {groups}",
                 code="bad-layout",
             )
         result.append(Stage(index=index, ipu=layout.ipu, units=taken))
@@ -44,9 +44,9 @@ def _tied(workload: Workload) -> bool:
 
 
 def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:
-    """n + 1 stages on n IPUs: the embedding alone first, the heads with the last layers back on its IPU."""
+    """N + 1 stages on n IPUs: the embedding alone first, the heads with the last layers back on its IPU."""
     middle, heads = workload.units[1:-1], workload.units[-1]
-    parts = _partition(middle, ipus, last_extra=_weight(heads))
+    parts = _contiguous(middle, ipus, last_extra=_weight(heads))
     placed = [*parts[:-1], (*parts[-1], heads)]
     first = Stage(index=0, ipu=0, units=workload.units[:1])
     rest = (Stage(index=i + 1, ipu=(i + 1) % ipus, units=tuple(part)) for i, part in enumerate(placed))
@@ -54,7 +54,7 @@ def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:
 
 
 def _even(workload: Workload, ipus: int) -> tuple[Stage, ...]:
-    parts = _partition(workload.units, ipus, last_extra=0.0)
+    parts = _contiguous(workload.units, ipus, last_extra=0.0)
     return tuple(Stage(index=i, ipu=i, units=tuple(part)) for i, part in enumerate(parts))
 
 
@@ -62,7 +62,7 @@ def _weight(unit: Unit) -> float:
     return unit.flop(Pass.FORWARD)
 
 
-def _partition(units: tuple[Unit, ...], parts: int, *, last_extra: float) -> list[tuple[Unit, ...]]:
+def _contiguous(units: tuple[Unit, ...], parts: int, *, last_extra: float) -> list[tuple[Unit, ...]]:
     """Contiguous parts with the least largest FLOP; the last one has `last_extra` to carry already."""
     weights = [_weight(unit) for unit in units]
     low, high = max(weights), sum(weights) + last_extra

@@ -38,9 +38,7 @@ def lower_evaluation(
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = pipeline.Pipeline(workload, mapping, machine, fabric, work, count, folded=True, forward_only=True)
     steady = _times(busiest(work, forward_only=True), count)
-    return StepProgram(
-        blocks=pipeline.blocks(line), ipus=mapping.ipus_per_replica, micro_batches=count, steady=steady
-    )
+    return StepProgram(blocks=pipeline.blocks(line), ipus=mapping.ipus_per_replica, micro_batches=count, steady=steady)
 
 
 def _times(cut: Cut, count: int) -> Cut:

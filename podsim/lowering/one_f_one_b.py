@@ -1,7 +1,7 @@
 """1F1B: each stage alternates one forward and one backward once its pipeline is full; nothing waits for a barrier.
 
-Order on an IPU is found by placing unit-length tasks as soon as they may run, backward before forward; with equal
-stages this is the textbook schedule. Source: narayanan-2019 (PipeDream) for the order.
+Order on an IPU is found by placing tasks as soon as they may run, backward before forward; with equal stages this is
+the textbook schedule. Source: narayanan-2019 (PipeDream) for the order.
 """
 
 from dataclasses import dataclass, field
@@ -21,34 +21,50 @@ def blocks(pipeline: Pipeline) -> tuple[Block, ...]:
 
 
 def _order(pipeline: Pipeline) -> list[Key]:
-    """Keys in the order they start when every task takes one slot."""
-    stages, count = len(pipeline.work), pipeline.micro_batches
-    ipus = sorted({item.stage.ipu for item in pipeline.work})
-    on_ipu = {ipu: [s for s in range(stages) if pipeline.work[s].stage.ipu == ipu] for ipu in ipus}
-    forward, backward = [0] * stages, [0] * stages
-    order: list[Key] = []
-    while backward[0] < count:
-        f, b = tuple(forward), tuple(backward)
-        for ipu in ipus:
-            key = _next(on_ipu[ipu], f, b, stages, count)
-            if key is not None:
-                order.append(key)
-                (backward if key[2] else forward)[key[0]] += 1
+    """Keys in the order they start when each IPU takes what it can start first, a backward before a forward."""
+    line = _Line(pipeline)
+    order = []
+    while (key := line.next()) is not None:
+        order.append(key)
     return order
 
 
-def _next(held: list[int], forward: tuple[int, ...], backward: tuple[int, ...], stages: int, count: int) -> Key | None:
-    """What an IPU starts next: a backward that is ready, else a forward within the depth its stage may hold."""
-    for stage in reversed(held):
-        done = forward[stage] if stage == stages - 1 else backward[stage + 1]
-        if backward[stage] < min(done, forward[stage]):
-            return stage, backward[stage], True
-    for stage in reversed(held):
-        ready = count if stage == 0 else forward[stage - 1]
-        in_flight = forward[stage] - backward[stage]
-        if forward[stage] < min(ready, count) and in_flight < stages - stage:
-            return stage, forward[stage], False
-    return None
+class _Line:
+    """The pipeline as list scheduling sees it: transfers take no time, an IPU runs one task at a time."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._work, self._count = pipeline.work, pipeline.micro_batches
+        self._free = {item.stage.ipu: 0.0 for item in pipeline.work}
+        self._end: dict[Key, float] = {}
+        self._forward, self._backward = [0] * len(pipeline.work), [0] * len(pipeline.work)
+
+    def next(self) -> Key | None:
+        """The task that may start soonest, marked as run; None when all have."""
+        found = [
+            (start, not key[2], -key[0], key) for stage in range(len(self._work)) for start, key in self._ready(stage)
+        ]
+        if not found:
+            return None
+        start, _, _, key = min(found)
+        item = self._work[key[0]]
+        self._end[key] = start + (item.backward if key[2] else item.forward).total_s
+        self._free[item.stage.ipu] = self._end[key]
+        (self._backward if key[2] else self._forward)[key[0]] += 1
+        return key
+
+    def _ready(self, stage: int) -> list[tuple[float, Key]]:
+        """What a stage may start next, and when: its next backward, and its next forward within its depth."""
+        last, free = len(self._work) - 1, self._free[self._work[stage].stage.ipu]
+        found = []
+        back = self._backward[stage]
+        above = (stage, back, False) if stage == last else (stage + 1, back, True)
+        if back < self._forward[stage] and above in self._end:
+            found.append((max(free, self._end[above]), (stage, back, True)))
+        ahead = self._forward[stage]
+        below = (stage - 1, ahead, False)
+        if ahead < self._count and ahead - back <= last - stage and (stage == 0 or below in self._end):
+            found.append((max(free, self._end.get(below, 0.0)), (stage, ahead, False)))
+        return found
 
 
 @dataclass

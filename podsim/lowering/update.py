@@ -85,16 +85,16 @@ def shares(pipeline: Pipeline) -> tuple[Share, ...]:
 def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
     """The weight update of a step, in order."""
     update = Update(pipeline, optimizer, shares(pipeline))
-    phases: list[tuple[str, list[Task]]] = []
+    parts: list[tuple[str, list[Task]]] = []
     if update.local > 1:
-        phases.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
+        parts.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
     if update.racks > 1:
-        phases.append(("rack all-reduce", _between_racks(update)))
-    phases.append(("weight update", _optimizer(update)))
+        parts.append(("rack all-reduce", _between_racks(update)))
+    parts.append(("weight update", _optimizer(update)))
     if update.local > 1:
         norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
-        phases.append(("all-gather", _ring(update, "all-gather", starts=update.buckets * (2 if norms else 1))))
-    return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in phases)
+        parts.append(("all-gather", _ring(update, "all-gather", starts=update.buckets * (2 if norms else 1))))
+    return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in parts)
 
 
 def _unrolled(tasks: list[Task], folded: bool) -> tuple[Task, ...]:

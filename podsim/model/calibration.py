@@ -81,9 +81,9 @@ class ParameterSet:
 
     fitted: Mapping[str, FittedParameter]
     correlation: Mapping[str, Mapping[str, float]]
-    overhead: Mapping[str, Mapping[str, Overhead]]               # workload, sdk
+    overhead: Mapping[str, Mapping[str, Overhead]]  # workload, sdk
     samples: Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]  # workload, optimizer, division
-    step_error: NotNegative            # held-out rms of log step time
+    step_error: NotNegative  # held-out rms of log step time
     largest: Mapping[str, Count]  # IPUs of the largest machine fitted, by workload
     smallest: Mapping[str, Count]  # and of the smallest
     chips: tuple[str, ...]

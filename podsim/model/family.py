@@ -23,7 +23,16 @@ class Transformer:
     masked_tokens: Count
 
     def __post_init__(self) -> None:
-        for name in ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary", "positions", "masked_tokens"):
+        for name in (
+            "layers",
+            "hidden",
+            "heads",
+            "feed_forward",
+            "sequence",
+            "vocabulary",
+            "positions",
+            "masked_tokens",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be at least 1")
         if self.segments < 0:

@@ -82,7 +82,7 @@ class Considered:
 class Choice:
     """Why this mapping: how many were weighed, what was rejected, what came close."""
 
-    given: str                       # "flags", "preset NAME" or "search"
+    given: str  # "flags", "preset NAME" or "search"
     legal: int
     rejected: MappingType[str, int]
     considered: tuple[Considered, ...]

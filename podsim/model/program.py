@@ -7,10 +7,10 @@ from enum import StrEnum
 class TaskKind(StrEnum):
     """What a task occupies."""
 
-    COMPUTE = "compute"     # an IPU
-    TRANSFER = "transfer"   # links, as one flow group
-    SYNC = "sync"           # a barrier
-    HOST = "host"           # the path from a host, or streaming memory
+    COMPUTE = "compute"  # an IPU
+    TRANSFER = "transfer"  # links, as one flow group
+    SYNC = "sync"  # a barrier
+    HOST = "host"  # the path from a host, or streaming memory
 
 
 class Part(StrEnum):

@@ -40,8 +40,8 @@ class StatePlace(StrEnum):
 class EvaluationStyle(StrEnum):
     """When a run evaluates."""
 
-    INTERVAL = "interval"   # every so many samples, inside the run, which stops at the first that passes
-    EPOCHS = "epochs"       # a fixed number of epochs, checkpoints evaluated afterwards
+    INTERVAL = "interval"  # every so many samples, inside the run, which stops at the first that passes
+    EPOCHS = "epochs"  # a fixed number of epochs, checkpoints evaluated afterwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Benchmark:
         for name in names:
             value = getattr(self, name)
             if value is None or not value > 0:
-                raise ValueError(f"{name}: style = \"{self.style}\" needs a value above 0")
+                raise ValueError(f'{name}: style = "{self.style}" needs a value above 0')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -259,12 +259,12 @@ class Workload:
     title: str
     sample: str
     row: str
-    samples_per_row: float          # nominal, as submissions state the global batch
-    packing: float                  # true samples per nominal sample (BERT: 1.0184)
+    samples_per_row: float  # nominal, as submissions state the global batch
+    packing: float  # true samples per nominal sample (BERT: 1.0184)
     units: tuple[Unit, ...]
     precision: Precision
     optimizer: str
-    row_bytes: float                # host input a row
+    row_bytes: float  # host input a row
     benchmark: Benchmark
     convergence: Convergence
     practices: tuple[Practice, ...]
@@ -279,6 +279,9 @@ class Workload:
         """Forward, backward and weight gradient of one row, recomputation not counted [FLOP]."""
         runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
         return sum(
-            operator.flop(run) for unit in self.units for operator in unit.operators for run in runs
+            operator.flop(run)
+            for unit in self.units
+            for operator in unit.operators
+            for run in runs
             if isinstance(operator.shape, (Matmul, Conv))
         )

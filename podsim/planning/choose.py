@@ -57,7 +57,9 @@ def check(wanted: Wanted, topology: Topology) -> None:
         faults.append(f"--ipus-per-replica must be at most {LARGEST_REPLICA}, an IPU-Link domain, not {size}")
     if (wanted.replicas or 1) * size > topology.ipus:
         needed = (wanted.replicas or 1) * size
-        faults.append(f"{wanted.replicas or 1} replicas of {size} IPUs need {needed}; {topology.name} has {topology.ipus}")
+        faults.append(
+            f"{wanted.replicas or 1} replicas of {size} IPUs need {needed}; {topology.name} has {topology.ipus}"
+        )
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:

@@ -19,7 +19,7 @@ SETTLED = 6  # candidates timed once more and shown
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What the user fixed; None is free."""
 
@@ -233,7 +233,9 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
             )
         except InputError:
             continue
-        if held.fits and ipus * replicas <= planner.topology.ipus:
+        if held.fits and ipus * replicas > planner.topology.ipus:
+            return f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * held.fraction:.0f} %: --pod {ipus}"
+        if held.fits:
             return (
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
                 f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"

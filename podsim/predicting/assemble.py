@@ -9,7 +9,7 @@ from podsim.lowering.lower import lower, lower_evaluation
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, Prediction
+from podsim.model.prediction import Choice, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle
@@ -90,13 +90,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     beat = question_pace(question, mapping, timeline.step_s)
     need = samples(question, mapping.global_batch)
     doubt = intervals.step_spread(machine, workload.name)
-    if question.samples is not None:
-        done, total = run(beat, question.samples), intervals.given_samples(beat, question.samples, doubt)
-    else:
-        done = run(beat, stop_samples(workload.benchmark, beat.interval_samples, need.mean))
-        total = intervals.time_to_train(beat, need, doubt, question.seed)
     step_s = intervals.lognormal(timeline.step_s, *doubt)
-    peak = machine.chip.peak_flop_per_s(workload.precision) * mapping.ipus
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -116,14 +110,33 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         step_s=step_s,
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need),
-        time_to_train_s=total,
-        run=done,
-        mfu=mapping.rows_per_step * workload.training_flop_per_row() / timeline.step_s / peak,
+        time_to_train_s=_time_to_train(question, beat, need, doubt),
+        run=_run(question, beat, need),
+        mfu=_mfu(question, mapping, timeline.step_s),
         memory=memory.fit(workload, mapping, machine.topology),
-        limited_by=limited_by(timeline, mapping, choice),
+        limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters),
     )
+
+
+def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: tuple[float, Grade, float]) -> Estimate:
+    if question.samples is not None:
+        return intervals.given_samples(beat, question.samples, doubt)
+    return intervals.time_to_train(beat, need, doubt, question.seed)
+
+
+def _run(question: Question, beat: Pace, need: Samples) -> Run:
+    """The run at the mean number of samples, up to the evaluation that passes; exactly those given, if given."""
+    if question.samples is not None:
+        return run(beat, question.samples)
+    return run(beat, stop_samples(beat.benchmark, beat.interval_samples, need.mean))
+
+
+def _mfu(question: Question, mapping: Mapping, step_s: float) -> float:
+    """Model FLOP/s of forward, backward and weight gradient over the peak of the IPUs used."""
+    peak = question.machine.chip.peak_flop_per_s(question.workload.precision) * mapping.ipus
+    return mapping.rows_per_step * question.workload.training_flop_per_row() / step_s / peak
 
 
 def _rate(beat: Pace, step_s: Estimate) -> Estimate:
@@ -152,12 +165,14 @@ NAMES = {
 }
 
 
-def limited_by(timeline: StepTimeline, mapping: Mapping, choice: Choice) -> str:
+def limited_by(timeline: StepTimeline, mapping: Mapping, searched: bool) -> str:
     """What takes most of a step, and what holds that up."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]} takes {100 * first:.0f} % of a step, then {NAMES[next_]} with {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
-        text += f"; accumulation {mapping.accumulation} is short for {stages} stages at a batch of {mapping.global_batch:,}"
+        text += f"; accumulation {mapping.accumulation} is short for {stages} stages"
+    if searched and mapping.replicas > 1 and most is not Part.COMPUTE:
+        text += f"; a batch above {mapping.global_batch:,} would spread it thinner but needs more samples to converge"
     return text

@@ -129,7 +129,8 @@ def product_bytes(products: float, chip: Chip, precision: Precision) -> float:
 
     A tile that multiplies x products needs at least 3 x^(2/3) operand and result elements. Source: irony-2004.
     """
-    return 3.0 * (products / chip.tiles) ** (2 / 3) * chip.tiles * ELEMENT_BYTES[precision]
+    a_tile = math.pow(products / chip.tiles, 2 / 3)
+    return 3.0 * a_tile * chip.tiles * ELEMENT_BYTES[precision]
 
 
 def _vector(accesses: float, passes: int, rates: Rates) -> TileCost:

@@ -51,7 +51,7 @@ def _parameters(mapping: Mapping, ipu: int) -> int:
 
 
 def _state_bytes(mapping: Mapping, topology: Topology, ipu: int) -> float:
-    """Optimizer state of one IPU: its weights' moments, sharded over the replicas of a rack where the practice shards."""
+    """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards."""
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
     shards = in_rack if mapping.practice.state_sharded else 1
     return _parameters(mapping, ipu) * sum(mapping.practice.moment_bytes) / shards

@@ -38,10 +38,8 @@ def _stem(size: ResidualCnn) -> tuple[Unit, int]:
     elements, edge = operators[0].shape.outputs, -(-size.image // 2)
     half = -(-edge // 2)
     pool = vector.pool("stem.pool", elements, 9, half * half * size.stem_channels)
-    stem = Unit(
-        name="stem", group="stem", checkpoint=False, operators=(*operators, vector.activation("stem.relu", elements), pool)
-    )
-    return stem, half
+    chain = (*operators, vector.activation("stem.relu", elements), pool)
+    return Unit(name="stem", group="stem", checkpoint=False, operators=chain), half
 
 
 def _block(

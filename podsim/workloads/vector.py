@@ -46,9 +46,7 @@ def norm(name: str, elements: int, channels: int, *, stashed: bool = True) -> Op
 def pool(name: str, elements: int, window: int, outputs: int) -> Operator:
     """Each output reads its whole window."""
     reads = max(1, window * outputs // elements)
-    shape = Stream(
-        elements=elements, reads=reads, writes=1, back_reads=reads + 1, back_writes=1, out_elements=outputs
-    )
+    shape = Stream(elements=elements, reads=reads, writes=1, back_reads=reads + 1, back_writes=1, out_elements=outputs)
     return Operator(name=name, kind=Kind.POOL, shape=shape)
 
 

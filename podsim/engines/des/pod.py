@@ -11,16 +11,8 @@ from podsim.topology.fabric import Fabric
 
 
 def run(program: StepProgram, fabric: Fabric) -> StepTimeline:
-    """The timeline of one step. Blocks meet at barriers, so each starts with idle links and runs once."""
-    known: dict[int, BlockRun] = {}
-    runs = []
-    for block in program.blocks:
-        # Unfolded programs repeat one block object's tasks; equal tasks from idle links take equal time.
-        if id(block.tasks) not in known:
-            known[id(block.tasks)] = _Simulation(block, fabric).run()
-        done = known[id(block.tasks)]
-        runs.append(BlockRun(block, done.start_s, done.end_s, done.flow_s, done.events))
-    return timeline(program, runs)
+    """The timeline of one step. Blocks meet at barriers, so each starts with idle links."""
+    return timeline(program, [_Simulation(block, fabric).run() for block in program.blocks])
 
 
 @dataclass
