@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
+    from podsim.model.microbenchmark import MicrobenchmarkReport
+    from podsim.model.operator_report import OperatorReport
     from podsim.model.prediction import Prediction
+    from podsim.model.trace import Trace
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, Validation
     from podsim.model.workload import Workload
@@ -60,6 +63,68 @@ def predict(
     chosen = choose.choose(question, wanted, named, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
     return assemble.predict(question, chosen.mapping, chosen.choice, said)
+
+
+def op(
+    operator: str,
+    *,
+    chip: str = "gc200",
+    precision: str = "16.16",
+    available_memory: float = 0.6,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    **sizes: int | str | Sequence[str],
+) -> OperatorReport:
+    """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
+
+    Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
+    """
+    from podsim.files import chips
+    from podsim.predicting import operators
+
+    asked = operators.asked(operator, sizes)
+    return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
+
+
+def trace(
+    workload: str,
+    *,
+    level: Literal["pod", "tile"] = "pod",
+    stage: int | None = None,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    preset: str | None = None,
+    replicas: int | None = None,
+    ipus_per_replica: int | None = None,
+    micro_batch: int | None = None,
+    accumulation: int | None = None,
+    global_batch: int | None = None,
+    hosts: int | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+    on_progress: Progress | None = None,
+) -> Trace:
+    """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
+
+    Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
+    """
+    from podsim.planning import choose, search
+    from podsim.predicting import tracing
+
+    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip, preset, None, hosts, changes)
+    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
+    if stage is not None and not tiles:
+        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+    question = _question(machine, model, named, "closed", None, engine, fidelity, 0)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    if not tiles:
+        return tracing.step(question, mapping)
+    number = tracing.stage_number(mapping, stage)
+    from podsim.lowering.work import stage_plans
+
+    return tracing.stage(question, mapping, number, stage_plans(model, mapping, machine, mapping.stages[number]))
 
 
 def _asked_of(
@@ -206,6 +271,24 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     from podsim.files import catalog
 
     return holdout.validate(_cases(), catalog.parameters(), on_progress)
+
+
+def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
+    """Hold the tile, exchange and link model against every published microbenchmark."""
+    from podsim.calibrate.microbenchmarks.bench import Bench
+    from podsim.calibrate.microbenchmarks.compare import compare
+    from podsim.files import catalog
+    from podsim.files import microbenchmarks as measured
+    from podsim.topology.fabric import build
+
+    rows = measured.shipped()
+    bench = Bench(
+        chip_of=lambda name: catalog.chip(name).value,
+        topology_of=lambda name: catalog.topology(name).value,
+        server=build(catalog.topology(str(measured.server())).value),
+        rows=rows,
+    )
+    return compare(rows, bench, on_progress)
 
 
 def _cases() -> tuple[Case, ...]:

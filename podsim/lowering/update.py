@@ -18,6 +18,7 @@ from podsim.physics.sram import sram_s
 from podsim.physics.sync import machine_sync_s
 
 UPDATE_BYTES = 4  # the optimizers compute in float (mlperf-training-v1-1, lamb in FLOAT)
+UPDATE_RATE = 1 / 3  # of SRAM bandwidth: poplibs vector operators move 8 B of 24 a cycle
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
 
@@ -198,7 +199,7 @@ def _optimizer(update: Update) -> list[Task]:
         for share in update.shares:
             elements, where = share.parameters / shards, replica * pipeline.mapping.ipus_per_replica + share.ipu
             moved = elements * (passes.reads + passes.writes) * UPDATE_BYTES
-            cut: Cut = ((Part.WEIGHT_UPDATE, sram_s(moved, chip, update.parameter("sram.efficiency"))),)
+            cut: Cut = ((Part.WEIGHT_UPDATE, sram_s(moved, chip, UPDATE_RATE)),)
             if practice.state is StatePlace.STREAMING:
                 state = 2 * elements * sum(practice.moment_bytes)
                 cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))

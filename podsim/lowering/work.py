@@ -9,16 +9,13 @@ from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
+from podsim.tiles.plan import Planner, Target
 
 
 def rates(machine: Machine, workload: Workload) -> Rates:
-    """The roofline of a machine at the workload's precision."""
-    return Rates(
-        chip=machine.chip,
-        precision=workload.precision,
-        compute_efficiency=machine.parameters.value("compute.efficiency"),
-        sram_efficiency=machine.parameters.value("sram.efficiency"),
-    )
+    """What operators of a workload are planned for on a machine."""
+    planner = Planner(Target(machine.chip, workload.precision))
+    return Rates(planner, machine.parameters.value("program.stretch"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ class _CostTable:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
         if self._practice.recompute is not Recompute.NONE:
             runs.append(Pass.RECOMPUTE)
-        statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.NORM else 0.0)
+        statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.BATCH_NORM else 0.0)
         forward = cost(operator, Pass.FORWARD, self._rows, self._rates) + statistics
         backward = sum((cost(operator, run, self._rows, self._rates) for run in runs), TileCost())
         shared = len(runs) - 1  # statistics are shared in backward and again in recomputation

@@ -11,6 +11,7 @@ from podsim.model.quantity import Bytes, BytesPerCycle, BytesPerS, Count, Cycles
 class Precision(StrEnum):
     """Inputs and partial sums of a multiplication, as Poplar users name them."""
 
+    FP8_16 = "8.16"
     FP16_16 = "16.16"
     FP16_32 = "16.32"
     FP32 = "32"
@@ -40,7 +41,7 @@ class Sram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """The on-chip exchange as one tile sees it."""
+    """The on-chip exchange as one tile sees it; `nearest` and `furthest` are what a word takes between two tiles."""
 
     send_bytes_per_cycle: Annotated[BytesPerCycle, Key("send")]
     receive_bytes_per_cycle: Annotated[BytesPerCycle, Key("receive")]
@@ -48,6 +49,8 @@ class Exchange:
     efficiency: Positive
     start_cycles: Annotated[Cycles, Key("start")]
     bandwidth_bytes_per_s: BytesPerS | None = None
+    nearest_cycles: Cycles | None = None
+    furthest_cycles: Cycles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

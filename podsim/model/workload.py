@@ -101,25 +101,32 @@ class Conv:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """Vector passes over `elements`: how often each is read and written, forward and backward."""
+    """Vector operators over `elements`, in rows of `row` where a row is reduced (softmax, norm, loss) or shared (bias).
+
+    `operations` and `back_operations` name what is done to each element, in poplibs' words; `window` is a pool's.
+    `between` are the products whose result comes in and whose left operand goes out, where rows must be brought
+    together for it.
+    """
 
     elements: int
-    reads: int
-    writes: int
-    back_reads: int
-    back_writes: int
+    operations: tuple[str, ...] = ()
+    back_operations: tuple[str, ...] = ()
+    row: int = 0
+    window: int = 0
+    between: tuple[Matmul, ...] = ()
     parameters: int = 0
     out_elements: int | None = None
 
     def at(self, rows: int) -> "Stream":
         """The shape for `rows` rows."""
         out = None if self.out_elements is None else self.out_elements * rows
-        return replace(self, elements=self.elements * rows, out_elements=out)
+        between = tuple(product.at(rows) for product in self.between)
+        return replace(self, elements=self.elements * rows, out_elements=out, between=between)
 
     @property
     def flop(self) -> float:
-        """One operation an element read, the vector unit's share [FLOP]."""
-        return float(self.elements * self.reads)
+        """One for each operation on each element, the vector unit's share [FLOP]."""
+        return float(self.elements * max(1, len(self.operations)))
 
     @property
     def outputs(self) -> int:
@@ -176,7 +183,9 @@ class Kind(StrEnum):
     CONVOLUTION = "convolution"
     ELEMENTWISE = "elementwise"
     SOFTMAX = "softmax"
-    NORM = "norm"
+    BIAS = "bias"
+    LAYER_NORM = "layer-norm"
+    BATCH_NORM = "batch-norm"
     GATHER = "gather"
     POOL = "pool"
     DROPOUT = "dropout"

@@ -11,8 +11,11 @@ from typing import Any, Protocol, TypeAlias
 from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping as TrainingMapping
+from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
+from podsim.model.operator_report import OperatorReport
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
 from podsim.model.quantity import Provenance
+from podsim.model.trace import Trace
 from podsim.model.validation import FitReport, Validation
 from podsim.model.workload import Pass, Workload
 from podsim.report.version import version
@@ -148,6 +151,35 @@ def validation(result: Validation) -> str:
     })  # fmt: skip
 
 
+def microbenchmarks(report: MicrobenchmarkReport) -> str:
+    """`podsim validate --microbenchmarks --json`, schema podsim.microbenchmarks/1; errors are fractions."""
+    errors = ("count", "median_abs", "nine_in_ten_abs", "mean_abs", "mean_signed", "worst")
+    return text("microbenchmarks", {
+        "families": [
+            {"family": one.family.key, "title": one.family.title, "bars": plain(one.family.bars),
+             "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors}, "why": one.family.why}
+            for one in report.summaries
+        ],
+        "outside_bar": [
+            {"family": one.family.key, "statistic": bar.statistic.value, "size": plain(one.size(bar.statistic)),
+             "limit": bar.limit}
+            for one, bar in report.misses
+        ],
+        "rows": [
+            {**_measurement(one.row), "family": one.family, "measured": one.row.value,
+             "predicted": plain(one.predicted), "error": plain(one.error)}
+            for one in report.compared
+        ],
+        "left_out": [{**_measurement(one.row), "measured": one.row.value, "reason": one.reason}
+                     for one in report.left_out],
+    })  # fmt: skip
+
+
+def _measurement(row: Microbenchmark) -> dict[str, Json]:
+    told = ("id", "chip", "category", "what", "shape", "precision", "unit", "source", "locator")
+    return {name: plain(getattr(row, name)) for name in told}
+
+
 def fit(report: FitReport) -> str:
     """`podsim calibrate --json`, schema podsim.fit/1."""
     body = plain(report)
@@ -165,6 +197,45 @@ def chip(value: Chip, document: Sourced) -> str:
                             if name in value.amp.flop_per_cycle},
         "provenance": plain(document.provenance),
     })  # fmt: skip
+
+
+def op(report: OperatorReport) -> str:
+    """`podsim op --json`, schema podsim.op/1; `phases` adds up to `cycles`."""
+    plan = report.plan
+    return text("op", {
+        "operator": report.operator,
+        "sizes": plain(report.sizes),
+        "chip": report.chip.name,
+        "precision": report.precision.value,
+        "available_memory": plain(report.available_memory),
+        "method": plan.method,
+        "splits": plain(plan.splits),
+        "tiles": report.chip.tiles,
+        "tiles_used": plan.tiles_used,
+        "cycles": plain(report.cycles),
+        "time_s": plain(report.time_s),
+        "flop": plain(plan.flop),
+        "flop_per_s": plain(report.flop_per_s),
+        "amp_utilisation": plain(report.amp_share),
+        "phases": plain(report.by_purpose),
+        "breakdown_cycles": plain(report.by_part),
+        "bound": report.bound.value,
+        "idle": plain(report.timeline.idle),
+        "exchange_bytes": plain(report.exchange_bytes),
+        "sram_bytes_per_tile": plain(plan.sram_bytes_per_tile),
+        "sram_capacity_bytes_per_tile": plain(report.chip.sram.bytes_per_tile),
+        "resident_bytes": plain(report.resident_bytes),
+        "layout_in": plan.layout_in,
+        "layout_out": plan.layout_out,
+        "supersteps": plain(report.costs),
+        "tile_shares": plain(report.timeline.shares),
+        "alternatives": plain(plan.alternatives),
+    })  # fmt: skip
+
+
+def trace(value: Trace) -> str:
+    """`podsim trace --json`, schema podsim.trace/1; the viewers want podsim.report.chrome_trace instead."""
+    return text("trace", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
 
 
 def topology(value: Topology, document: Sourced, measures: Mapping[str, object]) -> str:

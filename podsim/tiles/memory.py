@@ -4,8 +4,9 @@ from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Conv, Matmul, Operator, Unit, Workload
-from podsim.tiles.cost import ELEMENT_BYTES, product_bytes
+from podsim.model.workload import Pass, Unit, Workload
+from podsim.tiles.cost import ELEMENT_BYTES
+from podsim.tiles.plan import Planner, Target
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 
@@ -93,13 +94,8 @@ def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
 
 
 def _exchange_bytes(workload: Workload, mapping: Mapping, topology: Topology, stage: Stage) -> float:
-    """Operands and results that the largest product of a stage has in its exchange buffers."""
+    """Operands, weights and partial sums that the largest operator of a stage holds beside them, on every tile."""
+    planner = Planner(Target(topology.chip, workload.precision))
     operators = (operator for unit in stage.units for operator in unit.active(mapping.practice))
-    return max((_product_bytes(o, workload, mapping, topology) for o in operators), default=0.0)
-
-
-def _product_bytes(operator: Operator, workload: Workload, mapping: Mapping, topology: Topology) -> float:
-    if not isinstance(operator.shape, (Matmul, Conv)):
-        return 0.0
-    products = operator.shape.at(mapping.micro_batch).flop / 2
-    return product_bytes(products, topology.chip, workload.precision)
+    held = (planner.planned(operator, Pass.FORWARD, mapping.micro_batch).sram_bytes_per_tile for operator in operators)
+    return max(held, default=0.0) * topology.chip.tiles

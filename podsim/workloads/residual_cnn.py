@@ -29,8 +29,7 @@ def _convolve(name: str, edge: int, inputs: int, outputs: int, kernel: int, stri
     conv = Operator(
         name=name, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=not name.startswith("stem")
     )
-    # What follows works in place: backward needs the convolution's output and the activation's.
-    return conv, vector.norm(f"{name}-norm", shape.outputs, outputs, stashed=False)
+    return conv, vector.batch_norm(f"{name}-norm", shape.outputs, outputs)
 
 
 def _stem(size: ResidualCnn) -> tuple[Unit, int]:
@@ -38,7 +37,7 @@ def _stem(size: ResidualCnn) -> tuple[Unit, int]:
     elements, edge = operators[0].shape.outputs, -(-size.image // 2)
     half = -(-edge // 2)
     pool = vector.pool("stem.pool", elements, 9, half * half * size.stem_channels)
-    chain = (*operators, vector.activation("stem.relu", elements), pool)
+    chain = (*operators, vector.activation("stem.relu", elements, "relu"), pool)
     return Unit(name="stem", group="stem", checkpoint=False, operators=chain), half
 
 
@@ -53,13 +52,13 @@ def _block(
     elements = half * half * wide
     operators = (
         *reduce,
-        vector.activation(f"{at}.reduce-relu", edge * edge * width),
+        vector.activation(f"{at}.reduce-relu", edge * edge * width, "relu"),
         *spatial,
-        vector.activation(f"{at}.spatial-relu", half * half * width),
+        vector.activation(f"{at}.spatial-relu", half * half * width, "relu"),
         *expand,
         *(_convolve(f"{at}.shortcut", edge, channels, wide, 1, stride) if shortcut else ()),
         vector.residual(f"{at}.residual", elements),
-        vector.activation(f"{at}.relu", elements),
+        vector.activation(f"{at}.relu", elements, "relu"),
     )
     return Unit(name=at, group="block", checkpoint=kept, operators=operators), half
 
@@ -73,6 +72,6 @@ def _head(size: ResidualCnn, edge: int, channels: int) -> Unit:
             vector.pool("head.pool", edge * edge * channels, edge * edge, channels),
             dense("head.dense", 1, channels, size.classes),
             vector.bias("head.bias", size.classes, size.classes),
-            vector.loss("head.loss", size.classes),
+            vector.loss("head.loss", size.classes, size.classes),
         ),
     )

@@ -79,7 +79,7 @@ def test_no_name_is_a_traceback(function, name):
 
 
 def test_an_unknown_name_near_nothing_lists_what_there_is():
-    assert refused(catalog.chip, "zzz").context == ("known: bow, gc2, gc200",)
+    assert refused(catalog.chip, "zzz").context == ("known: bow, c600, gc2, gc200",)
 
 
 # --- where files are looked for -------------------------------------------------------------------------------------

@@ -5,15 +5,25 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.report import json_text
+from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
 
-def validate(*, output: OutputFlags = ANY_OUTPUT) -> int:
+def validate(*, microbenchmarks: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
     """Hold predictions against the published results, in sample and with each machine size held out.
 
     The exit code is 1 where an error is outside its tolerance.
+
+    Parameters
+    ----------
+    microbenchmarks
+        Published measurements of single operators, exchange and links instead; -v lists every row.
     """
     output.check()
+    return _microbenchmarks(output) if microbenchmarks else _results(output)
+
+
+def _results(output: OutputFlags) -> int:
     from podsim import api
 
     with progress("holding out", output) as on_progress:
@@ -25,3 +35,17 @@ def validate(*, output: OutputFlags = ANY_OUTPUT) -> int:
         line=lambda: view.answer(result),
     )
     return ExitCode.NO if result.misses else ExitCode.ANSWERED
+
+
+def _microbenchmarks(output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("predicting", output) as on_progress:
+        report = api.microbenchmarks(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_text.microbenchmarks(report),
+        line=lambda: microbenchmark_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED

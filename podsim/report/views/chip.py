@@ -9,6 +9,7 @@ from podsim.report.doc import Block, Doc, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import provenance as origins
 
 PRECISIONS = {
+    Precision.FP8_16: "FP8, summed in FP16",
     Precision.FP16_16: "FP16, summed in FP16",
     Precision.FP16_32: "FP16, summed in FP32",
     Precision.FP32: "FP32",

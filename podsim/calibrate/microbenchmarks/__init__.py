@@ -1,0 +1,1 @@
+"""Published microbenchmarks predicted by the same functions that predict workloads."""

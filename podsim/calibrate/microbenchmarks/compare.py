@@ -1,0 +1,65 @@
+"""Every measurement held against its prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podsim.calibrate.microbenchmarks import exchange, host, links, products, stencils, training, vectors
+from podsim.calibrate.microbenchmarks.families import FAMILIES
+from podsim.calibrate.microbenchmarks.rules import Rule
+from podsim.errors import Infeasible
+from podsim.model.microbenchmark import Compared, LeftOut, MicrobenchmarkReport, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from podsim.calibrate.microbenchmarks.bench import Bench
+    from podsim.model.microbenchmark import FamilySummary, Microbenchmark
+
+RULES: tuple[Rule, ...] = (
+    *exchange.RULES, *links.RULES, *host.RULES, *products.RULES, *vectors.RULES, *stencils.RULES, *training.RULES,
+)  # fmt: skip
+ZERO = "measured as zero: an error has no size"
+UNKNOWN = "no rule says how it is predicted"
+SAME = "duplicate of an earlier row"
+LAYER = "forward convolution, "  # the same layer is printed under the name of every network that has it
+
+
+def compare(
+    rows: Sequence[Microbenchmark], bench: Bench, on_progress: Callable[[int, int], None] | None = None
+) -> MicrobenchmarkReport:
+    """Predict every row that a rule covers; the others are listed with the reason."""
+    found: list[Compared | LeftOut] = []
+    seen: set[tuple[object, ...]] = set()
+    for done, row in enumerate(rows, 1):
+        what = LAYER if row.what.startswith(LAYER) else (row.what, row.note)
+        same = (row.chip, row.category, what, row.shape_text, row.precision, row.value, row.unit)
+        found.append(LeftOut(row=row, reason=SAME) if same in seen else _judged(row, bench))
+        seen.add(same)
+        if on_progress:
+            on_progress(done, len(rows))
+    compared = tuple(item for item in found if isinstance(item, Compared))
+    left_out = tuple(item for item in found if isinstance(item, LeftOut))
+    return MicrobenchmarkReport(compared=compared, left_out=left_out, summaries=_summaries(compared))
+
+
+def rule_of(row: Microbenchmark) -> Rule | None:
+    """The first rule that covers `row`."""
+    return next((rule for rule in RULES if rule.matches(row)), None)
+
+
+def _judged(row: Microbenchmark, bench: Bench) -> Compared | LeftOut:
+    rule = rule_of(row)
+    if rule is None or rule.predict is None:
+        return LeftOut(row=row, reason=rule.reason if rule else UNKNOWN)
+    if not row.value:
+        return LeftOut(row=row, reason=ZERO)
+    try:
+        return Compared(row=row, family=rule.family, predicted=rule.predict(row, bench))
+    except Infeasible as no:
+        return LeftOut(row=row, reason=f"podsim says it does not fit: {no.message}")
+
+
+def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
+    by_family = {key: tuple(item.error for item in compared if item.family == key) for key in FAMILIES}
+    return tuple(summary(FAMILIES[key], errors) for key, errors in by_family.items() if errors)

@@ -1,0 +1,264 @@
+"""`podsim op`: one operator on the tiles of a chip."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import App, Group, Parameter
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, Count, NameOrFile, OutputFlags, positive
+from podsim.report import json_text
+from podsim.report.views import op as view
+
+TILES = Group("chip", sort_key=1)
+app = App(
+    name="op", help="One operator on the tiles of a chip: its plan, where the cycles go, and the plans that lost."
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChipFlags:
+    """On what it runs."""
+
+    chip: Annotated[NameOrFile, Parameter(group=TILES)] = "gc200"
+    "A name (podsim chip list) or a file [default: gc200]."
+
+    precision: Annotated[str, Parameter(group=TILES, metavar="16.16|16.32|32|8.16", show_default=True)] = "16.16"
+    "Operands and partial sums."
+
+    available_memory: Annotated[
+        float, Parameter(group=TILES, converter=positive, metavar="SHARE", show_default=True)
+    ] = 0.6
+    "Share of a tile's SRAM that the operator may use for temporary data."
+
+    set: Annotated[tuple[str, ...], Parameter(group=TILES, metavar="PATH=VALUE")] = ()
+    'Change a number of the chip, repeatable: chip.clock="1.5 GHz".'
+
+
+ANY_CHIP = ChipFlags()
+Direction = Annotated[str | None, Parameter(name="--pass", metavar="forward|backward")]
+
+
+def _give(operator: str, chip: ChipFlags, output: OutputFlags, **sizes: int | str | tuple[str, ...] | None) -> int:
+    """Ask and answer; a size left out has the default that podsim.api gives it."""
+    output.check()
+    from podsim import api
+
+    given = {name: value for name, value in sizes.items() if value is not None}
+    report = api.op(
+        operator,
+        chip=chip.chip or "gc200",
+        precision=chip.precision,
+        available_memory=chip.available_memory,
+        changes=chip.set,
+        **given,
+    )
+    give(
+        output,
+        screen=lambda: view.document(report, verbose=output.verbose),
+        json_text=lambda: json_text.op(report),
+        line=lambda: view.answer(report),
+    )
+    return ExitCode.ANSWERED
+
+
+@app.command
+def matmul(
+    *,
+    m: Count = None,
+    k: Count = None,
+    n: Count = None,
+    groups: Count = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a matrix product [m, k] x [k, n].
+
+    Parameters
+    ----------
+    m
+        Rows of the first operand.
+    k
+        Its columns, over which products are summed.
+    n
+        Columns of the second operand.
+    groups
+        Independent products of these sizes [default: 1].
+    """
+    return _give("matmul", chip, output, m=m, k=k, n=n, groups=groups)
+
+
+@app.command
+def conv(
+    *,
+    batch: Count = None,
+    size: Count = None,
+    in_channels: Count = None,
+    out_channels: Count = None,
+    kernel: Count = None,
+    stride: Count = None,
+    channel_groups: Count = None,
+    run: Annotated[str | None, Parameter(name="--pass", metavar="forward|backward|weight-gradient")] = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a 2-D convolution of square images, same padding.
+
+    Parameters
+    ----------
+    batch
+        Images [default: 1].
+    size
+        Pixels of an edge.
+    in_channels
+        Channels in, of all groups.
+    out_channels
+        Channels out, of all groups.
+    kernel
+        Pixels of an edge of the kernel.
+    stride
+        Pixels between outputs [default: 1].
+    channel_groups
+        Groups of channels that do not mix [default: 1].
+    run
+        Which of the three convolutions of training [default: forward].
+    """
+    return _give(
+        "conv", chip, output, batch=batch, size=size, in_channels=in_channels, out_channels=out_channels,
+        kernel=kernel, stride=stride, channel_groups=channel_groups, pass_=run,
+    )  # fmt: skip
+
+
+@app.command
+def softmax(
+    *,
+    rows: Count = None,
+    columns: Count = None,
+    run: Direction = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a softmax over each row.
+
+    Parameters
+    ----------
+    rows
+        Independent rows.
+    columns
+        Elements of one.
+    run
+        Direction [default: forward].
+    """
+    return _give("softmax", chip, output, rows=rows, columns=columns, pass_=run)
+
+
+@app.command
+def norm(
+    *,
+    kind: Annotated[str | None, Parameter(metavar="layer|batch|group")] = None,
+    rows: Count = None,
+    columns: Count = None,
+    groups: Count = None,
+    images: Count = None,
+    run: Direction = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a layer, batch or group norm with its scale and offset.
+
+    Parameters
+    ----------
+    kind
+        Over a row (layer), over a column (batch), over a group of columns of a row (group) [default: layer].
+    rows
+        Rows: tokens, or pixels of all images.
+    columns
+        Columns: the hidden size, or channels.
+    groups
+        Groups of columns, with --kind group [default: 1].
+    images
+        Images that the rows are pixels of, with --kind group [default: 1].
+    run
+        Direction [default: forward].
+    """
+    return _give("norm", chip, output, kind=kind, rows=rows, columns=columns, groups=groups, images=images, pass_=run)
+
+
+@app.command
+def gather(
+    *,
+    table: Count = None,
+    width: Count = None,
+    lookups: Count = None,
+    run: Direction = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan look-ups of rows in a table, as an embedding has them.
+
+    Parameters
+    ----------
+    table
+        Rows of the table.
+    width
+        Elements of a row.
+    lookups
+        Rows looked up.
+    run
+        Look rows up, or add rows into the table (backward) [default: forward].
+    """
+    return _give("gather", chip, output, table=table, width=width, lookups=lookups, pass_=run)
+
+
+@app.command
+def elementwise(
+    *,
+    elements: Count = None,
+    operation: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan elementwise operations one after the other.
+
+    Parameters
+    ----------
+    elements
+        Elements of the result.
+    operation
+        What is done to each, repeatable: --operation add --operation gelu [default: add].
+    """
+    return _give("elementwise", chip, output, elements=elements, operation=operation)
+
+
+@app.command
+def reduce(
+    *,
+    elements: Count = None,
+    outputs: Count = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a sum of elements into fewer.
+
+    Parameters
+    ----------
+    elements
+        Elements summed.
+    outputs
+        Sums that are left [default: 1].
+    """
+    return _give("reduce", chip, output, elements=elements, outputs=outputs)
+
+
+@app.command
+def copy(*, elements: Count = None, chip: ChipFlags = ANY_CHIP, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Plan a copy of elements on the tile that holds them.
+
+    Parameters
+    ----------
+    elements
+        Elements copied.
+    """
+    return _give("copy", chip, output, elements=elements)

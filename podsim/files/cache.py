@@ -1,0 +1,189 @@
+"""Results kept by content: in memory, and in a folder that several processes share and anybody may damage or delete.
+
+The folder is PODSIM_CACHE ("" for none), else `podsim` in XDG_CACHE_HOME, else in ~/.cache. A result is found again
+only by the same podsim, down to the text of the modules that compute it, asked with the same inputs. Whatever is wrong
+with the folder or a file in it, the result is computed again and nothing but one debug line tells.
+"""
+
+import errno
+import json
+import logging
+import os
+import shutil
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from podsim.files.packing import pack, reader, spelled
+
+T = TypeVar("T")
+FORMAT: Final = "1"
+MOST_BYTES: Final = 2**20
+"""Largest file that is read: a plan takes a few kB."""
+MOST_IN_MEMORY: Final = 4096
+"""Results of one shelf that stay in memory."""
+VERSIONS_KEPT: Final = 3
+"""Folders of other versions that are left when a new one is made."""
+_PREFIX: Final = "results-"
+_COMPUTED_BY: Final = ("lowering", "model", "physics", "predicting", "tiles")
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LOG: Final = logging.getLogger(__name__)
+
+
+def user_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where results are kept between runs; None where the user wants none or has no home."""
+    if (stated := environ.get("PODSIM_CACHE")) is not None:
+        return Path(stated) if stated.strip() else None
+    home = Path(environ.get("XDG_CACHE_HOME", ""))
+    if home.is_absolute():  # the XDG rules ignore any other
+        return home / "podsim"
+    try:
+        return Path.home() / ".cache" / "podsim"
+    except RuntimeError:
+        return None
+
+
+def shelf(about: object) -> "Shelf":
+    """The results about something (a chip, a precision, fitted numbers): one shelf a content in this process."""
+    return _shelf(user_folder(), spelled(about))
+
+
+@lru_cache(maxsize=16)
+def _shelf(folder: Path | None, about: str) -> "Shelf":
+    return Shelf(folder, about)
+
+
+class Shelf:
+    """Results that share what they are about; each is named by what else it depends on."""
+
+    def __init__(self, folder: Path | None, about: str) -> None:
+        self._folder = folder
+        self._digest = blake2b(about.encode(), digest_size=16)
+        self._known: dict[str, Any] = {}
+        self._writes = True
+        self._told = False
+
+    def remember(self, inputs: object, kind: type[T], compute: Callable[[], T]) -> T:
+        """The result for `inputs`, of the dataclass `kind`, computed where nobody has; errors of `compute` pass.
+
+        Inputs are dataclasses, mappings, tuples, enums, texts, numbers and None; TypeError for anything else, since
+        its content cannot be told.
+        """
+        digest = self._digest.copy()
+        digest.update(f"{kind.__qualname__} {spelled(inputs)}".encode())
+        key = digest.hexdigest()
+        known: T | None = self._known.get(key)
+        if known is not None:
+            return known
+        value = self._read(key, kind)
+        if value is None:
+            value = compute()
+            self._write(key, value)
+        if len(self._known) >= MOST_IN_MEMORY:
+            self._known.pop(next(iter(self._known)), None)
+        self._known[key] = value
+        return value
+
+    def _read(self, key: str, kind: type[T]) -> T | None:
+        if self._folder is None:
+            return None
+        try:
+            raw = _contents(self._folder / _version() / key)
+            if raw is None:
+                return None
+            plain: Any = kind
+            value: T = reader(plain)(json.loads(_checked(raw, key)))
+        except Exception as error:  # noqa: BLE001  (garbage may break a decoder in any way; it is only a miss)
+            self._tell("is not read", error)
+            return None
+        return value
+
+    def _write(self, key: str, value: object) -> None:
+        if self._folder is None or not self._writes:
+            return
+        try:
+            body = json.dumps(pack(value), allow_nan=False, separators=(",", ":")).encode()
+            _replace(self._folder / _version(), key, _checksum(key, body) + b"\n" + body)
+        except OSError as error:
+            self._writes = False  # a full or read-only folder will not mend while this process runs
+            self._tell("is not written", error)
+        except (TypeError, ValueError, RecursionError) as error:
+            self._tell("does not hold every result", error)
+
+    def _tell(self, what: str, error: Exception) -> None:
+        if not self._told:
+            self._told = True
+            _LOG.debug("the cache in %s %s, so results are computed: %r", self._folder, what, error)
+
+
+@cache
+def _version() -> str:
+    """A folder name that only the same podsim has: a digest of the text of the modules that compute."""
+    digest = blake2b(FORMAT.encode(), digest_size=8)
+    for path in sorted(path for name in _COMPUTED_BY for path in (_PACKAGE / name).rglob("*.py")):
+        digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\n".encode())
+        with suppress(OSError):
+            digest.update(path.read_bytes())
+    return _PREFIX + digest.hexdigest()
+
+
+def _contents(path: Path) -> bytes | None:
+    """What a file holds, None where there is none; ValueError for what is no file, and so might never end."""
+    try:
+        descriptor = os.open(path, _READ)
+    except FileNotFoundError:
+        return None
+    with open(descriptor, "rb") as file:  # noqa: PTH123  (a descriptor opened so that a pipe does not block)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+            raise ValueError(f"{path.name} is no result")
+        return file.read(MOST_BYTES)
+
+
+def _checksum(key: str, body: bytes) -> bytes:
+    return blake2b(body, digest_size=16, key=key.encode()).hexdigest().encode()
+
+
+def _checked(raw: bytes, key: str) -> bytes:
+    checksum, _, body = raw.partition(b"\n")
+    if checksum != _checksum(key, body):
+        raise ValueError(f"{key} is damaged")
+    return body
+
+
+def _replace(folder: Path, key: str, raw: bytes) -> None:
+    """Put the whole file in its place at once; readers see the old one or the new one. OSError where it cannot be."""
+    beside = f"{folder}{os.sep}.{key}.{os.getpid()}.{threading.get_ident()}"
+    try:
+        descriptor = os.open(beside, _WRITE, 0o644)
+    except FileNotFoundError:
+        _make(folder)
+        descriptor = os.open(beside, _WRITE, 0o644)
+    try:
+        try:
+            if os.write(descriptor, raw) != len(raw):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(descriptor)
+        os.replace(beside, folder / key)  # noqa: PTH105  (a result is written in the time that Path takes)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)  # noqa: PTH108
+        raise
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of this version, and remove those of versions that nobody has used for longest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        others = [path for path in folder.parent.glob(f"{_PREFIX}*") if path != folder and not path.is_symlink()]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in others[VERSIONS_KEPT:]:
+            shutil.rmtree(path, ignore_errors=True)

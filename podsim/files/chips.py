@@ -1,0 +1,21 @@
+"""One chip on its own, with what-ifs."""
+
+from podsim.files import catalog
+from podsim.files import changes as what_if
+from podsim.files.changes import Changes
+from podsim.files.read import Document, no_rule
+from podsim.model.chip import Chip
+
+PREFIX = "chip."
+
+
+def changed(name: str, changes: Changes = ()) -> Document[Chip]:
+    """The chip of a name or path with changes of its numbers, whose paths begin with "chip.".
+
+    Raises InputError: no such chip, faults in its file, an unknown path or a value that cannot be.
+    """
+    found = catalog.chip(name)
+    asked = what_if.parse(changes)
+    known = what_if.settable(found.tables, Chip, PREFIX)
+    what_if.refuse_unknown([change for change in asked if change.path not in known], known)
+    return what_if.apply(found, Chip, asked, no_rule, PREFIX)

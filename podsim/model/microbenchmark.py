@@ -1,0 +1,153 @@
+"""Published measurements of single operators and links, and predictions held against them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Microbenchmark:
+    """One published measurement, in the unit of its source; `shape` holds what the source says of the sizes."""
+
+    id: str
+    chip: str
+    tiles: str
+    clock_ghz: str
+    category: str
+    what: str
+    shape: Mapping[str, str]
+    precision: str
+    value: float
+    unit: str
+    note: str
+    source: str
+    locator: str
+
+    def whole(self, key: str) -> int:
+        """The size of that name; KeyError where the source states none."""
+        return int(self.shape[key])
+
+    @property
+    def shape_text(self) -> str:
+        """The shape on one line."""
+        return " ".join(f"{key}={value}" if key else value for key, value in self.shape.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One measurement beside its prediction, both in its published unit."""
+
+    row: Microbenchmark
+    family: str
+    predicted: float
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+        return self.predicted / self.row.value - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """One measurement that is not predicted, and why."""
+
+    row: Microbenchmark
+    reason: str
+
+
+class Statistic(StrEnum):
+    """What a bar is laid on: absolute errors as fractions."""
+
+    MEDIAN = "median"
+    MEAN = "mean"
+    NINE_IN_TEN = "90 %"
+    WORST = "worst"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """The largest error of that kind which counts as a pass, as a fraction."""
+
+    statistic: Statistic
+    limit: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Measurements of one kind that are judged together; `why` names the mechanism where a bar is missed."""
+
+    key: str
+    title: str
+    bars: tuple[Bar, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilySummary:
+    """Errors of one family as fractions; `worst` keeps its sign."""
+
+    family: Family
+    count: int
+    median_abs: float
+    nine_in_ten_abs: float
+    mean_abs: float
+    mean_signed: float
+    worst: float
+
+    def size(self, statistic: Statistic) -> float:
+        """The error that a bar is laid on."""
+        return {
+            Statistic.MEDIAN: self.median_abs,
+            Statistic.MEAN: self.mean_abs,
+            Statistic.NINE_IN_TEN: self.nine_in_ten_abs,
+            Statistic.WORST: abs(self.worst),
+        }[statistic]
+
+    @property
+    def misses(self) -> tuple[Bar, ...]:
+        """Bars that the family does not clear; an error that is no number clears none."""
+        return tuple(bar for bar in self.family.bars if not self.size(bar.statistic) <= bar.limit)
+
+    @property
+    def verdict(self) -> str:
+        """PASS or MISS; nothing where there is no bar."""
+        if not self.family.bars:
+            return ""
+        return "MISS" if self.misses else "PASS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MicrobenchmarkReport:
+    """Every measurement: compared with its prediction, or left out for a reason."""
+
+    compared: tuple[Compared, ...]
+    left_out: tuple[LeftOut, ...]
+    summaries: tuple[FamilySummary, ...]
+
+    @property
+    def misses(self) -> tuple[tuple[FamilySummary, Bar], ...]:
+        """What is outside its bar."""
+        return tuple((summary, bar) for summary in self.summaries for bar in summary.misses)
+
+
+def summary(family: Family, errors: tuple[float, ...]) -> FamilySummary:
+    """The errors of one family; quantiles by linear interpolation between order statistics."""
+    sizes = sorted(abs(error) for error in errors)
+    return FamilySummary(
+        family=family,
+        count=len(errors),
+        median_abs=quantile(sizes, 0.5),
+        nine_in_ten_abs=quantile(sizes, 0.9),
+        mean_abs=math.fsum(sizes) / len(sizes),
+        mean_signed=math.fsum(errors) / len(errors),
+        worst=max(errors, key=abs),
+    )
+
+
+def quantile(ascending: list[float], share: float) -> float:
+    """The value below which `share` of a sorted, non-empty list lies."""
+    place = share * (len(ascending) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ascending) - 1)
+    return ascending[low] + (ascending[high] - ascending[low]) * (place - low)

@@ -1,0 +1,8 @@
+"""From a server to the SRAM of an IPU."""
+
+HOST_START_S = 8.8e-6  # one word to one tile, whichever IPU and up to 152 tiles (jia-2019, table 4.19, Mk1)
+
+
+def host_s(volume_bytes: float, bytes_per_s: float) -> float:
+    """Time until `volume_bytes` from the host have arrived [s]: a start, then the narrowest link."""
+    return HOST_START_S + volume_bytes / bytes_per_s

@@ -1,0 +1,265 @@
+"""Operators made of several vector supersteps: softmax, norms, losses, pooling.
+
+The passes are those of poplibs: lib/popnn/NonLinearity.cpp, lib/poplin/Norms.cpp, lib/popnn/GroupNorm.cpp,
+lib/popnn/Loss.cpp, lib/popnn/PoolVertices.cpp. Rows stay on their tiles; only sums and what is made of them move.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.tile_plan import Cohort, Superstep, TilePlan
+from podsim.tiles import reduction, vector
+from podsim.tiles.amp import OUTPUT_BYTES
+from podsim.tiles.reduction import Scattered
+from podsim.tiles.shares import Share, checked, fitted, spread, step, up, vectors, vertex
+
+NormKind = Literal["layer", "batch", "group"]
+FLOAT_BYTES = 4
+CHANNELS_ON_A_TILE = 16  # channels next to each other where a product left them (lib/poplin/ConvVertexType.cpp)
+STATISTICS: Final = 2  # mean and power forward, two sums backward, that replicas of a batch norm add up
+SOFTMAX: Final = (("subtract",), ("exp",))
+SOFTMAX_BACKWARD: Final = (("multiply",), ("multiply", "subtract"))
+WHITEN: Final = ("bias", "bias")  # subtract the mean, multiply by the inverse deviation
+AFFINE: Final = ("bias", "bias")  # multiply by gamma, add beta
+NORM_BACKWARD: Final = ("copy", "multiply", "multiply", "add", "scaled_add", "multiply")
+LOSS_CYCLES, ARGMAX_CYCLES = 9, 3  # a thread: 9 a pair of half or a float; 3 an element
+POOL_CYCLES, POOL_GRADIENT_CYCLES, POOL_OVERHEAD = 3, 5, 30  # a thread, a vector and element of the window; once
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of `columns` over tiles: whole rows, or `parts` tiles for a row where there are fewer rows than tiles."""
+
+    rows: int
+    columns: int
+    parts: int
+    shares: tuple[Share, ...]
+
+    @property
+    def tiles(self) -> int:
+        """Tiles that hold any."""
+        return sum(count for count, _ in self.shares)
+
+    @property
+    def rows_on_a_tile(self) -> int:
+        """Rows, or parts of rows, on the fullest tile."""
+        return max(1, self.shares[0][1] * self.parts // self.columns)
+
+    @property
+    def scattered(self) -> Scattered:
+        """The sums of the rows."""
+        return Scattered(share=self.shares[0][1], tiles=self.tiles, held=self.rows_on_a_tile, outputs=self.rows)
+
+
+def _laid_out(rows: int, columns: int, chip: Chip, grain: int) -> _Rows:
+    parts = max(1, min(chip.tiles // rows, columns // grain)) if rows < chip.tiles else 1
+    part = up(-(-columns // parts), grain) if parts > 1 else columns
+    parts = -(-columns // part)
+    blocks = spread(rows * parts, chip.tiles)
+    return _Rows(rows, columns, parts, tuple((count, held * part) for count, held in blocks))
+
+
+def softmax(
+    rows: int, columns: int, precision: Precision, chip: Chip, *, backward: bool = False, name: str = "softmax"
+) -> TilePlan:
+    """Softmax of each row: maximum, subtract, exponential, sum in float, inverse, cast, multiply.
+
+    Backward multiplies by the gradient, sums, multiplies and subtracts.
+    """
+    checked(name, rows=rows, columns=columns)
+    size = OUTPUT_BYTES[precision]
+    laid = _laid_out(rows, columns, chip, CHANNELS_ON_A_TILE)
+    if backward:
+        steps = (
+            *_passes(SOFTMAX_BACKWARD[0], laid.shares, precision, chip),
+            *_row_sums(laid, size, chip, "sum"),
+            *_passes(SOFTMAX_BACKWARD[1], laid.shares, precision, chip),
+        )
+    else:
+        small = spread(laid.rows_on_a_tile * laid.tiles, laid.tiles)
+        steps = (
+            *_row_sums(laid, size, chip, "maximum"),
+            *_passes((*SOFTMAX[0], *SOFTMAX[1]), laid.shares, precision, chip),
+            *_row_sums(laid, size, chip, "sum"),
+            *_passes(("inverse", "cast"), small, Precision.FP32, chip),
+            *_passes(("multiply",), laid.shares, precision, chip),
+        )
+    splits = {"rows": laid.tiles, "parts": laid.parts}
+    share = laid.shares[0][1] * size
+    return _plan(name, splits, steps, tiles=laid.tiles, flop=5.0 * rows * columns, share_bytes=share, chip=chip)
+
+
+def norm(
+    kind: NormKind,
+    rows: int,
+    channels: int,
+    precision: Precision,
+    chip: Chip,
+    *,
+    images: int = 1,
+    channel_groups: int = 1,
+    backward: bool = False,
+    tile_channels: int | None = None,
+    name: str = "",
+) -> TilePlan:
+    """Norm of [rows, channels]: of each row (layer), each channel (batch) or each group of an image's channels (group).
+
+    `tile_channels` are the channels a tile holds, as the operator before left them; by default a square block, for a
+    batch norm 16. Replicas that share a batch norm add up `statistics_bytes` twice: once forward, once backward.
+    """
+    title = name or f"{kind} norm"
+    checked(title, rows=rows, channels=channels, images=images, channel_groups=channel_groups)
+    size = OUTPUT_BYTES[precision]
+    shares = spread(rows * channels, chip.tiles, min(CHANNELS_ON_A_TILE, channels))
+    tiles = sum(count for count, _ in shares)
+    held = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
+    statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
+    on_tile = {"layer": math.ceil(shares[0][1] / held), "batch": held, "group": 1}[kind]
+    sums = Scattered(share=shares[0][1], tiles=tiles, held=min(on_tile, statistics), outputs=statistics)
+    per_channel = Scattered(share=shares[0][1], tiles=tiles, held=held, outputs=channels)
+    if backward:
+        steps = _norm_backward(sums, per_channel, shares, precision, chip)
+    else:
+        steps = (
+            *reduction.steps(sums, size, chip, moments=STATISTICS, name="mean and power"),
+            *_statistics(sums, chip),
+            *_passes((*WHITEN, *AFFINE), shares, precision, chip),
+        )
+    splits = {"elements": tiles, "channels": -(-channels // held)}
+    share = shares[0][1] * size
+    return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share, chip=chip)
+
+
+def statistics_bytes(channels: int) -> float:
+    """What each replica of a shared batch norm contributes to one all-reduce [B]: two floats a channel."""
+    return float(STATISTICS * channels * FLOAT_BYTES)
+
+
+def loss(
+    rows: int, classes: int, precision: Precision, chip: Chip, *, backward: bool = False, name: str = "loss"
+) -> TilePlan:
+    """Softmax and cross-entropy of each row with its label, and the accuracy; backward subtracts and scales."""
+    checked(name, rows=rows, classes=classes)
+    size = OUTPUT_BYTES[precision]
+    laid = _laid_out(rows, classes, chip, CHANNELS_ON_A_TILE)
+    if backward:
+        steps = _passes(("subtract", "scale"), laid.shares, precision, chip)
+    else:
+        element = LOSS_CYCLES / 2 if size < FLOAT_BYTES else LOSS_CYCLES
+        steps = (
+            *softmax(rows, classes, precision, chip).supersteps,
+            *_passes(("fill",), laid.shares, precision, chip),
+            _each("cross-entropy", element, laid.shares, chip),
+            *_row_sums(laid, size, chip, "sum"),
+            _each("largest", ARGMAX_CYCLES, laid.shares, chip),
+        )
+    splits = {"rows": laid.tiles, "parts": laid.parts}
+    share = laid.shares[0][1] * size
+    return _plan(name, splits, steps, tiles=laid.tiles, flop=8.0 * rows * classes, share_bytes=share, chip=chip)
+
+
+def pool(
+    outputs: int, window: int, precision: Precision, chip: Chip, *, backward: bool = False, name: str = "pool"
+) -> TilePlan:
+    """Maximum or mean of `window` elements for each output; what a window overlaps arrives from its neighbours."""
+    checked(name, outputs=outputs, window=window)
+    size = OUTPUT_BYTES[precision]
+    shares = spread(outputs, chip.tiles, CHANNELS_ON_A_TILE)
+    each = POOL_GRADIENT_CYCLES if backward else POOL_CYCLES
+    cohorts = tuple(
+        Cohort(
+            tiles=count,
+            compute_cycles=vertex(POOL_OVERHEAD + each * window * vectors(share, size, chip), chip),
+            receive_bytes=float(share * size),
+            send_bytes=float(share * size),
+            load_bytes=float(window * share * size),
+            store_bytes=float(share * size),
+        )
+        for count, share in shares
+    )
+    tiles = sum(count for count, _ in shares)
+    steps = (step(name, "vector", cohorts),)
+    flop, share = float(outputs * window), shares[0][1] * size
+    return _plan(name, {"outputs": tiles}, steps, tiles=tiles, flop=flop, share_bytes=share, chip=chip)
+
+
+def _plan(
+    name: str,
+    splits: dict[str, int],
+    steps: tuple[Superstep, ...],
+    *,
+    tiles: int,
+    flop: float,
+    share_bytes: int,
+    chip: Chip,
+) -> TilePlan:
+    """Two operands and a result of `share_bytes` on the fullest tile."""
+    return TilePlan(
+        operator=name,
+        method="vector",
+        splits=splits,
+        supersteps=steps,
+        flop=flop,
+        sram_bytes_per_tile=fitted(name, {"operands": 2.0 * share_bytes, "result": float(share_bytes)}, chip),
+        tiles_used=tiles,
+    )
+
+
+def _passes(
+    operations: tuple[str, ...], shares: tuple[Share, ...], precision: Precision, chip: Chip
+) -> tuple[Superstep, ...]:
+    return tuple(vector.superstep(one, shares, precision, chip) for one in operations)
+
+
+def _each(name: str, thread_cycles: float, shares: tuple[Share, ...], chip: Chip) -> Superstep:
+    """A vertex that takes so long for each element."""
+    cohorts = tuple(
+        Cohort(tiles=count, compute_cycles=vertex(thread_cycles * math.ceil(share / chip.worker_threads), chip))
+        for count, share in shares
+    )
+    return step(name, "vector", cohorts)
+
+
+def _row_sums(laid: _Rows, element_bytes: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
+    """One value a row, and back to the tiles of a row that is cut into parts."""
+    count = vectors(laid.shares[0][1], element_bytes, chip)
+    cycles = vertex(reduction.ONE_OVERHEAD + reduction.READ_CYCLES[element_bytes] * count, chip)
+    local = step(f"{name} on tile", "reduce", (Cohort(tiles=laid.tiles, compute_cycles=cycles),))
+    if laid.parts == 1:
+        return (local,)
+    return (local, *reduction.across(laid.scattered, chip, name=name), _back(laid.scattered, 1))
+
+
+def _back(sums: Scattered, moments: int) -> Superstep:
+    """Each tile receives what was made of the sums it has a part in."""
+    arriving = float(moments * sums.held * FLOAT_BYTES)
+    return step("back to tiles", "reduce", (Cohort(tiles=sums.tiles, receive_bytes=arriving, send_bytes=arriving),))
+
+
+def _tile_channels(kind: NormKind, share: int) -> int:
+    """A group of channels for each channel's own sums, else a block about as long as wide, as a product leaves it."""
+    return CHANNELS_ON_A_TILE if kind == "batch" else up(math.isqrt(share), CHANNELS_ON_A_TILE)
+
+
+def _statistics(sums: Scattered, chip: Chip) -> tuple[Superstep, ...]:
+    """The inverse deviation of the few sums, and both statistics back to every tile that needs them."""
+    small = spread(sums.outputs, chip.tiles)
+    made = _passes(("square", "subtract", "rsqrt"), small, Precision.FP32, chip)
+    return (*made, _back(sums, STATISTICS)) if sums.sources > 1 else made
+
+
+def _norm_backward(
+    sums: Scattered, per_channel: Scattered, shares: tuple[Share, ...], precision: Precision, chip: Chip
+) -> tuple[Superstep, ...]:
+    """Whiten again, sum for gamma and beta in one reading, then the gradient of what came in."""
+    size = OUTPUT_BYTES[precision]
+    return (
+        *_passes((*WHITEN, "multiply"), shares, precision, chip),
+        *reduction.steps(per_channel, size, chip, moments=STATISTICS, name="gamma and beta"),
+        *_passes(("multiply",), shares, precision, chip),
+        *reduction.steps(sums, size, chip, moments=STATISTICS, name="two sums"),
+        *((_back(sums, STATISTICS),) if sums.sources > 1 else ()),
+        *_passes(NORM_BACKWARD, shares, precision, chip),
+    )

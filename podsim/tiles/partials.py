@@ -1,0 +1,86 @@
+"""Cycles of one tile for what surrounds a multiplication: sums of partials, casts, slices, additions in place.
+
+Counts are those of poplibs (lib/poplin/ConvReduce.cpp, ConvReducePlan.cpp, lib/popops cycle estimators), in tile
+cycles. Every function takes arrays of equal shape and returns one.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from podsim.tiles import rearrange
+from podsim.tiles.problem import VECTOR_BYTES
+
+Array = npt.NDArray[np.float64]
+
+THREADS = 6
+TWO_STAGES, THREE_STAGES = 16, 125  # depths from which a sum takes two and three stages (ConvReducePlan.cpp)
+
+
+def stages(depth: Array) -> tuple[Array, Array, Array]:
+    """Partials summed in each of at most three stages of nearly equal depth; 1 where a stage is left out."""
+    count = np.where(depth < TWO_STAGES, 1, np.where(depth < THREE_STAGES, 2, 3))
+    root = np.ceil(np.round(depth ** (1 / count), 9))
+    first = np.where(count == 1, depth, root)
+    left = np.ceil(depth / first)
+    second = np.where(count == 1, 1, np.where(count == 2, left, np.ceil(np.round(np.sqrt(left), 9))))
+    return first, second, np.ceil(left / second)
+
+
+def accumulators(partial_bytes: int) -> int:
+    """Partial sums a thread adds at once: 128 bits."""
+    return 16 // partial_bytes
+
+
+def reduce_cycles(outputs: Array, depth: Array, partial_bytes: int) -> Array:
+    """Tile cycles to sum `depth` partials into each of `outputs` outputs; none where there is one partial.
+
+    The short form, one partial as the base, where whole vectors are summed; else the general one.
+    """
+    width = accumulators(partial_bytes)
+    whole = np.floor(outputs / width)
+    rest = outputs - whole * width
+    short = 33 + THREADS * (20 + (2 * (depth - 1) + 9) * np.ceil(whole / THREADS))
+    vectors = whole + _bits(rest)
+    full, last = np.floor(vectors / THREADS), vectors % THREADS
+    end = np.where(last > 0, np.where(rest > 0, 2 * depth + 11, 3 * depth + 8), 0)
+    general = THREADS * (32 + (3 * depth + 8) * full + end)
+    return np.where(depth > 1, np.where(rest == 0, short, general), 0.0)
+
+
+def _bits(rest: Array) -> Array:
+    """Ones in the binary form of a remainder below 8: pieces of 4, 2 and 1 it is summed in."""
+    return np.floor(rest / 4) + np.floor(rest % 4 / 2) + rest % 2
+
+
+def cast_cycles(elements: Array) -> Array:
+    """Tile cycles to cast partial sums of 4 B to the type of the output, two at a time."""
+    return THREADS * (np.ceil(np.ceil(elements / THREADS) / 2) + 26)
+
+
+def slice_cycles(elements: Array, element_bytes: int) -> Array:
+    """Tile cycles to take a serial step's part out of a tensor, or to put it back."""
+    return 25 + THREADS * (63 + 2 * np.ceil(np.ceil(elements / THREADS) * element_bytes / 8))
+
+
+def add_cycles(elements: Array, partial_bytes: int) -> Array:
+    """Tile cycles to add a serial step's sums to the accumulator."""
+    return 11 + THREADS * (58 + 3 * np.ceil(elements / (48 / partial_bytes)))
+
+
+def copy_cycles(elements: Array, run: int, element_bytes: int) -> Array:
+    """Tile cycles to bring an operand into the planner's order, run by run; six threads in turn.
+
+    The constants are those of `rearrange`. 21 cycles an element by itself, 5 in runs of 4, 1.4 in runs of 16, where
+    poplibs estimates 1.25 (lib/poplin/ConvPlan.cpp). GC2 takes 24 with 2 channels a group and 10 to 33 with 3 channels
+    and the kernel moved among them (jia-2019, table 5.5).
+    """
+    piece = run * element_bytes
+    aligned = math.gcd(piece, VECTOR_BYTES)
+    access = (
+        piece * rearrange.BYTE_CYCLES
+        if aligned == 1
+        else rearrange.ACCESS_CYCLES[aligned] * math.ceil(piece / VECTOR_BYTES)
+    )
+    return elements / run * (rearrange.PIECE_CYCLES + access)

@@ -1,0 +1,187 @@
+"""Which plan serves an operator in each of its passes."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.tile_plan import TilePlan
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream
+from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, vector
+from podsim.tiles.supersteps import Cycles, total
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is planned for: a chip, a precision, the share of SRAM an operator may use meanwhile."""
+
+    chip: Chip
+    precision: Precision
+    available_memory: float = product.AVAILABLE_MEMORY
+
+    @property
+    def key(self) -> str:
+        """Content of everything a plan depends on beside the operator."""
+        return repr(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What later floors ask of the plans of one pass: cycles, and the bytes a tile holds meanwhile."""
+
+    cycles: Cycles
+    sram_bytes_per_tile: float
+
+
+class Planner:
+    """Plans for one target, remembered by content: parameters do not enter them."""
+
+    _known: ClassVar[dict[str, dict[object, Planned]]] = {}
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._mine = self._known.setdefault(target.key, {})
+
+    def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
+        """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
+        same = Pass.FORWARD if run is Pass.RECOMPUTE else run
+        key = (operator.shape, operator.kind, operator.input_gradient, same, rows)
+        if key not in self._mine:
+            found = plans(operator, same, rows, self.target)
+            self._mine[key] = Planned(
+                sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
+                max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
+            )
+        return self._mine[key]
+
+
+def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:
+    """The plans of one pass of an operator over `rows` rows, in order; none where the pass has nothing to do."""
+    shape = operator.shape.at(rows)
+    if run is Pass.WEIGHT_GRADIENT:
+        return _weight_gradient(operator, shape, target)
+    if run is Pass.BACKWARD and not operator.input_gradient:
+        return ()
+    backward = run is Pass.BACKWARD
+    if isinstance(shape, Matmul):
+        return _product_backward(operator, shape, target) if backward else (_product(operator, shape, target),)
+    if isinstance(shape, Conv):
+        return (_convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target),)
+    if isinstance(shape, Gather):
+        return () if backward else (_gather(operator, shape, target),)
+    return _vector(operator, shape, backward, target)
+
+
+def _product(
+    operator: Operator, shape: Matmul, target: Target, rearranged: tuple[str, ...] = (), suffix: str = ""
+) -> TilePlan:
+    return product.plan(
+        shape,
+        target.precision,
+        target.chip,
+        available_memory=target.available_memory,
+        rearranged=rearranged,
+        relax=True,
+        name=operator.name + suffix,
+    )
+
+
+def _product_backward(operator: Operator, shape: Matmul, target: Target) -> tuple[TilePlan, ...]:
+    """The gradient of the left operand, and of the right one where it is no weight."""
+    plans = (_product(operator, _turned(shape), target, ("right",), " gradient"),)
+    if shape.weights:
+        return plans
+    right = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n, weights=False)
+    return (*plans, _product(operator, right, target, ("left", "right"), " gradient of the right operand"))
+
+
+def _weight_gradient(operator: Operator, shape: Matmul | Conv | Stream | Gather, target: Target) -> tuple[TilePlan, ...]:
+    """The gradient of the weights, and its addition to what the micro-batches before have left."""
+    if not shape.parameters:
+        return ()
+    if isinstance(shape, Gather):
+        found = gather.scatter_add(
+            shape, target.precision, target.chip, overhead_cycles=0.0, name=f"{operator.name} gradient"
+        )
+        return (found,)
+    if isinstance(shape, Stream):
+        return ()
+    if isinstance(shape, Matmul):
+        turned = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
+        made = _product(operator, turned, target, ("left", "right"), " weight gradient")
+    else:
+        made = _convolution(operator, shape, Pass.WEIGHT_GRADIENT, target)
+    added = vector.plan(
+        shape.parameters, ("add",), target.precision, target.chip, in_place=True, name=f"{operator.name} accumulate"
+    )
+    return made, added
+
+
+def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> TilePlan:
+    return convolution.plan(
+        shape,
+        run,
+        target.precision,
+        target.chip,
+        available_memory=target.available_memory,
+        relax=True,
+        name=operator.name,
+    )
+
+
+def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
+    return gather.plan(shape, target.precision, target.chip, overhead_cycles=0.0, name=operator.name)
+
+
+def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:
+    precision, chip, name = target.precision, target.chip, operator.name
+    if operator.kind is Kind.SOFTMAX:
+        rows = shape.elements // shape.row
+        made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=name)
+        return _between_products(operator, shape, made, backward, target) if shape.between else (made,)
+    if operator.kind in (Kind.LAYER_NORM, Kind.BATCH_NORM):
+        kind: composite.NormKind = "layer" if operator.kind is Kind.LAYER_NORM else "batch"
+        rows = shape.elements // shape.row
+        return (composite.norm(kind, rows, shape.row, precision, chip, backward=backward, name=name),)
+    if operator.kind is Kind.LOSS:
+        return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
+    if operator.kind is Kind.POOL:
+        return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
+    if operator.kind is Kind.BIAS and backward:
+        return (reduction.plan(shape.elements, shape.row, precision, chip, overhead_cycles=0.0, name=f"{name} gradient"),)
+    operations = shape.back_operations if backward else shape.operations
+    return (vector.plan(shape.elements, operations, precision, chip, name=name),)
+
+
+def _between_products(
+    operator: Operator, shape: Stream, made: TilePlan, backward: bool, target: Target
+) -> tuple[TilePlan, ...]:
+    """Rows brought together from where one product leaves them, and handed to the next; backward the other way."""
+    first, last = shape.between
+    if backward:
+        first, last = _turned(last), _turned(first)
+    groups, rows, columns = first.groups, first.m, first.n
+    left, taken = _product(operator, first, target), _product(operator, last, target)
+    produced = rearrange.product_result(
+        groups, rows, columns, field=left.splits["field"], outputs=left.splits["outputs"], swapped=_swapped(left)
+    )
+    together = rearrange.whole_rows(groups, rows, columns, target.chip)
+    wanted = rearrange.product_operand(
+        groups, rows, columns, field=taken.splits["outputs" if _swapped(taken) else "field"],
+        inputs=taken.splits["inputs"],
+    )  # fmt: skip
+    change = (rows, columns)
+    return (
+        rearrange.plan(*change, produced, together, target.precision, target.chip, name=f"{operator.name} rows"),
+        made,
+        rearrange.plan(*change, together, wanted, target.precision, target.chip, name=f"{operator.name} operand"),
+    )
+
+
+def _turned(shape: Matmul) -> Matmul:
+    """The product that makes the gradient of the left operand."""
+    return Matmul(groups=shape.groups, m=shape.m, k=shape.n, n=shape.k, weights=shape.weights)
+
+
+def _swapped(plan: TilePlan) -> bool:
+    """Whether the right operand streams, so that rows of the left one are the output channels."""
+    return plan.layout_out.startswith("m ")

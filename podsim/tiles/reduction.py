@@ -1,0 +1,168 @@
+"""Sums over tiles: each tile sums what it holds, then the partial sums of an output meet on one tile.
+
+A value that arrives costs 4 B of exchange. Counts are those of poplibs (lib/popops/reduction/, CycleEstimationFunctions
+.cpp) except where a measurement is named.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.tile_plan import Cohort, Superstep, TilePlan
+from podsim.tiles.amp import OUTPUT_BYTES
+from podsim.tiles.shares import VECTOR_BYTES, call, checked, fitted, spread, step, up, vertex
+
+READ_CYCLES: Final = {2: 1, 4: 2}
+"""Cycles of a thread a vector that it adds to one output, by element bytes; float measured (jia-2019, table 4.16)."""
+CALL_CYCLES = 1000  # a sum called for itself, beyond its supersteps: 15 measured on Mk1 (jia-2019, section 4.6)
+ONE_OVERHEAD, COLUMN_OVERHEAD, COLUMN_CYCLES = 16, 16, 13  # one output of a contiguous range; columns of a strided one
+RECEIVED_OVERHEAD = 17  # partial sums in one buffer are read 128 bits in 2 cycles
+FLOAT_BYTES = 4
+GRAIN = 16  # outputs next to each other where a product left them (lib/poplin/ConvVertexType.cpp)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scattered:
+    """Values to be summed: `share` on each of `tiles` tiles, which adds to `held` of all `outputs`."""
+
+    share: float
+    tiles: int
+    held: int
+    outputs: int
+
+    @property
+    def depth(self) -> float:
+        """Values of one output on a tile."""
+        return self.share / self.held
+
+    @property
+    def sources(self) -> int:
+        """Tiles that hold a partial sum of the same output."""
+        return math.ceil(self.tiles * self.held / self.outputs)
+
+
+def plan(
+    elements: int,
+    outputs: int,
+    precision: Precision,
+    chip: Chip,
+    *,
+    held: int | None = None,
+    tiles: int | None = None,
+    straight: bool | None = None,
+    overhead_cycles: float = CALL_CYCLES,
+    name: str = "sum",
+) -> TilePlan:
+    """Sum `elements` into `outputs`; a tile holds values of `held` outputs, by default those of a square block.
+
+    `straight` sends partial sums to their output at once or in two stages; None chooses as poplibs does.
+    """
+    checked(name, elements=elements, outputs=outputs, held=held or 1, tiles=chip.tiles if tiles is None else tiles)
+    size = OUTPUT_BYTES[precision]
+    shares = spread(elements, min(tiles or chip.tiles, chip.tiles))
+    used = sum(count for count, _ in shares)
+    values = Scattered(
+        share=shares[0][1],
+        tiles=used,
+        held=min(held or up(math.isqrt(shares[0][1]), GRAIN), outputs, shares[0][1]),
+        outputs=outputs,
+    )
+    memory = {"operands": float(values.share * size), "partials": float(values.held * values.sources * FLOAT_BYTES)}
+    return TilePlan(
+        operator=name,
+        method="vector",
+        splits={"elements": used, "sources": values.sources},
+        supersteps=(*call(overhead_cycles, used), *steps(values, size, chip, straight=straight)),
+        flop=float(elements),
+        sram_bytes_per_tile=fitted(name, memory, chip),
+        tiles_used=used,
+    )
+
+
+def steps(
+    values: Scattered,
+    element_bytes: int,
+    chip: Chip,
+    *,
+    moments: int = 1,
+    straight: bool | None = None,
+    name: str = "sum",
+) -> tuple[Superstep, ...]:
+    """The supersteps of a sum; `moments` sums (of values, of squares) are made of one reading."""
+    return (
+        *on_tile(values, element_bytes, chip, moments=moments, name=name),
+        *across(values, chip, moments=moments, straight=straight, name=name),
+    )
+
+
+def on_tile(
+    values: Scattered, element_bytes: int, chip: Chip, *, moments: int = 1, name: str = "sum"
+) -> tuple[Superstep, ...]:
+    """Each tile sums what it holds; where outputs are fewer than threads, the threads' sums are added after."""
+    if values.depth <= 1:
+        return ()
+    columns = math.ceil(values.held * element_bytes / VECTOR_BYTES)
+    threads = chip.worker_threads
+    if columns >= threads:
+        loop = math.ceil(columns / threads) * (COLUMN_CYCLES + moments * math.ceil(values.depth))
+        cycles = [vertex(COLUMN_OVERHEAD + loop, chip)]
+    else:
+        rate = READ_CYCLES[element_bytes] if values.held == 1 else 1
+        count = math.ceil(math.ceil(values.share / threads) * element_bytes / VECTOR_BYTES)
+        cycles = [vertex(ONE_OVERHEAD + COLUMN_CYCLES * (values.held > 1) + moments * rate * count, chip)]
+        if count > 1:
+            added = math.ceil(threads * FLOAT_BYTES / VECTOR_BYTES) * max(1, math.ceil(columns / threads))
+            cycles.append(vertex(ONE_OVERHEAD + moments * READ_CYCLES[FLOAT_BYTES] * added, chip))
+    load = float(values.share * element_bytes)
+    return tuple(
+        step(f"{name} on tile" if not at else f"{name} of threads", "reduce",
+             (Cohort(tiles=values.tiles, compute_cycles=spent, load_bytes=0.0 if at else load),))
+        for at, spent in enumerate(cycles)
+    )  # fmt: skip
+
+
+def across(
+    values: Scattered,
+    chip: Chip,
+    *,
+    moments: int = 1,
+    straight: bool | None = None,
+    name: str = "sum",
+) -> tuple[Superstep, ...]:
+    """Partial sums go to their output, in two stages from 2 sqrt(tiles) sources on (ReductionPlan.cpp)."""
+    sources = values.sources
+    if sources <= 1:
+        return ()
+    if straight is None:
+        straight = sources < 2 * math.sqrt(chip.tiles)
+    sent = moments * values.held
+    if straight:
+        return _stage(values.outputs * moments, sources, sent, chip, name)
+    first = math.ceil(math.sqrt(sources))
+    left = -(-sources // first)
+    return (
+        *_stage(values.outputs * moments * left, first, sent, chip, f"{name}, first stage"),
+        *_stage(values.outputs * moments, left, moments, chip, f"{name}, second stage"),
+    )
+
+
+def _stage(outputs: int, sources: int, sent: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
+    """`sources` float partial sums of each of `outputs` meet on as many tiles as whole vectors allow."""
+    share = up(-(-outputs // chip.tiles), VECTOR_BYTES // FLOAT_BYTES) if outputs >= chip.tiles else 1
+    tiles = min(chip.tiles, -(-outputs // share))
+    arriving = share * sources
+    count = math.ceil(math.ceil(arriving / chip.worker_threads) * FLOAT_BYTES / VECTOR_BYTES)
+    cohort = Cohort(
+        tiles=tiles,
+        compute_cycles=vertex(RECEIVED_OVERHEAD + count, chip),
+        receive_bytes=float(arriving * FLOAT_BYTES),
+        send_bytes=float(sent * FLOAT_BYTES),
+        load_bytes=float(arriving * FLOAT_BYTES),
+        store_bytes=float(share * FLOAT_BYTES),
+    )
+    met = step(f"{name} across tiles", "reduce", (cohort,))
+    if share > 1 or count <= 1:
+        return (met,)
+    added = vertex(ONE_OVERHEAD + READ_CYCLES[FLOAT_BYTES] * math.ceil(chip.worker_threads / 2), chip)
+    return met, step(f"{name} of threads", "reduce", (Cohort(tiles=tiles, compute_cycles=added),))

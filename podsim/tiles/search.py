@@ -1,0 +1,133 @@
+"""Choose the cheapest way to run a product on the tiles of a chip."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from podsim.errors import Infeasible
+from podsim.model.chip import Chip
+from podsim.tiles.superstep_arrays import Serial, held, memory_bytes, sequence, total_cycles
+from podsim.tiles.problem import Array, Problem, Vertex
+from podsim.tiles.splitting import Candidates, candidates
+
+PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
+BUSY = (
+    0.75  # serial parts are for products that fill the chip: cuts that use less of the busiest cut's tiles are left out
+)
+SERIAL = (Serial("outputs", once=True), Serial("outputs"), Serial("inputs"))
+
+Way = tuple[Problem, Vertex]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a search keeps to: the chip, the bytes a tile may use meanwhile, the cycles no part explains.
+
+    With `price_copies` false, plans are compared as if copies into another order took no cycles.
+    """
+
+    chip: Chip
+    available_memory: float
+    overhead_cycles: float
+    relax: bool = False
+    price_copies: bool = True
+
+    @property
+    def limits_bytes(self) -> tuple[float, ...]:
+        """Bytes a tile may use, in the order tried: doubled up to twice the SRAM, then without bound, where allowed."""
+        sram = self.chip.sram.bytes_per_tile
+        limit = self.available_memory * sram
+        if not self.relax:
+            return (limit,)
+        found = [limit]
+        while found[-1] < 2 * sram:
+            found.append(min(2 * found[-1], 2 * sram))
+        return (*found, float("inf"))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """All cuts of one way to multiply, with their cycles and temporary bytes."""
+
+    problem: Problem
+    vertex: Vertex
+    serial: Serial | None
+    cuts: Candidates
+    cycles: Array
+    sram_bytes: Array
+
+    def cheapest(self, within: npt.NDArray[np.bool_]) -> int | None:
+        """Index of the cheapest cut among some of them."""
+        if not within.any():
+            return None
+        return int(np.argmin(np.where(within, self.cycles, np.inf)))
+
+
+def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], float]:
+    """All ways evaluated, and the limit within which at least one cut fits.
+
+    Serial parts are tried where the cheapest cut in one pass does not fit: of that way to multiply, then of all.
+
+    Raises
+    ------
+    Infeasible
+        No cut fits the bytes a tile may use.
+
+    """
+    evaluated = [_single(problem, vertex, request) for problem, vertex in ways]
+    limit = request.limits_bytes[0]
+    wanted = min(evaluated, key=lambda way: float(way.cycles.min()))
+    if wanted.sram_bytes[int(wanted.cycles.argmin())] > limit:
+        evaluated += _in_parts(wanted.problem, wanted.vertex, request)
+        if all(float(way.sram_bytes.min()) > limit for way in evaluated):
+            others = (way for way in ways if way != (wanted.problem, wanted.vertex))
+            evaluated += [found for way in others for found in _in_parts(*way, request)]
+    least = min(float(way.sram_bytes.min()) for way in evaluated)
+    for limit in request.limits_bytes:
+        if least <= limit:
+            return evaluated, limit
+    raise Infeasible(
+        f"no split over {request.chip.tiles} tiles fits {limit:,.0f} B a tile; the least is {least:,.0f} B",
+        code="operator-does-not-fit",
+        hint="raise the available memory, or cut the operator into smaller ones",
+    )
+
+
+def _single(problem: Problem, vertex: Vertex, request: Request) -> Evaluated:
+    cuts = candidates(problem, vertex, request.chip.tiles, (1,), "outputs")
+    hold = held(problem, vertex, cuts.tile, cuts.splits)
+    memory = sum(memory_bytes(problem, vertex, hold, cuts.splits, None).values())
+    return Evaluated(problem, vertex, None, cuts, _cycles(problem, vertex, cuts, None, request), np.asarray(memory))
+
+
+def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
+    """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
+    found = []
+    for over in ("outputs", "inputs"):
+        cuts = candidates(problem, vertex, request.chip.tiles, PARTS, over)
+        hold = held(problem, vertex, cuts.tile, cuts.splits)
+        kinds = [serial for serial in SERIAL if serial.over == over]
+        memory = np.asarray(sum(memory_bytes(problem, vertex, hold, cuts.splits, kinds[0]).values()))
+        busy = cuts.splits.tiles >= BUSY * cuts.splits.tiles.max()
+        keep = np.flatnonzero(busy & (memory <= request.limits_bytes[0]))
+        if not keep.size:
+            keep = np.array([memory.argmin()])
+        kept = cuts.take(keep)
+        for serial in kinds:
+            cycles = _cycles(problem, vertex, kept, serial, request)
+            found.append(Evaluated(problem, vertex, serial, kept, cycles, memory[keep]))
+    return found
+
+
+def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request) -> Array:
+    found = sequence(
+        problem,
+        vertex,
+        cuts.tile,
+        cuts.splits,
+        serial,
+        overhead_cycles=request.overhead_cycles,
+        price_copies=request.price_copies,
+    )
+    return total_cycles(found, request.chip)

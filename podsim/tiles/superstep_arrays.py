@@ -1,0 +1,206 @@
+"""The supersteps of a split product, as arrays: over candidates to choose one, over cohorts to build the chosen one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from podsim.model.chip import Chip
+from podsim.tiles import partials
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES, PARTIAL_BYTES, up
+from podsim.tiles.problem import Array, Copy, Problem, Tile, Vertex
+from podsim.tiles.supersteps import exchange_rates
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """Parts each dimension is cut into, as arrays; `serial` parts follow each other on the same tiles."""
+
+    groups: Array
+    field: Array
+    kernel: Array
+    inputs: Array
+    outputs: Array
+    serial: Array
+
+    @property
+    def depth(self) -> Array:
+        """Partial sums of one output."""
+        return self.kernel * self.inputs
+
+    @property
+    def tiles(self) -> Array:
+        """Tiles that work."""
+        return self.groups * self.field * self.depth * self.outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Serial:
+    """How serial parts run: over outputs or over inputs, and whether the inputs are broadcast once before."""
+
+    over: str
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SuperstepArray:
+    """One superstep as arrays of what a tile does in it [cycles, B]; `repeat` is 0 where it is left out."""
+
+    name: str
+    purpose: str
+    repeat: Array
+    compute: Array
+    receive: Array
+    shared: Array
+    send: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Elements one tile holds of each operand during one serial part, and its outputs when all are summed."""
+
+    inputs: Array
+    weights: Array
+    partials: Array
+    results: Array
+
+
+def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
+    """Elements a tile holds, channels and groups padded to the vertex's grains, the field with its halo."""
+    groups = up(tile.groups, vertex.group_grain) * vertex.group_grain
+    channels_in = up(tile.inputs, vertex.in_grain) * vertex.in_grain
+    channels_out = up(tile.outputs, vertex.out_grain) * vertex.out_grain
+    height = halo(tile.height, tile.kernel_height, problem, problem.stride[0])
+    width = halo(tile.width, tile.kernel_width, problem, problem.stride[1])
+    sums = groups * tile.field * channels_out
+    return Held(
+        inputs=groups * tile.batch * height * width * channels_in,
+        weights=groups * channels_in * channels_out * tile.kernel_height * tile.kernel_width,
+        partials=sums,
+        results=np.ceil(sums / splits.depth),
+    )
+
+
+def halo(outputs: Array, kernel: Array, problem: Problem, stride: int) -> Array:
+    """Inputs that a run of outputs needs along one edge."""
+    return np.ceil(((outputs - 1) * stride + (kernel - 1) * problem.dilation + 1) / problem.spread)
+
+
+def sequence(
+    problem: Problem,
+    vertex: Vertex,
+    tile: Tile,
+    splits: Splits,
+    serial: Serial | None,
+    *,
+    overhead_cycles: float,
+    price_copies: bool = True,
+) -> tuple[SuperstepArray, ...]:
+    """All supersteps of the operator in order; copies may go unpriced while plans are compared."""
+    hold = held(problem, vertex, tile, splits)
+    none = np.zeros_like(hold.inputs)
+    before = [copy for copy in problem.copied if copy.operand != "output"]
+    after = [copy for copy in problem.copied if copy.operand == "output"]
+    return (
+        *(_rearranged(copy, vertex, splits, none, price_copies) for copy in before),
+        *_multiplied(problem, vertex, tile, hold, splits, serial),
+        *_summed(vertex, hold, splits, serial),
+        *_cast(vertex, hold, splits),
+        *(_rearranged(copy, vertex, splits, none, price_copies) for copy in after),
+        SuperstepArray("overhead", "overhead", none + 1, none + overhead_cycles, none, none, none),
+    )
+
+
+def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, priced: bool) -> SuperstepArray:
+    """An operand exchanged and copied on its tile."""
+    size = (OUTPUT_BYTES if copy.operand == "output" else ELEMENT_BYTES)[vertex.precision]
+    elements = copy.elements / splits.tiles
+    cycles = partials.copy_cycles(elements, copy.run, size) if priced else none
+    moved = elements * size
+    return SuperstepArray(f"rearrange {copy.operand}", "rearrange", none + 1, cycles, moved, none, moved)
+
+
+def _multiplied(
+    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, splits: Splits, serial: Serial | None
+) -> list[SuperstepArray]:
+    """Operands exchanged, then multiplied; in serial parts their slices are taken first."""
+    size = ELEMENT_BYTES[vertex.precision]
+    none = np.zeros_like(hold.inputs)
+    here, kept = np.floor(hold.inputs / splits.outputs), np.floor(hold.weights / splits.field)
+    come = (hold.inputs - here) * size
+    shared = np.where(splits.outputs % 2 == 0, come, 0.0)
+    inputs = (come - shared, shared, np.where(splits.outputs > 1, here * size, 0.0))
+    weights, sent = (hold.weights - kept) * size, np.where(splits.field > 1, kept * size, 0.0)
+    found = []
+    if serial and serial.once:
+        found.append(SuperstepArray("broadcast inputs", "input", none + 1, none, *inputs))
+        inputs = (none, none, none)
+    if serial:
+        cycles = partials.slice_cycles(np.ceil(hold.weights / splits.field), size)
+        if serial.over == "inputs":
+            cycles = cycles + partials.slice_cycles(np.ceil(hold.inputs / splits.outputs), size)
+        found.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
+    cycles = vertex.cycles(problem, tile)
+    receive, shared, send = inputs
+    found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, receive + weights, shared, send + sent))
+    return found
+
+
+def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
+    """Partial sums exchanged and added in one to three stages; serial parts are put back or accumulated.
+
+    A single partial sum is exchanged as well: that delivers the output to where it is wanted.
+    """
+    size = PARTIAL_BYTES[vertex.precision]
+    none = np.zeros_like(hold.partials)
+    left = hold.partials
+    found = []
+    for index, depth in enumerate(partials.stages(splits.depth)):
+        if index and not np.any(depth > 1):
+            break
+        moved, left = left * size, np.ceil(left / depth)
+        cycles = partials.reduce_cycles(left, depth, size)
+        repeat = splits.serial if index == 0 else np.where(depth > 1, splits.serial, 0.0)
+        name = f"reduce, stage {index + 1}" if index else "reduce"
+        found.append(SuperstepArray(name, "reduce", repeat, cycles, moved, none, moved))
+    if serial and serial.over == "inputs":
+        cycles = partials.add_cycles(hold.results, size)
+        found.append(SuperstepArray("accumulate", "slice", splits.serial, cycles, none, none, none))
+    elif serial:
+        cycles = partials.slice_cycles(hold.results, OUTPUT_BYTES[vertex.precision])
+        found.append(SuperstepArray("put back", "slice", splits.serial, cycles, none, none, none))
+    return found
+
+
+def _cast(vertex: Vertex, hold: Held, splits: Splits) -> list[SuperstepArray]:
+    """Partial sums to the type of the output, where they differ."""
+    if PARTIAL_BYTES[vertex.precision] == OUTPUT_BYTES[vertex.precision]:
+        return []
+    none = np.zeros_like(hold.results)
+    return [
+        SuperstepArray("cast", "cast", none + 1, partials.cast_cycles(hold.results * splits.serial), none, none, none)
+    ]
+
+
+def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
+    """Cycles of the operator: the same sum as `supersteps.total` makes of the chosen plan."""
+    send, receive, shared = exchange_rates(chip)
+    whole = np.zeros_like(found[-1].compute)
+    for step in found:
+        moved = np.maximum(step.send / send, step.receive / receive + step.shared / shared)
+        start = np.where(moved > 0, chip.exchange.start_cycles, 0.0)
+        whole = whole + step.repeat * (step.compute + chip.sync.on_chip_cycles + start + moved)
+    return whole
+
+
+def memory_bytes(
+    problem: Problem, vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None
+) -> dict[str, Array]:
+    """Temporary bytes of the fullest tile by category; rearranging and multiplying do not overlap."""
+    size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
+    found = {"inputs": hold.inputs * size, "weights": hold.weights * size, "partials": hold.partials * partial}
+    if serial and serial.over == "inputs":
+        found["accumulator"] = hold.results * partial
+    copied = max((copy.elements for copy in problem.copied), default=0.0) * size
+    if copied:
+        found["rearranged"] = np.maximum(2 * copied / splits.tiles - sum(found.values()), 0.0)
+    return found

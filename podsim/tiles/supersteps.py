@@ -1,0 +1,61 @@
+"""The one place where a superstep is given its cycles."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from podsim.model.chip import Chip
+from podsim.model.tile_plan import Superstep
+
+FRAGMENT_CYCLES = 3  # control instructions a separate piece costs its receiver (poplibs; ipu-stack profile)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """Cycles by what they are spent on."""
+
+    compute: float = 0.0
+    exchange: float = 0.0
+    sync: float = 0.0
+
+    def __add__(self, other: "Cycles") -> "Cycles":
+        return Cycles(self.compute + other.compute, self.exchange + other.exchange, self.sync + other.sync)
+
+    def __mul__(self, count: float) -> "Cycles":
+        return Cycles(self.compute * count, self.exchange * count, self.sync * count)
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return self.compute + self.exchange + self.sync
+
+
+def exchange_rates(chip: Chip) -> tuple[float, float, float]:
+    """Send, receive and shared receive of one tile [B/cycle]: the ports, or an exchange bandwidth stated for the chip."""
+    exchange = chip.exchange
+    scale = exchange.efficiency
+    if exchange.bandwidth_bytes_per_s is not None:
+        stated = exchange.bandwidth_bytes_per_s / (chip.tiles * chip.clock_hz)
+        scale *= stated / exchange.receive_bytes_per_cycle
+    return (
+        exchange.send_bytes_per_cycle * scale,
+        exchange.receive_bytes_per_cycle * scale,
+        exchange.shared_receive_bytes_per_cycle * scale,
+    )
+
+
+def cycles(step: Superstep, chip: Chip) -> Cycles:
+    """Cycles of a superstep with all its repeats: the slowest tile computes, all sync, the busiest port exchanges."""
+    compute = max((cohort.compute_cycles for cohort in step.cohorts), default=0.0)
+    exchange = 0.0
+    if step.exchanges:
+        send, receive, shared = exchange_rates(chip)
+        moved = max(
+            max(c.send_bytes / send, c.receive_bytes / receive + c.shared_receive_bytes / shared) for c in step.cohorts
+        )
+        exchange = chip.exchange.start_cycles + moved + FRAGMENT_CYCLES * step.fragments
+    return Cycles(compute, exchange, chip.sync.on_chip_cycles) * step.repeat
+
+
+def total(steps: Iterable[Superstep], chip: Chip) -> Cycles:
+    """Supersteps follow each other."""
+    return sum((cycles(step, chip) for step in steps), Cycles())

@@ -1,0 +1,135 @@
+"""The vertices a multiplication can run on, each with its grains and the cycles of one tile."""
+
+from dataclasses import dataclass
+
+from podsim.model.chip import Precision
+from podsim.tiles import amp, narrow
+from podsim.tiles.amp import Amp
+from podsim.tiles.problem import Array, Problem, Tile
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """Full AMP blocks over a field without a kernel."""
+
+    amp: Amp
+    method: str = "AMP 1x1"
+    group_grain: int = 1
+
+    @property
+    def precision(self) -> Precision:
+        """Operands and partial sums."""
+        return self.amp.precision
+
+    @property
+    def in_grain(self) -> int:
+        """Input channels of a block."""
+        return self.amp.in_group
+
+    @property
+    def out_grain(self) -> int:
+        """Output channels of a block."""
+        return self.amp.out_group
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Tile cycles."""
+        return amp.one_by_one(self.amp, tile.field, tile.inputs, tile.outputs, tile.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class NByOne:
+    """AMP blocks over rows of a field, one kernel column at a time."""
+
+    amp: Amp
+    method: str = "AMP n x 1"
+    group_grain: int = 1
+
+    @property
+    def precision(self) -> Precision:
+        """Operands and partial sums."""
+        return self.amp.precision
+
+    @property
+    def in_grain(self) -> int:
+        """Input channels of a block."""
+        return self.amp.in_group
+
+    @property
+    def out_grain(self) -> int:
+        """Output channels of a block."""
+        return self.amp.out_group
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:
+        """Tile cycles; rows of all images follow each other."""
+        field = (tile.batch * tile.height, tile.width)
+        channels = (tile.inputs, tile.outputs)
+        return amp.n_by_one(self.amp, field, tile.kernel, channels, tile.groups, problem.spread)
+
+
+@dataclass(frozen=True, slots=True)
+class Slic:
+    """Some groups of one channel, two of two, or one of four, over windows of four kernel columns."""
+
+    precision: Precision
+    in_grain: int
+    group_grain: int
+    chains: int
+    method: str = "SLIC"
+
+    @property
+    def out_grain(self) -> int:
+        """Output channels of a block."""
+        return self.in_grain
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:
+        """Tile cycles; rows of all images follow each other."""
+        blocks = amp.up(tile.groups, self.group_grain) * amp.up(tile.inputs, self.in_grain)
+        blocks = blocks * amp.up(tile.outputs, self.out_grain)
+        field = (tile.batch * tile.height, tile.width)
+        return narrow.slic(field, tile.kernel, self.in_grain, blocks, stride=problem.stride[1], chains=self.chains)
+
+
+@dataclass(frozen=True, slots=True)
+class Vmac:
+    """Depthwise channels, eight at a time on the vector unit."""
+
+    precision: Precision
+    method: str = "VMAC"
+    group_grain: int = narrow.VMAC_GROUPS
+    in_grain: int = 1
+    out_grain: int = 1
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:
+        """Tile cycles."""
+        return narrow.vmac(tile.field / problem.spread**2, tile.kernel, tile.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Plain dot products over the input channels: any shape."""
+
+    precision: Precision
+    in_grain: int
+    method: str = "dot product"
+    group_grain: int = 1
+    out_grain: int = 1
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:
+        """Tile cycles."""
+        channels = (tile.inputs, tile.outputs)
+        return narrow.dot(tile.field / problem.spread**2, tile.kernel, channels, tile.groups, self.in_grain)
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """Products with a single input channel."""
+
+    precision: Precision
+    out_grain: int = 4
+    method: str = "outer product"
+    group_grain: int = 1
+    in_grain: int = 1
+
+    def cycles(self, problem: Problem, tile: Tile) -> Array:
+        """Tile cycles."""
+        return narrow.outer(tile.field / problem.spread**2, tile.outputs, tile.groups)

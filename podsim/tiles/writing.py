@@ -1,0 +1,190 @@
+"""Write a chosen cut down as a plan: supersteps of cohorts, SRAM by category, and what was not chosen."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.tiles.amp import ELEMENT_BYTES, PARTIAL_BYTES
+from podsim.tiles.superstep_arrays import SuperstepArray, Splits, held, memory_bytes, sequence
+from podsim.tiles.problem import Array, Problem, Tile, Vertex
+from podsim.tiles.search import Evaluated, Request
+
+RIVALS = 6  # plans kept that were not chosen
+
+
+def plan(evaluated: list[Evaluated], limit_bytes: float, request: Request, *, name: str, flop: float) -> TilePlan:
+    """The cheapest cut of all evaluated that fits the limit, with its rivals."""
+    chosen, at = _cheapest(evaluated, limit_bytes)
+    problem, vertex = chosen.problem, chosen.vertex
+    one = chosen.cuts.take(np.array([at]))
+    tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
+    found = sequence(problem, vertex, tile, splits, chosen.serial, overhead_cycles=request.overhead_cycles)
+    memory = memory_bytes(problem, vertex, held(problem, vertex, one.tile, one.splits), one.splits, chosen.serial)
+    idle = request.chip.tiles - int(tiles.sum())
+    access = _accesses(problem, vertex, tile, splits)
+    return TilePlan(
+        operator=name,
+        method=vertex.method,
+        splits=_named(chosen, at),
+        supersteps=tuple(_superstep(step, tiles, idle, access) for step in found),
+        flop=flop,
+        sram_bytes_per_tile={category: float(value[0]) for category, value in memory.items() if value[0]},
+        tiles_used=int(tiles.sum()),
+        layout_in=f"{problem.channels_in} in groups of {vertex.in_grain}",
+        layout_out=f"{problem.channels_out} in groups of {vertex.out_grain}",
+        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes)),
+    )
+
+
+def _cheapest(evaluated: list[Evaluated], limit_bytes: float) -> tuple[Evaluated, int]:
+    """The cheapest cut that fits; the earlier way to multiply wins where two cost the same."""
+    found = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluated]
+    fitting = [(way, at) for way, at in found if at is not None]
+    return min(fitting, key=lambda pair: float(pair[0].cycles[pair[1]]))
+
+
+def _named(way: Evaluated, at: int) -> dict[str, int]:
+    """Parallel and serial splits of one cut by name, without those that split nothing."""
+    splits = way.cuts.splits
+    images, height, width = way.cuts.field
+    found = {
+        "groups": splits.groups,
+        "batch": images,
+        "height": height,
+        "field" if way.problem.flat else "width": width,
+        "kernel": splits.kernel,
+        "outputs": splits.outputs,
+        "inputs": splits.inputs,
+    }
+    named = {name: int(value[at]) for name, value in found.items()}
+    always = ("field", "outputs", "inputs")
+    kept = {name: value for name, value in named.items() if value > 1 or name in always}
+    if way.serial:
+        kept[f"serial {way.serial.over}"] = int(splits.serial[at])
+    return kept
+
+
+# --- cohorts ---------------------------------------------------------------------------------------------------------
+
+
+def _cohorts(problem: Problem, vertex: Vertex, way: Evaluated, at: int) -> tuple[Array, Tile, Splits]:
+    """Tiles that do the same, and what one of each does: every dimension is cut into parts that differ by one grain."""
+    splits = way.cuts.take(np.array([at])).splits
+    fields = [int(axis[at]) for axis in way.cuts.field]
+    serial = int(splits.serial[0]) if way.serial else 1
+    over = way.serial.over if way.serial else ""
+    axes = (
+        _parts(problem.groups, vertex.group_grain, int(splits.groups[0])),
+        _parts(problem.batch, 1, fields[0]),
+        _parts(problem.height, 1, fields[1]),
+        _parts(problem.width, 1, fields[2]),
+        _parts(problem.kernel_height, 1, int(splits.kernel[0])),
+        _parts(problem.inputs, vertex.in_grain, int(splits.inputs[0]), serial if over == "inputs" else 1),
+        _parts(problem.outputs, vertex.out_grain, int(splits.outputs[0]), serial if over == "outputs" else 1),
+    )
+    rows = list(itertools.product(*axes))
+    tiles = np.array([float(np.prod([count for count, _ in row])) for row in rows])
+    sizes = [np.array([row[axis][1] for row in rows], dtype=float) for axis in range(len(axes))]
+    groups, images, height, width, kernel, inputs, outputs = sizes
+    columns = np.full_like(tiles, float(problem.kernel_width))
+    tile = Tile(groups, images, height, width, kernel, columns, inputs, outputs)
+    return tiles, tile, Splits(*(np.full_like(tiles, getattr(splits, name)[0]) for name in Splits.__slots__))
+
+
+def _parts(size: int, grain: int, parts: int, serial: int = 1) -> tuple[tuple[int, int], ...]:
+    """(tiles, elements) of the parts of one dimension, the larger first; of serial parts, the largest."""
+    grains = math.ceil(math.ceil(size / grain) / serial)
+    least, more = divmod(grains, parts)
+    found = ((more, (least + 1) * grain), (parts - more, least * grain))
+    return tuple((count, min(elements, size)) for count, elements in found if count and elements)
+
+
+def _accesses(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> tuple[Array, Array]:
+    """Bytes a tile loads and stores while it multiplies: a block reads its inputs and sums, and writes the sums."""
+    hold = held(problem, vertex, tile, splits)
+    size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
+    blocks_in = np.ceil(tile.inputs / vertex.in_grain) * tile.kernel_height * tile.kernel_width
+    blocks_out = np.ceil(tile.outputs / vertex.out_grain)
+    load = (hold.inputs * blocks_out + hold.weights) * size + hold.partials * partial * (blocks_in - 1)
+    return load, hold.partials * partial * blocks_in
+
+
+def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Array, Array]) -> Superstep:
+    """One superstep; cohorts with the same work are one."""
+    merged: dict[tuple[float, ...], int] = {}
+    multiplies = step.purpose == "multiply"
+    none = np.zeros_like(tiles)
+    load, store = access if multiplies else (none, none)
+    columns = (step.compute, step.send, step.receive, step.shared, load, store)
+    for count, *work in zip(tiles, *columns, strict=True):
+        key = tuple(float(value) for value in work)
+        merged[key] = merged.get(key, 0) + int(count)
+    if idle:
+        nothing = (0.0,) * len(columns)
+        merged[nothing] = merged.get(nothing, 0) + idle
+    cohorts = (
+        Cohort(
+            tiles=count,
+            compute_cycles=work[0],
+            send_bytes=work[1],
+            receive_bytes=work[2],
+            shared_receive_bytes=work[3],
+            load_bytes=work[4],
+            store_bytes=work[5],
+        )
+        for work, count in merged.items()
+    )
+    return Superstep(name=step.name, phase=step.purpose, cohorts=tuple(cohorts), repeat=int(step.repeat[0]))
+
+
+# --- what was not chosen ---------------------------------------------------------------------------------------------
+
+
+def _rivals(evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float) -> list[Alternative]:
+    """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
+    best = float(chosen[0].cycles[chosen[1]])
+    seen = {_described(*chosen)}
+    found: list[Alternative] = []
+    next_best = ((chosen[0], int(at)) for at in np.argsort(chosen[0].cycles, kind="stable")[: 2 * RIVALS])
+    for wanted, rivals in ((math.inf, _of_each_kind(evaluated, chosen, limit_bytes)), (RIVALS, next_best)):
+        for way, at in rivals:
+            if len(found) < wanted and _described(way, at) not in seen:
+                seen.add(_described(way, at))
+                found.append(_rival(way, at, best, limit_bytes))
+    return sorted(found, key=lambda rival: rival.cycles)[:RIVALS]
+
+
+def _called(way: Evaluated) -> str:
+    vertex = way.vertex
+    return f"{way.problem.transform}, {vertex.method} in blocks of {vertex.in_grain} x {vertex.out_grain}"
+
+
+def _described(way: Evaluated, at: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+    return _called(way), tuple(_named(way, at).items())
+
+
+def _rival(way: Evaluated, at: int, best: float, limit_bytes: float) -> Alternative:
+    cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
+    why = f"{cycles - best:,.0f} cycles more"
+    if sram > limit_bytes:
+        why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
+    splits = _named(way, at)
+    return Alternative(splits=splits, cycles=cycles, sram_bytes_per_tile=sram, why=f"{_called(way)}: {why}")
+
+
+def _of_each_kind(
+    evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float
+) -> Iterator[tuple[Evaluated, int]]:
+    everything = [(way, np.ones_like(way.cycles, dtype=bool)) for way in evaluated]
+    way, at = chosen
+    fits, splits = way.sram_bytes <= limit_bytes, way.cuts.splits
+    own = [(way, fits & (getattr(splits, name) == 1)) for name in ("inputs", "field", "outputs")]
+    other = [(way, fits & (getattr(splits, name) != getattr(splits, name)[at])) for name in ("inputs", "outputs")]
+    fitting = [(one, one.sram_bytes <= limit_bytes) for one in evaluated]
+    for one, within in (*everything, *fitting, *own, *other):
+        index = one.cheapest(within)
+        if index is not None:
+            yield one, index

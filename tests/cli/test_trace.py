@@ -1,0 +1,219 @@
+"""Traces: the file that viewers open, and the screen beside it."""
+
+import json
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podsim import api
+from podsim.cli.app import main
+from podsim.model.chip import Chip
+from podsim.model.program import Part
+from podsim.model.tile_plan import Cohort, Superstep, TilePlan
+from podsim.model.trace import Trace, TraceLevel
+from podsim.model.workload import Pass
+from podsim.predicting import tracing
+from podsim.report import chrome_trace
+from podsim.report.terminal import Look, render
+from podsim.report.views import trace as view
+from podsim.tiles.supersteps import total
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def check_format(text: str) -> list[dict[str, Any]]:
+    """The complete events of a file in the Trace Event Format; an assertion fails where a viewer would stumble."""
+    document = json.loads(text, parse_constant=pytest.fail)
+    assert isinstance(document["traceEvents"], list)
+    assert document["displayTimeUnit"] in {"ms", "ns"}
+    named: dict[str, set[tuple[int, int]]] = {"process_name": set(), "thread_name": set()}
+    spans: list[dict[str, Any]] = []
+    for event in document["traceEvents"]:
+        assert event["ph"] in {"M", "X"}
+        assert type(event["pid"]) is type(event["tid"]) is int
+        assert isinstance(event["name"], str)
+        assert event["name"]
+        assert isinstance(event["args"], dict)
+        if event["ph"] == "X":
+            spans.append(event)
+            assert event["ts"] >= 0
+            assert event["dur"] >= 0
+            assert isinstance(event["cat"], str)
+        elif event["name"] in named:
+            assert isinstance(event["args"]["name"], str)
+            named[event["name"]].add((event["pid"], event["tid"] if event["name"] == "thread_name" else 0))
+        else:
+            assert isinstance(event["args"]["sort_index"], int)
+    assert {(span["pid"], 0) for span in spans} == named["process_name"]
+    assert {(span["pid"], span["tid"]) for span in spans} == named["thread_name"]
+    tracks = defaultdict(list)
+    for span in spans:
+        tracks[span["pid"], span["tid"]].append(span)
+    for on_track in tracks.values():
+        on_track.sort(key=lambda span: (span["ts"], span["ts"] + span["dur"]))
+        for before, after in pairwise(on_track):
+            assert before["ts"] + before["dur"] <= after["ts"] + 1e-6, (before, after)
+    return spans
+
+
+@pytest.mark.parametrize("engine", ["des", "analytic"])
+@pytest.mark.parametrize("line", ["bert --pod 16", "resnet50 --pod 16", "bert --pod 128 --fidelity folded"])
+def test_a_step_is_drawn_from_its_start_to_its_end(line: str, engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "step.json"
+    assert main(["trace", *line.split(), "--engine", engine, "-o", str(path), "-q"]) == 0
+    spans = check_format(path.read_text(encoding="utf-8"))
+    workload, _, pod = line.split()[:3]
+    step_s = api.predict(workload, pod=int(pod), engine=engine).timeline.step_s  # type: ignore[arg-type]
+    assert min(span["ts"] for span in spans) == 0
+    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(step_s * 1e6, rel=1e-9)
+
+
+def test_every_micro_batch_of_every_stage_is_there() -> None:
+    trace = api.trace("bert", preset="mlperf-v1.1-closed", topology="pod16")
+    mapping = api.predict("bert", preset="mlperf-v1.1-closed", topology="pod16").mapping
+    for stage in mapping.stages:
+        for what in ("forward", "backward"):
+            named = [span for span in trace.spans if span.name == f"{what} {stage.index}"]
+            assert len(named) == mapping.accumulation
+            assert {span.group.split()[1] for span in named} == {str(stage.ipu)}
+
+
+def test_full_fidelity_shows_every_replica() -> None:
+    folded, full = (api.trace("bert", pod=16, fidelity=fidelity) for fidelity in ("folded", "full"))  # type: ignore[arg-type]
+    assert {span.group for span in folded.spans} < {span.group for span in full.spans}
+    assert len({span.group for span in full.spans}) == 16 + 1
+    assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
+    assert (folded.shown, full.shown) == ("one of 4 equal replicas", "all 4 replicas")
+
+
+def test_a_step_beyond_every_viewer_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tracing, "MOST_SPANS", 100)
+    code, out, err = run(capsys, "trace", "bert", "--pod", "16")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: too-large-to-draw\n")
+
+
+def test_the_same_question_gives_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "trace", "resnet50", "--pod", "4", "-o", "-")
+    assert first == run(capsys, "trace", "resnet50", "--pod", "4", "-o", "-")
+    assert check_format(first[1])
+    assert first[2] == ""
+
+
+def test_the_screen_says_who_is_busy_and_where_the_file_went(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "step.json"
+    code, out, err = run(capsys, "trace", "bert", "--pod", "16", "-o", str(path))
+    assert (code, err) == (0, "")
+    assert "one of 4 equal replicas" in out
+    assert "IPU 0 (stages 0, 4)" in out
+    assert "ui.perfetto.dev" in out
+    assert path.exists()
+
+
+def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, "trace", "resnet50", "--pod", "4", "--json")[1])
+    assert found["schema"] == "podsim.trace/1"
+    assert (found["level"], found["workload"], found["topology"]) == ("pod", "resnet50", "m2000")
+    assert max(span["end_s"] for span in found["spans"]) == pytest.approx(found["length_s"])
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("trace brt --pod 16", "unknown-workload", 'did you mean "bert"?'),
+        ("trace bert", "no-machine", "give one of --pod and --topology"),
+        ("trace bert --pod 16 --stage 2", "conflicting-flags", "--stage goes with --level tile"),
+        ("trace bert --pod 16 --level tiles", "bad-value", 'invalid value "tiles" for --level'),
+        ("trace bert --pod 16 --stage -1 --level tile", "bad-value", "must be at least 0, not -1"),
+        ("trace bert --pod 4 -o --json", "bad-value", "--out wants a file, not --json"),
+        ("trace bert --pod 4 -o no/such/folder/x.json", "cannot-write", "no/such/folder/x.json"),
+    ],
+)
+def test_what_cannot_be_traced_exits_2(line: str, code: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exit_code, out, err = run(capsys, *line.split())
+    assert (exit_code, out) == (2, "")
+    assert err.startswith(f"error: {code}\n")
+    assert said in " ".join(err.split())
+
+
+# --- the tiles of one stage -----------------------------------------------------------------------------------------
+
+
+def plan(name: str) -> TilePlan:
+    return TilePlan(
+        operator=name,
+        method="AMP 1x1",
+        splits={"rows": 2, "outputs": 736},
+        supersteps=(
+            Superstep(name="inputs", phase="input", cohorts=(Cohort(tiles=1472, receive_bytes=4_000.0),)),
+            Superstep(
+                name="multiply",
+                phase="multiply",
+                cohorts=(Cohort(tiles=1000, compute_cycles=9_000.0), Cohort(tiles=400, compute_cycles=5_000.0)),
+                repeat=2,
+            ),
+        ),
+        flop=1e9,
+        sram_bytes_per_tile={"weights": 1e5},
+        tiles_used=1472,
+    )
+
+
+PLANS = [("query", Pass.FORWARD, plan("query")), ("output", Pass.FORWARD, plan("output")),
+         ("query", Pass.WEIGHT_GRADIENT, plan("query"))]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def traced() -> Trace:
+    machine, workload, named = api._asked_of("bert", "pod16", None, None, None, None, ())
+    question = api._question(machine, workload, named, "closed", None, "des", "folded", 0)
+    mapping = api.predict("bert", pod=16).mapping
+    return tracing.stage(question, mapping, 2, PLANS)
+
+
+def test_supersteps_of_a_stage_follow_each_other(traced: Trace, gc200: Chip) -> None:
+    one_s = total(PLANS[0][2].supersteps, gc200).total / gc200.clock_hz
+    assert traced.level is TraceLevel.TILE
+    assert traced.length_s == pytest.approx(3 * one_s, rel=1e-9)
+    operators = [span for span in traced.spans if span.track == "operators"]
+    assert [span.name for span in operators] == ["query", "output", "query"]
+    assert [span.start_s for span in operators] == pytest.approx([0, one_s, 2 * one_s])
+    supersteps = [span for span in traced.spans if span.track == "supersteps"]
+    assert [span.name for span in supersteps] == ["inputs", "multiply"] * 3
+    assert check_format(chrome_trace.text(traced))
+
+
+def test_equal_tiles_have_a_track_of_their_own(traced: Trace) -> None:
+    computing = [span for span in traced.spans if span.part is Part.COMPUTE]
+    assert {span.track for span in computing} == {"equal tiles 1", "equal tiles 2"}
+    assert {span.details["tiles"] for span in computing} == {"0 to 999", "1000 to 1399"}
+    assert {span.group for span in traced.spans} == {"IPU 2 (stage 2)"}
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_the_screen_of_a_stage_ranks_its_operators(traced: Trace, width: int) -> None:
+    text = render(view.document(traced, "stage.json"), Look(width))
+    assert all(len(line) <= width for line in text.splitlines())
+    assert "operators by time" in text
+    assert text.index("  output ") < text.index("  query ")
+    assert "wrote stage.json" in text
+
+
+def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = api.predict("bert", pod=16).mapping
+    assert tracing.stage_number(mapping, 4) == 4
+    assert tracing.stage_number(mapping, None) in range(1, 5)
+    code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--level", "tile", "--stage", "9")
+    assert (code, out) == (2, "")
+    assert "stages 0 to 4" in err
