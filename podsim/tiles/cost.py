@@ -140,7 +140,7 @@ def _vector(accesses: float, passes: int, rates: Rates) -> TileCost:
 
 
 def _gather(shape: Gather, rates: Rates) -> TileCost:
-    """Rows looked up are read, exchanged once, and written."""
+    """Rows looked up are read, exchanged once, and written (Eq. 3)."""
     moved = shape.outputs * ELEMENT_BYTES[rates.precision]
     chip = rates.chip
     exchange_s = moved / (chip.exchange_bytes_per_s * chip.exchange.efficiency)
