@@ -3,13 +3,15 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+# An environment that uv made has no pip.
+WITH_PIP = $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
 USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 
 # The first Python of this machine that will do; asked for only while .venv is being made.
 FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
 
-.PHONY: predict test lint ci clean
+.PHONY: predict test readme lint ci clean
 .NOTPARALLEL:
 
 predict: $(VENV)/.installed
@@ -17,6 +19,10 @@ predict: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest
+
+# What pages show of podsim, written anew; `make test` compares.
+readme: $(VENV)/.installed-dev
+	@PODSIM_UPDATE=1 $(BIN)/python -m pytest --quiet tests/architecture/test_shown.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
@@ -43,11 +49,13 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "installing podsim into $(VENV)" >&2
+	@$(WITH_PIP)
 	@$(PIP) --editable .
 	@touch $@
 
 # The development installation contains the other one, so it marks both as done.
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@echo "installing podsim and its development tools into $(VENV)" >&2
+	@$(WITH_PIP)
 	@$(PIP) --editable '.[dev]'
 	@touch $(VENV)/.installed $@

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.trace import Trace
     from podsim.model.training import Preset
-    from podsim.model.validation import FitReport, Validation
+    from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.model.workload import Workload
     from podsim.predicting.assemble import Engine, Question
 
@@ -57,8 +57,12 @@ def predict(
     from podsim.planning.search import Wanted
     from podsim.predicting import assemble
 
-    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip, preset, sdk, hosts, changes)
-    question = _question(machine, model, named, division, samples, engine, fidelity, seed)
+    machine, model, named = _asked_of(
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes
+    )
+    question = _question(
+        machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
+    )
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     chosen = choose.choose(question, wanted, named, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
@@ -130,6 +134,7 @@ def trace(
 def _asked_of(
     workload: str,
     topology: str,
+    *,
     chip: str | None,
     preset: str | None,
     sdk: str | None,
@@ -159,6 +164,7 @@ def _question(
     machine: Machine,
     workload: Workload,
     named: Preset | None,
+    *,
     division: str,
     samples: float | None,
     engine: str,
@@ -289,6 +295,24 @@ def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkRep
         rows=rows,
     )
     return compare(rows, bench, on_progress)
+
+
+def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
+    """Predict again what is frozen, and write it: `podsim validate --freeze`."""
+    from podsim.calibrate.freeze import again
+    from podsim.files import catalog
+    from podsim.files.write import frozen_text, write_atomic
+    from podsim.model.validation import FreezeReport
+
+    def ask(row: FrozenPrediction) -> Prediction:
+        return predict(row.workload, topology=row.topology, preset=row.preset)
+
+    before = catalog.frozen()
+    after = again(before, ask, on_progress)
+    target = Path(path) if path is not None else catalog.frozen_path()
+    if write:
+        write_atomic(target, frozen_text(after))
+    return FreezeReport(before=before, after=after, path="" if not write else str(path or target.name))
 
 
 def _cases() -> tuple[Case, ...]:

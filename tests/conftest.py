@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import settings
 
+from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
 from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
+from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
 # is a change. HYPOTHESIS_PROFILE=search looks for new ones.
@@ -46,6 +49,30 @@ def pod16() -> Topology:
     from podsim.files import catalog
 
     return catalog.topology("pod16").value
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `podsim validate` and `podsim calibrate` say of the published results now."""
+
+    validation: Validation
+    parameters: ParameterSet
+    report: FitReport
+
+
+@pytest.fixture(scope="session")
+def fitted() -> Fitted:
+    """Both answers from the same fits without each machine size, which take ten seconds and are made once."""
+    from podsim.api import _cases
+    from podsim.calibrate import holdout
+    from podsim.files import catalog
+
+    cases = _cases()
+    without = holdout.held_out(cases)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(holdout, "held_out", lambda *_: without)
+        parameters, report = holdout.calibrate(cases)
+        return Fitted(holdout.validate(cases, catalog.parameters()), parameters, report)
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
 
 
 def fit(cases: Sequence[Case]) -> Fit:
-    """The parameters that best explain the cases' step times."""
+    """The parameters that best explain the cases' step times (Eq. 35)."""
     import numpy as np
     from scipy.optimize import least_squares
 

@@ -46,7 +46,7 @@ def _median(values: Iterable[float]) -> float:
 
 
 def samples_factors(cases: Sequence[Case]) -> dict[str, dict[str, dict[str, SamplesFactor]]]:
-    """Geometric means of measured over reference samples by workload, optimizer and division."""
+    """Geometric means of measured over reference samples by workload, optimizer and division (Eq. 25)."""
     logs: dict[tuple[str, str, str], list[float]] = {}
     for case in cases:
         point = case.point

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from podsim.model.calibration import SamplesFactor
 from podsim.model.quantity import Grade
@@ -24,7 +25,7 @@ class Samples:
 
 
 def reference(convergence: Convergence, batch: float) -> Samples:
-    """The reference's samples at a batch: interpolated in log batch, below the range held, above it by the law."""
+    """The reference's samples at a batch: interpolated in log batch (Eq. 23), held below, by the law above (Eq. 24)."""
     points = convergence.points
     first, last = points[0], points[-1]
     if batch <= first.batch:
@@ -36,7 +37,7 @@ def reference(convergence: Convergence, batch: float) -> Samples:
         low, high = law(convergence)
         mean = last.samples * (low + high * batch) / (low + high * last.batch)
         return _samples(mean, last.std * mean / last.samples, LAW_ERROR * math.log2(beyond), Grade.EXTRAPOLATED, beyond)
-    for left, right in zip(points, points[1:], strict=False):
+    for left, right in pairwise(points):
         if left.batch <= batch <= right.batch:
             share = math.log(batch / left.batch) / math.log(right.batch / left.batch)
             mean = left.samples + share * (right.samples - left.samples)
@@ -51,7 +52,10 @@ def _samples(mean: float, std: float, doubt: float, grade: Grade, beyond: float)
 
 
 def law(convergence: Convergence) -> tuple[float, float]:
-    """Least-squares S(B) = a + b B over the points: S_min = a, critical batch = a / b (Eq. 14). Source: mccandlish-2018."""
+    """Least-squares S(B) = a + b B over the points: least samples a, critical batch a / b (Eq. 24).
+
+    Source: mccandlish-2018.
+    """
     points = convergence.points
     count = len(points)
     mean_b = sum(point.batch for point in points) / count
@@ -74,7 +78,7 @@ def to_converge(
     optimizer: str,
     division: Division,
 ) -> Samples:
-    """The reference's samples times what published submissions of this optimizer and division needed of them."""
+    """The reference's samples times what submissions of this optimizer and division needed of them (Eq. 25)."""
     base = reference(convergence, batch)
     learned = factors.get(optimizer, {}).get(division)
     if learned is None:

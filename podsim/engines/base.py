@@ -70,7 +70,7 @@ def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[floa
 
 
 def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:
-    """Parts of the chain of tasks that ends last; of a pipeline's IPU work only what is not compute, see `_with_bubble`."""
+    """Parts of the chain of tasks that ends last; a pipeline's work on its IPUs is left to `_with_bubble`."""
     tasks = run.block.tasks
     here = max(range(len(tasks)), key=lambda i: (run.end_s[i], -i), default=None)
     parts: list[tuple[Part, float]] = []
@@ -84,7 +84,7 @@ def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:
 
 
 def _with_bubble(program: StepProgram, between: dict[Part, float], pipeline_s: float) -> dict[Part, float]:
-    """The busiest IPU's work counts in full; what the pipeline takes beyond it and its transfers is bubble."""
+    """The busiest IPU's work counts in full; what the pipeline takes beyond it and its transfers is bubble (Eq. 18)."""
     work = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         work[part] += seconds
@@ -93,5 +93,5 @@ def _with_bubble(program: StepProgram, between: dict[Part, float], pipeline_s: f
     # Where stages overlap their transfers (1F1B) the path may hold more of them than the busiest IPU waits for.
     exposed = min(1.0, spare_s / between_s) if between_s > 0 else 0.0
     result = {part: work[part] + between[part] * exposed for part in Part}
-    result[Part.BUBBLE] = pipeline_s - sum(result.values())
+    result[Part.BUBBLE] = max(0.0, pipeline_s - sum(result.values()))
     return result

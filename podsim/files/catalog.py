@@ -23,6 +23,7 @@ from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
+from podsim.model.validation import FrozenFile, FrozenPrediction
 from podsim.model.workload import Workload
 
 
@@ -194,6 +195,21 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
+def frozen() -> tuple[FrozenPrediction, ...]:
+    """The predictions that are meant to stay; MissingParameter where there is no such file."""
+    path = frozen_path()
+    if not path.is_file():
+        raise MissingParameter(
+            f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
+        )
+    return read(path, FrozenFile, "frozen").value.predictions
+
+
+def frozen_path() -> Path:
+    """Where the frozen predictions stand."""
+    return find.shipped("calibration") / "frozen.toml"
+
+
 def describe(path: Path) -> tuple[str, Document[Any]]:
     """What a file is ("topology", "chip", …), by its schema, and what it says; InputError with all its faults."""
     loaded = load(path)
@@ -209,5 +225,6 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
+    "frozen": lambda loaded: document(loaded, FrozenFile),
     "sources": _sources,
 }

@@ -198,6 +198,8 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         value = _number(change.text)
         if value is None:
             wrong.append((f"{change.path}={change.text}", "this parameter wants a finite number above 0"))
+        elif value > 1 and change.path.endswith(".efficiency"):
+            wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:
             fitted[change.path] = replace(fitted[change.path], value=value, error=0.0)
     if wrong:

@@ -19,6 +19,7 @@ SCHEMAS: Final = {
     "convergence": "podsim.convergence/1",
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
+    "frozen": "podsim.frozen/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24

@@ -4,7 +4,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from podsim.errors import InputError
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import ParameterSet
+from podsim.model.validation import FrozenPrediction
 from podsim.units import spell
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -28,6 +29,28 @@ def parameters_text(parameters: ParameterSet) -> str:
         'kind = "fitted"',
     ]
     return "\n".join([*head, *_table(parameters, ())]) + "\n"
+
+
+def frozen_text(rows: Iterable[FrozenPrediction]) -> str:
+    """Frozen predictions as TOML, a line each, so that a diff shows which moved."""
+    head = [
+        "# Written by podsim validate --freeze. To freeze another one, add a line with workload, topology and, for a",
+        "# published mapping, preset; to let one move, freeze again and say why in CHANGELOG.md, under Predictions.",
+        f'schema = "{SCHEMAS["frozen"]}"',
+        'kind = "derived"',
+        "prediction = [",
+    ]
+    lines = ("    { " + ", ".join(f"{key} = {text}" for key, text in _stated(row)) + " }," for row in rows)
+    return "\n".join([*head, *lines, "]"]) + "\n"
+
+
+def _stated(row: FrozenPrediction) -> Iterator[tuple[str, str]]:
+    """Keys and texts in declared order, less what is not there."""
+    for key, entry in entries(FrozenPrediction).items():
+        unit = unit_of(entry.annotated)
+        value = getattr(row, entry.name)
+        if value is not None:
+            yield key, _leaf(value, unit.symbol if unit else "") or ""
 
 
 def _table(value: Any, path: tuple[str, ...]) -> Iterator[str]:

@@ -16,7 +16,7 @@ def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ..
         raise InputError(
             f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs a replica",
             code="mapping-does-not-divide",
-            hint=f"at most --ipus-per-replica {2 ** (len(workload.units).bit_length() - 1)}",
+            hint=f"at most --ipus-per-replica {2 ** (max(1, len(workload.units) - 1).bit_length() - 1)}",
         )
     return _even_folded(workload, ipus) if _tied(workload) else _even(workload, ipus)
 

@@ -1,7 +1,7 @@
 """1F1B: each stage alternates one forward and one backward once its pipeline is full; nothing waits for a barrier.
 
-Order on an IPU is found by placing tasks as soon as they may run, backward before forward; with equal stages this is
-the textbook schedule. Source: narayanan-2019 (PipeDream) for the order.
+Each stage has the order of the textbook (Eq. 16), so that nothing that gets faster can make a step longer; an IPU that
+holds two stages takes what may start first, a backward before a forward. Source: narayanan-2019 (PipeDream).
 """
 
 from dataclasses import dataclass, field
@@ -40,9 +40,8 @@ class _Line:
 
     def next(self) -> Key | None:
         """The task that may start soonest, marked as run; None when all have."""
-        found = [
-            (start, not key[2], -key[0], key) for stage in range(len(self._work)) for start, key in self._ready(stage)
-        ]
+        ready = (self._ready(stage) for stage in range(len(self._work)))
+        found = [(start, not key[2], -key[0], key) for start, key in filter(None, ready)]
         if not found:
             return None
         start, _, _, key = min(found)
@@ -52,19 +51,19 @@ class _Line:
         (self._backward if key[2] else self._forward)[key[0]] += 1
         return key
 
-    def _ready(self, stage: int) -> list[tuple[float, Key]]:
-        """What a stage may start next, and when: its next backward, and its next forward within its depth."""
-        last, free = len(self._work) - 1, self._free[self._work[stage].stage.ipu]
-        found = []
-        back = self._backward[stage]
-        above = (stage, back, False) if stage == last else (stage + 1, back, True)
-        if back < self._forward[stage] and above in self._end:
-            found.append((max(free, self._end[above]), (stage, back, True)))
-        ahead = self._forward[stage]
-        below = (stage - 1, ahead, False)
-        if ahead < self._count and ahead - back <= last - stage and (stage == 0 or below in self._end):
-            found.append((max(free, self._end.get(below, 0.0)), (stage, ahead, False)))
-        return found
+    def _ready(self, stage: int) -> tuple[float, Key] | None:
+        """The next task of a stage and when it may start: forwards until it is full, then a backward and a forward."""
+        last, back, ahead = len(self._work) - 1, self._backward[stage], self._forward[stage]
+        if back == self._count:
+            return None
+        backward = ahead == self._count or ahead - back > last - stage
+        if backward:
+            key, need = (stage, back, True), (stage, back, False) if stage == last else (stage + 1, back, True)
+        else:
+            key, need = (stage, ahead, False), (stage - 1, ahead, False)
+        if need not in self._end and (backward or stage):
+            return None
+        return max(self._free[self._work[stage].stage.ipu], self._end.get(need, 0.0)), key
 
 
 @dataclass

@@ -72,15 +72,24 @@ def blocks(pipeline: Pipeline) -> tuple[Block, ...]:
     stages = len(pipeline.work)
     if stages == 1 or pipeline.mapping.schedule == "sequential":
         return _fold([("micro-batch", _sequential(pipeline), pipeline.micro_batches)], pipeline.folded)
-    runs = groupby(_active(stages, pipeline.micro_batches, pipeline.forward_only))
-    named = [("cycle", _cycle(pipeline, active), sum(1 for _ in same)) for active, same in runs]
-    return _fold(named, pipeline.folded)
+    runs = _cycles(stages, pipeline.micro_batches, pipeline.forward_only)
+    return _fold([("cycle", _cycle(pipeline, active), count) for active, count in runs], pipeline.folded)
 
 
 def _fold(named: list[tuple[str, tuple[Task, ...], int]], folded: bool) -> tuple[Block, ...]:
     if folded:
         return tuple(Block(name, tasks, repeat, pipeline=True) for name, tasks, repeat in named)
     return tuple(Block(name, tasks, 1, pipeline=True) for name, tasks, repeat in named for _ in range(repeat))
+
+
+def _cycles(stages: int, micro_batches: int, forward_only: bool) -> list[tuple[Active, int]]:
+    """What is active, and for how many cycles; more micro-batches only repeat the cycle in which every stage is."""
+    most = stages if forward_only else 2 * stages
+    short = min(micro_batches, most)
+    runs = groupby(_active(stages, short, forward_only))
+    return [
+        (active, sum(1 for _ in same) + (micro_batches - short if len(active) == most else 0)) for active, same in runs
+    ]
 
 
 def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Active]:
@@ -92,7 +101,7 @@ def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Act
 
 
 def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
-    """Every IPU runs what is active on it, in stage order; then one sync and one exchange of all boundaries."""
+    """Every IPU runs what is active on it in stage order; then one sync, one exchange of boundaries (Eq. 15)."""
     tasks: list[Task] = []
     ends: list[int] = []
     for replica in pipeline.replicas:
@@ -119,7 +128,7 @@ def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
 
 
 def _sequential(pipeline: Pipeline) -> tuple[Task, ...]:
-    """One micro-batch through all stages and back; the next input arrives meanwhile."""
+    """One micro-batch through all stages and back (Eq. 17); the next input arrives meanwhile."""
     tasks: list[Task] = [host_task(pipeline)]
     order = [(item, False) for item in pipeline.work]
     if not pipeline.forward_only:

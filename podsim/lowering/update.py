@@ -1,4 +1,4 @@
-"""The weight update as blocks: reduce-scatter in the rack, all-reduce between racks, optimizer, all-gather.
+"""The weight update as blocks: reduce-scatter in the rack, all-reduce between racks, optimizer, all-gather (Eq. 9).
 
 With replicated tensor sharding each replica of a rack updates its shard of the state; without it the gathered buffer
 is the reduced gradient and every replica updates everything: the traffic is the same.
@@ -56,7 +56,7 @@ class Update:
 
     @property
     def buckets(self) -> int:
-        """Collectives one after the other: one a tensor, one a full buffer, or one in all where they are merged."""
+        """Collectives one after the other: one a tensor, one a full buffer, or one in all if merged (Eq. 10)."""
         practice = self.pipeline.mapping.practice
         if practice.merged_collectives:
             return 1
@@ -67,7 +67,7 @@ class Update:
 
     @property
     def start_s(self) -> float:
-        """Software cost of one phase of a collective [s], with the factor of an older release."""
+        """Software cost of one phase of a collective [s], with the factor of an older release (Eq. 10)."""
         factor = f"sdk-{self.pipeline.machine.sdk}.collective"
         fitted = self.pipeline.machine.parameters.fitted
         return self.parameter("collective.start") * (fitted[factor].value if factor in fitted else 1.0)
@@ -147,7 +147,6 @@ def _between_racks(update: Update) -> list[Task]:
 
 
 def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Task]:
-    pipeline = update.pipeline
     tasks: list[Task] = []
     for step in steps:
         flows, farthest = _rack_flows(update, step)
@@ -163,13 +162,14 @@ def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Tas
 
 
 def _rack_flows(update: Update, step: collectives.Step) -> tuple[tuple[Flow, ...], float]:
-    """Flows of one step between gateways of the same machine index; behind a switch one pair stands for all."""
+    """Flows of one step between gateways of the same machine index; behind a switch one sender stands for all."""
     pipeline, topology = update.pipeline, update.pipeline.machine.topology
     level = topology.level("pod")
     alike = pipeline.folded and level is not None and level.shape is Shape.SWITCH
+    pairs = [pair for pair in step.pairs if not alike or pair[0] == step.pairs[0][0]]
     flows, farthest = [], 0.0
     for machine, volume in _machine_bytes(update).items():
-        for sender, to in step.pairs[:1] if alike else step.pairs:
+        for sender, to in pairs:
             route = pipeline.fabric.gateway_route(machine, sender, to)
             farthest = max(farthest, route.latency_s)
             flows.append(Flow(route.links, volume * step.share))
@@ -189,7 +189,7 @@ def _machine_bytes(update: Update) -> dict[int, float]:
 
 
 def _optimizer(update: Update) -> list[Task]:
-    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after."""
+    """Every IPU updates its weights or its shard (Eq. 11); state in streaming memory comes and goes (Eq. 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
     chip, gateway = pipeline.machine.chip, pipeline.machine.topology.gateway
     passes = PASSES[update.optimizer]

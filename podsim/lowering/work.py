@@ -74,7 +74,7 @@ class _CostTable:
 
 
 def norm_span_s(machine: Machine) -> float:
-    """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s]."""
+    """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s] (Eq. 14)."""
     link = machine.topology.links["ipu-link"]
     return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
 
@@ -89,7 +89,7 @@ def busiest(work: tuple[StageWork, ...], *, forward_only: bool = False) -> Cut:
 
 
 def host_input_s(workload: Workload, mapping: Mapping, machine: Machine) -> float:
-    """Input of one micro-batch of every replica from the hosts: the slowest of PCIe, a machine's network and the servers."""
+    """Input of one micro-batch of every replica: the slowest of PCIe, the network and the servers [s] (Eq. 13)."""
     topology, volume = machine.topology, workload.row_bytes * mapping.micro_batch
     machines = max(1, -(-mapping.ipus // topology.ipus_per_machine))
     a_machine = mapping.replicas / machines

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from podsim.model.calibration import FittedParameter
+from podsim.model.quantity import Count, Key, Seconds
 
 STEP = "step_s"
 TIME = "time_to_train_s"
@@ -87,3 +89,42 @@ class FitReport:
     held_out: ErrorSummary
     warnings: tuple[str, ...]
     path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenPrediction:
+    """One prediction that is meant to stay; without a preset the mapping is searched for.
+
+    A row with nothing but workload, topology and preset is a question that has not been frozen yet.
+    """
+
+    workload: str
+    topology: str
+    preset: str | None = None
+    replicas: Count | None = None
+    ipus_per_replica: Count | None = None
+    micro_batch: Count | None = None
+    accumulation: Count | None = None
+    step_s: Seconds | None = None
+    time_to_train_s: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenFile:
+    """The predictions that moving takes a decision."""
+
+    predictions: Annotated[tuple[FrozenPrediction, ...], Key("prediction")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreezeReport:
+    """Frozen predictions as they were and as they are now, in the same order, and where they were written."""
+
+    before: tuple[FrozenPrediction, ...]
+    after: tuple[FrozenPrediction, ...]
+    path: str
+
+    @property
+    def moved(self) -> tuple[tuple[FrozenPrediction, FrozenPrediction], ...]:
+        """The rows that are no longer what they were."""
+        return tuple((was, now) for was, now in zip(self.before, self.after, strict=True) if was != now)

@@ -19,7 +19,7 @@ class Pass(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matmul:
-    """`groups` products [m, k] x [k, n]; the rows of a micro-batch multiply `m`, or `groups` where no weights are shared."""
+    """`groups` products [m, k] x [k, n]; rows of a micro-batch multiply `m`, or `groups` where there are no weights."""
 
     groups: int = 1
     m: int
@@ -225,7 +225,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """The smallest part of a model a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
+    """The smallest part a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
 
     name: str
     group: str  # "embedding", "attention", "ffn", "block", "heads", ...

@@ -17,7 +17,7 @@ class Step:
 
 
 def ring_order(members: int, *, around_ladder: bool) -> tuple[int, ...]:
-    """Members in the order of the ring: around the outside of the ladder where a member is one IPU, else as numbered."""
+    """Members in the order of the ring: around the ladder where a member is one IPU, else as numbered."""
     if not around_ladder:
         return tuple(range(members))
     return (*range(0, members, 2), *reversed(range(1, members, 2)))

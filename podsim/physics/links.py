@@ -19,7 +19,7 @@ def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequ
     """Rate of a single flow of each entry [B/s]; infinite where the route is empty.
 
     An entry is (route, count): link numbers, and how many equal flows take them (at least 1). Progressive filling: all
-    rates grow together until a link is full, whose flows then stay, while the others grow on.
+    rates grow together until a link is full, whose flows then stay, while the others grow on (Eq. 6).
     Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.
     """
     rates = [math.inf] * len(flows)

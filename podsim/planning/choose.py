@@ -1,7 +1,7 @@
 """From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from podsim.errors import InputError
 from podsim.model.fabric import Topology
@@ -40,7 +40,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
 
-def check(wanted: Wanted, topology: Topology) -> None:
+def check(wanted: Wanted, topology: Topology, workload: str) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
     faults = [
         f"--{name.replace('_', '-')} must be at least 1, not {value}"
@@ -57,14 +57,12 @@ def check(wanted: Wanted, topology: Topology) -> None:
         faults.append(f"--ipus-per-replica must be at most {LARGEST_REPLICA}, an IPU-Link domain, not {size}")
     if (wanted.replicas or 1) * size > topology.ipus:
         needed = (wanted.replicas or 1) * size
-        faults.append(
-            f"{wanted.replicas or 1} replicas of {size} IPUs need {needed}; {topology.name} has {topology.ipus}"
-        )
+        faults.append(f"{wanted.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}")
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
         raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
-                         hint="podsim workload show NAME lists published mappings")  # fmt: skip
+                         hint=f"podsim workload show {workload} lists published mappings")  # fmt: skip
 
 
 def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
@@ -87,9 +85,10 @@ def choose(
 ) -> Chosen:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     machine, workload = question.machine, question.workload
-    check(wanted, machine.topology)
+    check(wanted, machine.topology, workload.name)
     planner = Planner(workload, machine.topology, machine.sdk)
     if named is not None:
+        _alone(named, wanted)
         mapping = published_mapping(planner, named)
         return _held(planner, mapping, f"preset {named.name}", f"as published: {named.locator}")
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
@@ -97,6 +96,16 @@ def choose(
         return _as_given(planner, wanted)
     mapping, choice = Search(question, planner, wanted, on_progress).run()
     return Chosen(mapping=mapping, choice=choice, assumptions=_storage(mapping))
+
+
+def _alone(named: Preset, wanted: Wanted) -> None:
+    """Refuse a preset and parts of a mapping beside it."""
+    also = [f"--{item.name.replace('_', '-')}" for item in fields(wanted) if getattr(wanted, item.name) is not None]
+    if also:
+        raise InputError(
+            f"preset {named.name} gives the whole mapping: {' and '.join(also)} cannot be had beside it",
+            code="conflicting-flags", hint="leave out --preset, or the others",
+        )  # fmt: skip
 
 
 def published_mapping(planner: Planner, named: Preset) -> Mapping:
@@ -148,6 +157,8 @@ def _storage(mapping: Mapping) -> tuple[str, ...]:
     sharded = ", sharded over the replicas of a rack" if practice.state_sharded else ""
     return (
         f"practice {practice.name}: schedule {practice.schedule}, recompute {practice.recompute}",
-        f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
-        f"checkpoints of {8 * practice.checkpoint_bytes} bit",
+        (
+            f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
+            f"checkpoints of {8 * practice.checkpoint_bytes} bit"
+        ),
     )

@@ -7,7 +7,7 @@ from podsim.lowering import layout
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
-from podsim.model.training import Practice, Recompute, StatePlace
+from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.model.workload import Workload
 from podsim.tiles import memory
 
@@ -38,7 +38,14 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> P
         return chip not in practice.chips, sdk not in practice.sdks, size
 
     best = min(workload.practices, key=distance)
-    return replace(best, name=f"{best.name}, split evenly", layout=())
+    # One micro-batch at a time suits a replica of one IPU; over several the published pipelines are grouped.
+    pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
+    return replace(
+        best,
+        name=f"{best.name}, split evenly",
+        layout=(),
+        schedule=Schedule.GROUPED if pipelined else best.schedule,
+    )
 
 
 def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> tuple[Practice, ...]:

@@ -53,7 +53,7 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
 
 
 def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
-    """One evaluation inside the run: a forward-only program, or as many training steps as it takes [s].
+    """One evaluation inside the run: a forward-only program, or as many training steps as it takes [s] (Eq. 27).
 
     Source: the v1.0 and v1.1 logs, where an evaluation takes a whole number of steps; v2.0 adds the forward program.
     """
@@ -134,7 +134,7 @@ def _run(question: Question, beat: Pace, need: Samples) -> Run:
 
 
 def _mfu(question: Question, mapping: Mapping, step_s: float) -> float:
-    """Model FLOP/s of forward, backward and weight gradient over the peak of the IPUs used."""
+    """Model FLOP/s of forward, backward and weight gradient over the peak of the IPUs used (Eq. 33)."""
     peak = question.machine.chip.peak_flop_per_s(question.workload.precision) * mapping.ipus
     return mapping.rows_per_step * question.workload.training_flop_per_row() / step_s / peak
 

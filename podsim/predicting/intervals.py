@@ -15,7 +15,7 @@ SCORES = 400  # simulated scores behind an interval
 
 
 def step_spread(machine: Machine, workload: str) -> tuple[float, Grade, float]:
-    """Log standard error of a step time, its grade, and the factor beyond the calibrated sizes."""
+    """Log standard error of a step time, its grade, and the factor beyond the calibrated sizes (Eq. 31)."""
     parameters, ipus = machine.parameters, machine.topology.ipus
     largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
     beyond = 1.0
@@ -31,7 +31,7 @@ def step_spread(machine: Machine, workload: str) -> tuple[float, Grade, float]:
 
 
 def lognormal(value: float, spread: float, grade: Grade, beyond: float) -> Estimate:
-    """An estimate with a relative error."""
+    """An estimate with a relative error (Eq. 32)."""
     factor = math.exp(NINETY * spread)
     return Estimate(value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond)
 
@@ -42,7 +42,7 @@ def worst(*grades: Grade) -> Grade:
 
 
 def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float], seed: int) -> Estimate:
-    """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s].
+    """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s] (Eq. 30).
 
     Every score has its own doubt in step time and in mean samples; every run its own seed.
     """

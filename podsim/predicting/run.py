@@ -40,7 +40,8 @@ def pace(workload: Workload, mapping: Mapping, step_s: float, evaluation_s: floa
 def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None:
     """Samples between two evaluations inside a run; None where checkpoints are evaluated afterwards.
 
-    floor(fraction x (per_batch x global batch + base) / grain) x grain. Source: mlperf-policies, BERT.
+    floor(fraction x (per_batch x global batch + base) / grain) x grain (Eq. 26).
+    Source: mlperf-policies, BERT.
     """
     if benchmark.style is EvaluationStyle.EPOCHS:
         return None
@@ -58,7 +59,7 @@ def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) ->
     """Samples after which a run that needs `needed` stops: at an evaluation, or after whole epochs.
 
     Reference points are counted at the evaluation that passed, on average half an interval late, so half an interval
-    comes off before rounding up.
+    comes off before rounding up (Eq. 28).
     """
     if interval is not None:
         return max(1, math.ceil((needed - interval / 2) / interval)) * interval
@@ -67,7 +68,7 @@ def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) ->
 
 
 def run(pace: Pace, samples: float) -> Run:
-    """The run that trains on exactly `samples` samples."""
+    """The run that trains on exactly `samples` samples (Eq. 29)."""
     overhead, steps = pace.overhead, max(1, math.ceil(samples / pace.samples_per_step - 1e-9))
     if pace.interval_samples is not None:
         evaluations = max(1, round(samples / pace.interval_samples))

@@ -16,7 +16,7 @@ from podsim.model.operator_report import OperatorReport
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
 from podsim.model.quantity import Provenance
 from podsim.model.trace import Trace
-from podsim.model.validation import FitReport, Validation
+from podsim.model.validation import FitReport, FreezeReport, Validation
 from podsim.model.workload import Pass, Workload
 from podsim.report.version import version
 
@@ -184,6 +184,15 @@ def fit(report: FitReport) -> str:
     """`podsim calibrate --json`, schema podsim.fit/1."""
     body = plain(report)
     return text("fit", body if isinstance(body, dict) else {})
+
+
+def frozen(report: FreezeReport) -> str:
+    """`podsim validate --freeze --json`, schema podsim.frozen-report/1."""
+    return text("frozen-report", {
+        "predictions": plain(report.after),
+        "moved": [{"before": plain(was), "after": plain(now)} for was, now in report.moved],
+        "path": report.path,
+    })  # fmt: skip
 
 
 def chip(value: Chip, document: Sourced) -> str:

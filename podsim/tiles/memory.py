@@ -12,7 +12,7 @@ CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no publ
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
-    """Whether every IPU of a replica holds its share (docs/model.md, Eq. 9 to 12)."""
+    """Whether every IPU of a replica holds its share (Eq. 19)."""
     ipus = sorted({stage.ipu for stage in mapping.stages})
     held = tuple(_ipu(workload, mapping, topology, ipu) for ipu in ipus)
     streaming = 0.0
@@ -52,14 +52,14 @@ def _parameters(mapping: Mapping, ipu: int) -> int:
 
 
 def _state_bytes(mapping: Mapping, topology: Topology, ipu: int) -> float:
-    """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards."""
+    """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards (Eq. 20)."""
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
     shards = in_rack if mapping.practice.state_sharded else 1
     return _parameters(mapping, ipu) * sum(mapping.practice.moment_bytes) / shards
 
 
 def in_flight(mapping: Mapping, stage: Stage) -> int:
-    """Micro-batches whose activations a stage keeps at once, by schedule."""
+    """Micro-batches whose activations a stage keeps at once, by schedule (Eq. 21)."""
     after = len(mapping.stages) - stage.index
     depth = {Schedule.GROUPED: 2 * after - 1, Schedule.ONE_F_ONE_B: after, Schedule.SEQUENTIAL: 1}
     return min(depth[mapping.schedule], mapping.accumulation)
@@ -81,7 +81,7 @@ def _kept(mapping: Mapping, unit: Unit) -> int:
 
 
 def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
-    """The activations of the largest recomputation segment, alive together during its backward."""
+    """The activations of the largest recomputation segment, alive together during its backward (Eq. 22)."""
     if mapping.recompute is Recompute.NONE:
         return 0.0
     largest = segment = 0

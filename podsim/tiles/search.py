@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip
-from podsim.tiles.superstep_arrays import Serial, held, memory_bytes, sequence, total_cycles
 from podsim.tiles.problem import Array, Problem, Vertex
 from podsim.tiles.splitting import Candidates, candidates
+from podsim.tiles.superstep_arrays import Serial, held, memory_bytes, sequence, total_cycles
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
 BUSY = (

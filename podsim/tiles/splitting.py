@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from podsim.tiles.superstep_arrays import Splits, halo
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
+from podsim.tiles.superstep_arrays import Splits, halo
 
 Indices = npt.NDArray[np.intp]
 

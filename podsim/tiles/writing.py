@@ -8,9 +8,9 @@ import numpy as np
 
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.tiles.amp import ELEMENT_BYTES, PARTIAL_BYTES
-from podsim.tiles.superstep_arrays import SuperstepArray, Splits, held, memory_bytes, sequence
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
 from podsim.tiles.search import Evaluated, Request
+from podsim.tiles.superstep_arrays import Splits, SuperstepArray, held, memory_bytes, sequence
 
 RIVALS = 6  # plans kept that were not chosen
 

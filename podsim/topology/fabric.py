@@ -67,7 +67,7 @@ class Fabric:
         return self._links[number]
 
     def route(self, a: int, b: int) -> Route:
-        """IPU-Links from IPU `a` to IPU `b` of the same rack; ValueError where none lead there.
+        """IPU-Links from IPU `a` to IPU `b` of the same rack (Eq. 6); ValueError where none lead there.
 
         One base latency and one hop time an edge, sync included: 0.385 us + 0.160 us x hops as fitted on Mk1.
         Source: JIA 2019, figure 4.4.

@@ -43,4 +43,5 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
 
 
 def test_the_claim_that_predictions_are_no_results_stands_once() -> None:
-    assert README.count("podsim predictions are not MLPerf results") == 1
+    written = re.sub(r"<!-- ([\w-]+) -->.*?<!-- /\1 -->", "", README, flags=re.DOTALL)
+    assert written.count("podsim predictions are not MLPerf results") == 1

@@ -12,7 +12,7 @@ from source import ROOT, place, tracked
 
 MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:home|root|work|Users|mnt|opt|srv|tmp|var)/[\w.-]")
 MARKDOWN_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-CODE_PATH = re.compile(r"`((?!\S*[A-Z]{4}\.)[\w.-]+/[\w./-]*)`")  # NAME.toml stands for any
+CODE_PATH = re.compile(r"`((?!\S*[A-Z]{4}\.|\.venv/)[\w.-]+/[\w./-]*)`")  # NAME.toml stands for any; make makes .venv
 PROMPT = re.compile(r"^\s*\$ (?:[A-Z_]+=\S+ )*(\S+)")
 COMMANDS = {"podsim", "make", "pip", "uv", "python", "python3", "git", "cd", ".ci/run"}
 

@@ -22,7 +22,7 @@ EXCEPTIONS = {
     r"dim": "faint letters on a terminal",
     r"batch": "the global batch of a reference convergence point, as the benchmark's files name it; images of a Conv",
     r"(.+_)?(micro|global|critical)_batch(es)?(_.+)?": "the words themselves",
-    r"interval_per_batch": "the slope of the evaluation interval over the global batch, as the rules state it",
+    r"(interval_)?per_batch": "the slope of the evaluation interval over the global batch, as the rules state it",
     r"(checkpoint_)?epochs": "passes over a data set, which is how the rules of ResNet-50 count",
 }
 ALLOWED = re.compile("|".join(f"(?:{pattern})" for pattern in EXCEPTIONS))

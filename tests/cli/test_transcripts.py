@@ -1,4 +1,4 @@
-"""Runs tests/cases/*.console; PODSIM_UPDATE=1 rewrites them with what was printed."""
+"""Runs tests/cases/*.console and examples/*.console; PODSIM_UPDATE=1 rewrites them with what was printed."""
 
 import os
 import re
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from podsim import api
 from podsim.cli.app import main
 
-CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.console"))
+ROOT = Path(__file__).parents[2]
+CASES = [*sorted((ROOT / "tests/cases").glob("*.console")), *sorted((ROOT / "examples").glob("*.console"))]
 COMMAND = re.compile(r"^\$ (?P<settings>(?:[A-Z_]+=\S* )*)podsim\b(?P<arguments>.*)$", re.MULTILINE)
 
 
@@ -29,8 +31,14 @@ def replay(text: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_transcript(case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transcript(
+    case: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
     monkeypatch.chdir(case.parent)
+    monkeypatch.setattr(api, "validate", lambda **_: request.getfixturevalue("fitted").validation)
     recorded = case.read_text(encoding="utf-8")
     printed = replay(recorded, capsys)
     if os.environ.get("PODSIM_UPDATE"):

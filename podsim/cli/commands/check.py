@@ -16,7 +16,7 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     Parameters
     ----------
     file
-        A chip, topology, workload, convergence, points or parameters file.
+        A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
     from podsim.files import catalog

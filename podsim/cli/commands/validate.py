@@ -4,12 +4,14 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
+from podsim.errors import InputError
 from podsim.report import json_text
+from podsim.report.views import frozen
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
 
-def validate(*, microbenchmarks: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
     """Hold predictions against the published results, in sample and with each machine size held out.
 
     The exit code is 1 where an error is outside its tolerance.
@@ -18,9 +20,15 @@ def validate(*, microbenchmarks: bool = False, output: OutputFlags = ANY_OUTPUT)
     ----------
     microbenchmarks
         Published measurements of single operators, exchange and links instead; -v lists every row.
+    freeze
+        Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    return _microbenchmarks(output) if microbenchmarks else _results(output)
+    if microbenchmarks and freeze:
+        raise InputError("give one of --microbenchmarks and --freeze", code="conflicting-flags")
+    if microbenchmarks:
+        return _microbenchmarks(output)
+    return _freeze(output) if freeze else _results(output)
 
 
 def _results(output: OutputFlags) -> int:
@@ -49,3 +57,17 @@ def _microbenchmarks(output: OutputFlags) -> int:
         line=lambda: microbenchmark_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
+def _freeze(output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("predicting again", output) as on_progress:
+        report = api.freeze(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: frozen.document(report),
+        json_text=lambda: json_text.frozen(report),
+        line=lambda: frozen.answer(report),
+    )
+    return ExitCode.ANSWERED

@@ -1,0 +1,216 @@
+"""Ways to multiply a convolution: transforms into a product the tiles can run, each with the vertices that fit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.workload import Conv
+from podsim.tiles import amp
+from podsim.tiles.amp import Amp
+from podsim.tiles.problem import Copy, Problem, run_of
+from podsim.tiles.search import Way
+from podsim.tiles.vertices import Dot, NByOne, OneByOne, Outer, Slic, Vmac
+
+SLIC_STRIDES = (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A convolution of one group with its sizes, for one precision of a chip."""
+
+    shape: Conv
+    precision: Precision
+    chip: Chip
+
+    @property
+    def inputs(self) -> int:
+        """Input channels of a group."""
+        return self.shape.in_channels // self.shape.channel_groups
+
+    @property
+    def outputs(self) -> int:
+        """Output channels of a group."""
+        return self.shape.out_channels // self.shape.channel_groups
+
+    @property
+    def kernel(self) -> int:
+        """Edge of the kernel."""
+        return self.shape.kernel
+
+    @property
+    def positions(self) -> int:
+        """Positions of the kernel."""
+        return self.shape.kernel**2
+
+    @property
+    def group(self) -> int:
+        """Input channels of a full block."""
+        return amp.input_group(self.precision)
+
+    @property
+    def run_in(self) -> int:
+        """Input channels of a group next to each other."""
+        return run_of(self.inputs, amp.ELEMENT_BYTES[self.precision])
+
+    @property
+    def run_out(self) -> int:
+        """Output channels of a group next to each other."""
+        return run_of(self.outputs, amp.ELEMENT_BYTES[self.precision])
+
+    @property
+    def pixels(self) -> int:
+        """Outputs of one channel over all images."""
+        return self.shape.batch * self.shape.out_size**2
+
+
+def forward(layer: Layer) -> Iterator[Way]:
+    """Every transform with the vertices that run it."""
+    if layer.kernel == 1:
+        yield from _pointwise(layer)
+    else:
+        yield from _spatial(layer)
+    yield from _grouped(layer)
+    yield from _narrow(layer)
+
+
+def _image(layer: Layer, transform: str, *, combined: int = 1, copied: tuple[Copy, ...] = ()) -> Problem:
+    """The convolution as it stands, `combined` groups taken as one."""
+    shape = layer.shape
+    return Problem(
+        transform=transform,
+        groups=-(-shape.channel_groups // combined),
+        batch=shape.batch,
+        height=shape.out_size,
+        width=shape.out_size,
+        kernel_height=layer.kernel,
+        kernel_width=layer.kernel,
+        inputs=layer.inputs * combined,
+        outputs=layer.outputs * combined,
+        stride=(shape.stride, shape.stride),
+        copied=copied,
+    )
+
+
+def _flat(layer: Layer, transform: str, inputs: int, copied: tuple[Copy, ...], *, combined: int = 1) -> Problem:
+    """All pixels of all images as one row, kernel positions among the input channels."""
+    return Problem(
+        transform=transform,
+        groups=-(-layer.shape.channel_groups // combined),
+        width=layer.pixels,
+        inputs=inputs * combined,
+        outputs=layer.outputs * combined,
+        copied=copied,
+    )
+
+
+def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
+    """Operands copied where channels do not fill groups of a block: the input; the output of each of several groups."""
+    shape = layer.shape
+    found = []
+    if layer.inputs % group:
+        pixels = shape.batch * shape.size**2
+        padded = pixels * shape.channel_groups * -(-layer.inputs // group) * group
+        found.append(Copy("input", float(padded), layer.run_in))
+    if shape.channel_groups > 1 and layer.outputs % min(8, group):
+        found.append(Copy("output", float(shape.outputs), layer.run_out))
+    return tuple(found)
+
+
+def _pointwise(layer: Layer) -> Iterator[Way]:
+    """A kernel of one position: a product over all pixels, of which a stride leaves some out."""
+    copied = padded(layer, layer.group)
+    if layer.shape.stride > 1:
+        left = float(layer.pixels * layer.shape.in_channels)
+        copied = (Copy("input", left, layer.run_in),)
+    for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
+        yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(one)
+        if layer.shape.stride > 1:
+            yield _image(layer, "as it stands", copied=padded(layer, layer.group)), NByOne(one)
+
+
+def _spatial(layer: Layer) -> Iterator[Way]:
+    """Kernel positions one after the other, its columns among the channels, or all of it among the channels."""
+    for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
+        for group in _groups(layer):
+            packed = Amp(layer.precision, one.units, group, one.out_group)
+            yield _image(layer, "as it stands", copied=padded(layer, group)), NByOne(packed)
+        yield _columns(layer), NByOne(one)
+        expanded = _expanded(layer, layer.pixels, layer.inputs * layer.positions)
+        yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, expanded), OneByOne(one)
+
+
+def _groups(layer: Layer) -> tuple[int, ...]:
+    """Input groups of the n x 1 vertex: a full block, or a part of one with kernel rows packed beside each other."""
+    parts = tuple(size for size in (4, 8) if layer.inputs <= size < layer.group) if layer.group == 16 else ()
+    return (*parts[:1], layer.group)
+
+
+def _expanded(layer: Layer, pixels: int, channels: int) -> tuple[Copy, ...]:
+    """The input with kernel positions moved into its channels, padded to whole blocks; the weights likewise."""
+    groups = layer.shape.channel_groups
+    padded = pixels * groups * -(-channels // layer.group) * layer.group
+    return (
+        Copy("input", float(padded), layer.run_in),
+        Copy("weights", float(layer.shape.parameters), layer.run_in),
+    )
+
+
+def _columns(layer: Layer) -> Problem:
+    """Kernel columns moved into the channels; images and columns then follow each other in one long row."""
+    shape = layer.shape
+    return Problem(
+        transform="kernel columns in channels",
+        groups=shape.channel_groups,
+        height=shape.out_size,
+        width=shape.batch * shape.out_size,
+        kernel_height=layer.kernel,
+        inputs=layer.inputs * layer.kernel,
+        outputs=layer.outputs,
+        stride=(shape.stride, 1),
+        copied=_expanded(layer, shape.batch * shape.size * shape.out_size, layer.inputs * layer.kernel),
+    )
+
+
+# --- groups and narrow channels --------------------------------------------------------------------------------------
+
+
+def _grouped(layer: Layer) -> Iterator[Way]:
+    """Several groups taken as one to fill a block, zeros elsewhere."""
+    shape = layer.shape
+    combined = 2
+    while shape.channel_groups > 1 and combined <= min(shape.channel_groups, layer.group // layer.inputs):
+        copied = (
+            Copy("input", float(shape.inputs), layer.run_in),
+            Copy("weights", float(shape.parameters * combined), layer.run_in),
+            Copy("output", float(shape.outputs), layer.run_out),
+        )
+        for one in amp.shapes(layer.chip, layer.precision, layer.outputs * combined):
+            if layer.kernel == 1 and shape.stride == 1:
+                problem = _flat(layer, f"{combined} groups as one", layer.inputs, copied, combined=combined)
+                yield problem, OneByOne(one)
+            else:
+                yield _image(layer, f"{combined} groups as one", combined=combined, copied=copied), NByOne(one)
+        combined *= 2
+
+
+def _narrow(layer: Layer) -> Iterator[Way]:
+    """Vertices for few channels a group."""
+    if not amp.float_operands(layer.precision):
+        yield from _half_narrow(layer)
+    if layer.inputs < layer.group:
+        vector = amp.LOAD_ELEMENTS[layer.precision]
+        yield _image(layer, "as it stands", copied=padded(layer, vector)), Dot(layer.precision, vector)
+
+
+def _half_narrow(layer: Layer) -> Iterator[Way]:
+    """Vertices for few channels a group that take no operands of 4 B."""
+    if layer.shape.channel_groups > 1 and layer.shape.stride in SLIC_STRIDES:
+        wide = amp.units(layer.chip, layer.precision) >= 16
+        for groups, channels in ((1, 4), (2, 2), (4, 1), *(((8, 1), (16, 1)) if wide else ())):
+            if channels == 4 or max(layer.inputs, layer.outputs) <= channels:
+                problem = _image(layer, "as it stands", copied=padded(layer, channels))
+                yield problem, Slic(layer.precision, channels, groups, chains=4 if wide else 2)
+    if layer.inputs == layer.outputs == 1:
+        yield _image(layer, "as it stands"), Vmac(layer.precision)
+    if layer.inputs == 1 and layer.kernel == 1:
+        yield _image(layer, "as it stands"), Outer(layer.precision)

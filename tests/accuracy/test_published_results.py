@@ -1,0 +1,136 @@
+"""How close predictions come to the published results: the bars that podsim promises.
+
+Kept apart from the frozen predictions: those say that nothing moved, these that it is right.
+"""
+
+from dataclasses import replace
+from math import log1p, sqrt
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible
+from podsim.files import catalog
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
+
+QUANTITIES = (STEP, TIME, TIME_PREDICTED_SAMPLES)
+POINTS = catalog.points()
+
+
+@pytest.fixture
+def validation(fitted):
+    return fitted.validation
+
+
+@pytest.fixture
+def calibrated(fitted):
+    """The parameters that the points give now, and the report of their fit."""
+    return fitted.parameters, fitted.report
+
+
+def test_there_is_every_submission_of_two_rounds(validation):
+    assert len(POINTS) == 16
+    for quantity in QUANTITIES:
+        assert {p.id for p in validation.points if p.quantity == quantity} == {p.id for p in POINTS}
+
+
+def test_step_time_in_sample(validation):
+    step = validation.summary[STEP]
+    assert step.count == 16
+    assert step.mean_abs <= 0.03
+    assert abs(step.worst) <= 0.08
+    assert abs(step.mean_signed) <= 0.01
+
+
+def test_step_time_with_each_machine_size_held_out(validation):
+    assert validation.summary[STEP].held_out.mean_abs <= 0.06
+
+
+def test_time_to_train_with_the_runs_own_samples_held_out(validation):
+    assert validation.summary[TIME].held_out.mean_abs <= 0.04
+
+
+def test_time_to_train_with_predicted_samples_held_out(validation):
+    assert validation.summary[TIME_PREDICTED_SAMPLES].held_out.mean_abs <= 0.08
+
+
+def test_no_tolerance_is_missed(validation):
+    assert validation.misses == ()
+
+
+def test_summaries_follow_from_the_points(validation):
+    for quantity, summary in validation.summary.items():
+        points = [p for p in validation.points if p.quantity == quantity]
+        errors = [p.predicted / p.published - 1 for p in points]
+        assert [p.error for p in points] == pytest.approx(errors)
+        assert summary.mean_abs == pytest.approx(sum(map(abs, errors)) / 16)
+        assert summary.mean_signed == pytest.approx(sum(errors) / 16)
+        assert summary.worst == pytest.approx(max(errors, key=abs))
+        left_out = [p.held_out_error for p in points]
+        assert summary.held_out.mean_abs == pytest.approx(sum(map(abs, left_out)) / 16)
+        assert summary.held_out.worst == pytest.approx(max(left_out, key=abs))
+
+
+def test_published_minutes_are_the_clocks(validation):
+    """Where the official score was normalised, the prediction is held against the clock, and the note says both."""
+    minutes = {p.id: p for p in POINTS}
+    for point in validation.points:
+        if point.quantity != STEP:
+            assert point.published == minutes[point.id].minutes * 60
+            assert ("official score" in point.note) == (minutes[point.id].normalisation != 1)
+
+
+def test_holding_a_size_out_changes_every_answer_of_it(validation):
+    """An error that is the same with and without its own machine was never held out."""
+    for point in validation.points:
+        assert point.held_out_error != point.error
+
+
+def test_at_most_six_parameters_are_free(calibrated):
+    parameters, report = calibrated
+    assert len(parameters.fitted) == len(report.parameters) <= 6
+
+
+def test_shipped_parameters_are_what_calibrate_gives(calibrated):
+    shipped, now = catalog.parameters(), calibrated[0]
+    assert shipped.fitted.keys() == now.fitted.keys()
+    for name, found in now.fitted.items():
+        assert shipped.fitted[name].value == pytest.approx(found.value, rel=1e-4), name
+        assert shipped.fitted[name].error == pytest.approx(found.error, rel=1e-3), name
+    assert shipped.step_error == pytest.approx(now.step_error, rel=1e-3)
+    rest = {"fitted": {}, "correlation": {}, "step_error": 0.0}
+    assert replace(shipped, **rest) == replace(now, **rest)
+    for name, row in now.correlation.items():
+        assert shipped.correlation[name] == pytest.approx(row, abs=1e-3)
+
+
+def test_the_fit_and_the_validation_agree(calibrated, validation):
+    report = calibrated[1]
+    assert report.in_sample.mean_abs == pytest.approx(validation.summary[STEP].mean_abs, rel=1e-3)
+    assert report.held_out.mean_abs == pytest.approx(validation.summary[STEP].held_out.mean_abs, rel=1e-3)
+
+
+def test_step_error_is_the_rms_of_held_out_log_errors(calibrated, validation):
+    left_out = [log1p(p.held_out_error) ** 2 for p in validation.points if p.quantity == STEP]
+    assert calibrated[0].step_error == pytest.approx(sqrt(sum(left_out) / 16), abs=1e-4)
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.id)
+def test_published_mappings_fit(point):
+    assert podsim.predict(point.workload, topology=point.topology, preset=point.preset, engine="analytic").memory.fits
+
+
+def test_published_results_lie_within_the_stated_intervals():
+    """90 % intervals that hold fewer than 13 of 16 results would be too narrow (the chance of that is 7 %)."""
+    inside = 0
+    for point in POINTS:
+        found = podsim.predict(point.workload, topology=point.topology, preset=point.preset, engine="analytic")
+        inside += found.time_to_train_s.low <= point.minutes * 60 <= found.time_to_train_s.high
+    assert inside >= 13
+
+
+def test_bert_large_on_one_ipu_does_not_fit():
+    with pytest.raises(Infeasible) as caught:
+        podsim.predict("bert", pod=1, replicas=1, ipus_per_replica=1, micro_batch=1, accumulation=1)
+    assert caught.value.code == "does-not-fit"
+    assert "--pod 4" in caught.value.hint

@@ -1,0 +1,107 @@
+"""`podsim predict --json` prints what `podsim.predict` returns, number by number."""
+
+import json
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, RunFlags
+
+ASKED = [
+    ("bert", {"pod": 512}),
+    ("bert", {"pod": 64, "preset": "mlperf-v1.1-open", "engine": "analytic", "seed": 7}),
+    (
+        "bert",
+        {
+            "topology": "bow-pod64",
+            "replicas": 8,
+            "ipus_per_replica": 8,
+            "micro_batch": 3,
+            "accumulation": 96,
+            "samples": 2.5e6,
+        },
+    ),
+    ("resnet50", {"pod": 16, "chip": "bow", "hosts": 1, "sdk": "2.1", "division": "open"}),
+    ("resnet50", {"pod": 256, "changes": ["gw-link.bandwidth=400 Gbit/s", "compute.efficiency=0.5"]}),
+]
+ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
+
+
+def words(flags):
+    """Keywords as flags."""
+    for name, value in flags.items():
+        for each in value if isinstance(value, list) else [value]:
+            yield f"--{'set' if name == 'changes' else name.replace('_', '-')}"
+            yield str(each)
+
+
+def refuse(text):
+    raise AssertionError(f"{text} is no JSON")
+
+
+@pytest.fixture(scope="module", params=ASKED, ids=lambda asked: f"{asked[0]}-{'-'.join(asked[1])}")
+def both(request):
+    """The answer in Python and the document on stdout."""
+    workload, flags = request.param
+    with pytest.MonkeyPatch.context() as patch:
+        written = []
+        patch.setattr("podsim.cli.answer.put", lambda text, _: written.append(text))
+        assert main(["predict", workload, *words(flags), "--json"]) == 0
+    (text,) = written
+    return podsim.predict(workload, **flags), json.loads(text, parse_constant=refuse)
+
+
+def test_numbers_are_attributes(both):
+    found, document = both
+    for name in ("workload", "topology", "chip", "ipus", "sdk", "hosts", "engine", "mfu", "limited_by", "calibration"):
+        assert document[name] == getattr(found, name)
+    for name in ESTIMATES:
+        estimate = getattr(found, name)
+        assert document[name] == {
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "grade": estimate.grade,
+            "beyond": estimate.beyond,
+        }
+    assert document["step_s"] == found.step_s.value
+    assert document["assumptions"] == list(found.assumptions)
+
+
+def test_the_mapping_and_the_run_are_attributes(both):
+    found, document = both
+    mapping = found.mapping
+    for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch"):
+        assert document["mapping"][name] == getattr(mapping, name)
+    assert document["mapping"]["stages"] == len(mapping.stages)
+    for name in ("steps", "evaluations", "evaluation_s", "startup_s", "training_s", "checkpoint_s"):
+        assert document[name] == getattr(found.run, name)
+    assert document["memory"]["fraction"] == found.memory.fraction
+
+
+def test_the_breakdown_adds_up_to_the_step(both):
+    document = both[1]
+    assert sum(document["breakdown_s"].values()) == pytest.approx(document["step_s"], rel=1e-12)
+
+
+def test_the_document_says_what_it_is_first(both):
+    assert list(both[1])[:2] == ["schema", "podsim"]
+    assert both[1]["schema"] == "podsim.prediction/1"
+
+
+def test_the_same_question_gives_the_same_bytes(capsys):
+    texts = set()
+    for _ in range(2):
+        main(["predict", "bert", "--pod", "128", "--json"])
+        texts.add(capsys.readouterr().out)
+    assert len(texts) == 1
+
+
+def test_every_flag_of_a_question_is_a_keyword_of_the_function():
+    from dataclasses import fields
+    from inspect import signature
+
+    flags = {field.name for flags in (MachineFlags, MappingFlags, RunFlags, EngineFlags) for field in fields(flags)}
+    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
+    assert {"changes" if name == "set" else name for name in flags} == keywords

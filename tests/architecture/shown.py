@@ -1,0 +1,174 @@
+"""What podsim prints or computes, as pages show it between `<!-- name -->` and `<!-- /name -->`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from source import ROOT
+
+import podsim
+from podsim.files import catalog
+from podsim.model.prediction import Prediction
+from podsim.model.program import Part
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
+
+Asked = Callable[[], Validation]  # what `podsim validate` says, for those blocks that ask
+NO_SOFTWARE = "collective.start=1e-9"
+EXCHANGE, SRAM = 'chip.exchange.bandwidth="47.5 TB/s"', 'chip.sram.bandwidth="47.5 TB/s"'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; columns after the first are right aligned."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def percent(error: float) -> str:
+    """A signed error with one decimal."""
+    return f"{100 * error:+.1f} %".replace("-", "−")
+
+
+def predicted(asked: Asked) -> str:
+    """The command of the first paragraph and its answer at width 100."""
+    arguments = ["predict", "bert", "--pod", "512"]
+    command = [sys.executable, "-m", "podsim", *arguments]
+    settings = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(command, env=settings, capture_output=True, encoding="utf-8", check=True)
+    return f"```console\n$ podsim {' '.join(arguments)}\n{run.stdout.rstrip()}\n```"
+
+
+def _of(quantity: str, asked: Asked) -> dict[str, ValidationPoint]:
+    return {point.id: point for point in asked().points if point.quantity == quantity}
+
+
+def accuracy(asked: Asked) -> str:
+    """Held-out errors first, then in sample; a row a result below."""
+    names = {
+        STEP: "step time",
+        TIME: "time to train, with the runs' own samples",
+        TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
+    }
+    head = ("16 IPU results", "mean, held out", "worst, held out", "mean, in sample", "worst, in sample")
+    rows = [(text, *_errors(asked().summary[name])) for name, text in names.items()]
+    return f"{table(head, rows)}\n\n{_results(asked)}"
+
+
+def _errors(summary: ErrorSummary) -> tuple[str, ...]:
+    assert summary.held_out is not None
+    both = (summary.held_out, summary)
+    return tuple(text for one in both for text in (f"{100 * one.mean_abs:.1f} %", percent(one.worst)))
+
+
+def _results(asked: Asked) -> str:
+    steps, own, full = (_of(quantity, asked) for quantity in (STEP, TIME, TIME_PREDICTED_SAMPLES))
+    head = ("result, held-out errors", "clock, min", "step time", "time, own samples", "time, predicted samples")
+    rows = [
+        (
+            name,
+            f"{own[name].published / 60:.2f}",
+            *(percent(of[name].held_out_error or 0.0) for of in (steps, own, full)),
+        )
+        for name in steps
+    ]
+    return table(head, rows)
+
+
+def parameters(asked: Asked) -> str:
+    """Fitted values beside their priors."""
+    head = ("parameter", "value", "error", "prior", "pull", "meaning")
+    rows = [
+        (f"`{name}`", f"{found.value:.3g}", f"{100 * found.error:.0f} %", f"{found.prior:.3g}",
+         f"{found.pull:+.1f} σ", found.meaning)
+        for name, found in catalog.parameters().fitted.items()
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def correlations(asked: Asked) -> str:
+    """Every pair of parameters, the strongest first."""
+    found = catalog.parameters().correlation
+    names = sorted(found)
+    pairs = [(abs(found[a][b]), a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    rows = [(f"`{a}`, `{b}`", f"{found[a][b]:+.2f}") for _, a, b in sorted(pairs, reverse=True)]
+    return table(("pair", "correlation"), rows)
+
+
+def _preset(workload: str, topology: str, name: str, *changes: str) -> Prediction:
+    return podsim.predict(workload, topology=topology, preset=name, changes=changes)
+
+
+def rack(asked: Asked) -> str:
+    """What leaving a rack costs a step: published, predicted, and of that without software cost."""
+    closed, open_ = "mlperf-v1.1-closed", "mlperf-v1.1-open"
+    pairs = [("bert", "pod64", "pod128", closed), ("bert", "pod64", "pod128", open_)]
+    pairs.append(("resnet50", "pod128", "pod256", closed))
+    rows = []
+    for workload, small, large, name in pairs:
+        ids = [f"{workload}/{topology}/{name.removeprefix('mlperf-')}" for topology in (small, large)]
+        before, after = (_of(STEP, asked)[id_].published for id_ in ids)
+        grown = [
+            1e3
+            * (
+                _preset(workload, large, name, *change).step_s.value
+                - _preset(workload, small, name, *change).step_s.value
+            )
+            for change in ((), (NO_SOFTWARE,))
+        ]
+        cells = (f"{1e3 * (after - before):.1f} ms", f"{grown[0]:.1f} ms", f"{grown[1]:.1f} ms")
+        rows.append((f"{workload} {small} → {large}, {name}", *cells))
+    return table(("from, to", "published", "predicted", "of it on the links"), rows)
+
+
+def miss(asked: Asked) -> str:
+    """The two results of ResNet-50 in v1.0 and their neighbours of v1.1."""
+    rows = []
+    for id_, point in _of(STEP, asked).items():
+        if id_.startswith(("resnet50/pod16", "resnet50/pod64")):
+            cells = f"{1e3 * point.published:.1f} ms", f"{1e3 * point.predicted:.1f} ms"
+            rows.append((id_, *cells, percent(point.error), percent(point.held_out_error or 0.0)))
+    return table(("result", "published step", "predicted", "in sample", "held out"), rows)
+
+
+def readings(asked: Asked) -> str:
+    """Step times and the share of exchange under three readings of one figure."""
+    preset = "mlperf-v1.1-closed"
+    questions: dict[str, Callable[..., Prediction]] = {
+        f"bert, POD64, {preset}": lambda *changes: _preset("bert", "pod64", preset, *changes),
+        f"resnet50, POD64, {preset}": lambda *changes: _preset("resnet50", "pod64", preset, *changes),
+        "bert, POD512, 64 × 8, micro-batch 2, accumulation 48": lambda *changes: podsim.predict(
+            "bert", pod=512, replicas=64, ipus_per_replica=8, micro_batch=2, accumulation=48, changes=changes
+        ),
+    }
+    head = ("step time (share of exchange)", "as shipped", f"`--set {EXCHANGE}`", f"`--set {SRAM}`")
+    rows = [(name, *(_step(ask(*change)) for change in ((), (EXCHANGE,), (SRAM,)))) for name, ask in questions.items()]
+    return table(head, rows)
+
+
+def _step(found: Prediction) -> str:
+    return f"{1e3 * found.step_s.value:.1f} ms ({100 * found.breakdown_s[Part.EXCHANGE] / found.step_s.value:.0f} %)"
+
+
+BLOCKS: dict[tuple[str, str], Callable[[Asked], str]] = {
+    ("README.md", "predict"): predicted,
+    ("README.md", "accuracy"): accuracy,
+    ("docs/model.md", "parameters"): parameters,
+    ("docs/model.md", "correlations"): correlations,
+    ("docs/model.md", "rack"): rack,
+    ("docs/model.md", "miss"): miss,
+    ("docs/model.md", "readings"): readings,
+}
+
+
+def block(name: str) -> re.Pattern[str]:
+    """What stands between the markers of a block, and the markers."""
+    return re.compile(rf"(<!-- {name} -->\n)(.*?)(<!-- /{name} -->)", re.DOTALL)
+
+
+def page(name: str) -> Path:
+    """A page by its place in the repository."""
+    return ROOT / name

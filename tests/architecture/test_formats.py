@@ -1,0 +1,103 @@
+"""docs/formats.md lists every key that podsim reads, in the order and with the kind of value the classes state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
+from typing import Any, get_origin
+
+import pytest
+from source import ROOT
+
+from podsim.files.catalog import PointsFile
+from podsim.files.families import FamilyFile
+from podsim.files.keys import bare, entries, member, unit_of
+from podsim.files.load import SCHEMAS
+from podsim.model.calibration import ParameterSet
+from podsim.model.chip import Chip
+from podsim.model.fabric import Topology
+from podsim.model.family import WorkloadFile
+from podsim.model.quantity import Source
+from podsim.model.training import Convergence
+from podsim.model.validation import FrozenFile
+
+PAGE = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+TABLE = re.compile(r"^<!-- keys of (\w+) -->\n((?:\|.*\n)+)", re.MULTILINE)
+ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+ROOTS: dict[str, type] = {
+    "chip": Chip,
+    "topology": Topology,
+    "family": FamilyFile,
+    "workload": WorkloadFile,
+    "convergence": Convergence,
+    "points": PointsFile,
+    "parameters": ParameterSet,
+    "frozen": FrozenFile,
+    "sources": Source,
+}
+IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it
+    ("Topology", "chip"): "name of a chip",
+    ("Source", "id"): "the name of the table",
+}
+
+
+def classes(kind: Any) -> Iterator[type]:
+    """Every dataclass a file of this kind fills, the outermost first; a machine only names its chip."""
+    kind = bare(kind)[0]
+    if get_origin(kind) in (tuple, Mapping):
+        yield from classes(member(kind))
+    elif is_dataclass(kind):
+        assert isinstance(kind, type)
+        yield kind
+        for key, entry in entries(kind).items():
+            if (kind.__name__, key) not in IN_OTHER_WORDS:
+                yield from classes(entry.annotated)
+
+
+def value(kind: Any) -> str:
+    """What stands at a key, in words."""
+    unit, inner = unit_of(kind), bare(kind)[0]
+    if unit and unit.symbol:
+        return f"{unit.symbol}, {'above' if unit.positive else 'at least'} 0"
+    if unit:
+        least = ("at least 1" if inner is int else "above 0") if unit.positive else "at least 0"
+        return f"{'whole' if inner is int else 'number'}, {least}"
+    if get_origin(inner) in (tuple, Mapping):
+        return f"{'array' if get_origin(inner) is tuple else 'table'} of {value(member(inner))}"
+    if issubclass(inner, StrEnum):
+        return "one of " + ", ".join(f'"{choice}"' for choice in inner)
+    return "table" if is_dataclass(inner) else {str: "text", bool: "true or false", float: "number"}[inner]
+
+
+def expected(cls: type) -> list[tuple[str, str]]:
+    """Key and value of every field, as the page has to state them."""
+    optional = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
+    return [
+        (
+            key,
+            IN_OTHER_WORDS.get((cls.__name__, key), value(entry.annotated))
+            + (", optional" if entry.name in optional else ""),
+        )
+        for key, entry in entries(cls).items()
+    ]
+
+
+KNOWN = {cls.__name__: cls for root in ROOTS.values() for cls in classes(root)}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_key_is_listed(name: str) -> None:
+    tables = dict(TABLE.findall(PAGE))
+    rows = [(key, stated) for key, stated, _ in ROW.findall(tables[name])]
+    assert rows == expected(KNOWN[name])
+
+
+def test_nothing_else_is_listed() -> None:
+    names = [name for name, _ in TABLE.findall(PAGE)]
+    assert sorted(names) == sorted(KNOWN)
+
+
+def test_every_schema_has_its_section() -> None:
+    assert {*re.findall(r"^## (podsim\.\w+/\d+)$", PAGE, re.MULTILINE)} == {*SCHEMAS.values()}

@@ -1,0 +1,36 @@
+"""What pages show is what podsim says now; `make readme` (PODSIM_UPDATE=1) writes it anew."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from shown import BLOCKS, block, page
+from source import tracked
+
+MARKER = re.compile(r"^<!-- (/?[\w-]+) -->$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "marker"), BLOCKS, ids=[f"{where}-{what}" for where, what in BLOCKS])
+def test_a_page_shows_what_podsim_says(name: str, marker: str, request: pytest.FixtureRequest) -> None:
+    text = page(name).read_text(encoding="utf-8")
+    found = block(marker).findall(text)
+    assert len(found) == 1, f"{name} has no one block {marker}"
+    said = BLOCKS[name, marker](lambda: request.getfixturevalue("fitted").validation) + "\n"
+    if os.environ.get("PODSIM_UPDATE"):
+        page(name).write_text(block(marker).sub(lambda match: match[1] + said + match[3], text), encoding="utf-8")
+    else:
+        assert found[0][1] == said, "make readme"
+
+
+def test_every_marker_of_a_page_is_written_by_someone() -> None:
+    known = {f"{slash}{marker}" for _, marker in BLOCKS for slash in ("", "/")}
+    strangers = [
+        f"{path.name}: {marker}"
+        for path in tracked()
+        if path.suffix == ".md"
+        for marker in MARKER.findall(path.read_text(encoding="utf-8"))
+        if marker not in known
+    ]
+    assert strangers == []

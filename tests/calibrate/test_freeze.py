@@ -1,0 +1,77 @@
+"""Frozen predictions are what podsim predicts; `podsim validate --freeze` lets them move."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.calibrate.freeze import again, answered
+from podsim.files import catalog
+from podsim.files.write import frozen_text
+from podsim.model.validation import FreezeReport, FrozenPrediction
+from podsim.report.views import frozen as view
+
+ROWS = catalog.frozen()
+HALF_A_DIGIT = 5.1e-4  # of four: a row that rounds the other way on another machine has not moved
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.workload}-{row.topology}-{row.preset or 'searched'}")
+def test_prediction_has_not_moved(row):
+    """If it did and was meant to: podsim validate --freeze, and a line under Predictions in the changelog."""
+    now = answered(row, podsim.predict(row.workload, topology=row.topology, preset=row.preset))
+    seconds = {"step_s": None, "time_to_train_s": None}
+    assert replace(now, **seconds) == replace(row, **seconds)
+    assert now.step_s == pytest.approx(row.step_s, rel=2 * HALF_A_DIGIT)
+    assert now.time_to_train_s == pytest.approx(row.time_to_train_s, rel=2 * HALF_A_DIGIT)
+
+
+def test_the_table_is_small_enough_to_review_and_covers_what_is_published():
+    assert len(ROWS) <= 60
+    asked = Counter((row.workload, row.topology, row.preset) for row in ROWS)
+    assert max(asked.values()) == 1
+    for name in catalog.names("workloads"):
+        for preset in catalog.workload(name).value.presets:
+            assert asked[name, preset.topology, preset.name] == 1
+        for topology in ("pod16", "pod64", "pod256", "pod512", "pod1024", "pod65536"):
+            assert asked[name, topology, None] == 1
+
+
+def test_what_is_written_reads_back_and_is_the_shipped_file(tmp_path):
+    path = tmp_path / "frozen.toml"
+    path.write_text(frozen_text(ROWS), encoding="utf-8")
+    what, document = catalog.describe(path)
+    assert (what, document.value.predictions) == ("frozen", ROWS)
+    assert path.read_bytes() == catalog.frozen_path().read_bytes()
+
+
+def test_freezing_keeps_the_questions_and_reports_what_moved(tmp_path, monkeypatch):
+    rows = (FrozenPrediction(workload="resnet50", topology="pod16", preset="mlperf-v1.1-closed"), *ROWS[-2:-1])
+    monkeypatch.setattr(catalog, "frozen", lambda: rows)
+    report = podsim.freeze(path=tmp_path / "out.toml")
+    asked = [(row.workload, row.topology, row.preset) for row in rows]
+    assert [(row.workload, row.topology, row.preset) for row in report.after] == asked
+    assert [was for was, _ in report.moved] == [rows[0]]
+    assert report.after[0].accumulation == 10
+    assert catalog.describe(tmp_path / "out.toml")[1].value.predictions == report.after
+
+
+def test_seconds_are_frozen_to_four_digits():
+    (row,) = again([FrozenPrediction(workload="resnet50", topology="pod16", preset="mlperf-v1.1-closed")], ask)
+    assert len(f"{row.step_s:.10g}".replace(".", "").strip("0")) <= 4
+    assert row.step_s == pytest.approx(ask(row).step_s.value, rel=HALF_A_DIGIT)
+
+
+def ask(row):
+    return podsim.predict(row.workload, topology=row.topology, preset=row.preset, engine="analytic")
+
+
+def test_the_screen_says_what_moved():
+    was = ROWS[0]
+    now = replace(was, accumulation=7, time_to_train_s=was.time_to_train_s * 1.1)
+    report = FreezeReport(before=ROWS, after=(now, *ROWS[1:]), path="x.toml")
+    assert view.answer(report) == f"1 of {len(ROWS)} frozen predictions moved"
+    (row,) = view._moved(report).rows
+    assert row[-1] == "+10.00 %"
+    assert "→" in row[2]
+    assert view.answer(replace(report, after=ROWS)).startswith("none of")

@@ -1,0 +1,143 @@
+"""What a stage asks of its IPU, of the links and of the host."""
+
+from dataclasses import replace
+
+import pytest
+from engines.worlds import PRACTICE, chip, model, pod, published, unit, world
+
+from podsim.lowering.work import busiest, host_input_s, norm_span_s, rates, stage_work
+from podsim.model.program import Part
+from podsim.model.training import Recompute
+from podsim.model.workload import Kind, Pass
+from podsim.physics.sync import machine_sync_s
+from podsim.tiles.cost import TileCost, cost
+
+
+def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, **changes):
+    units = [unit(f"u{number}", boundary=boundary) for number in range(8)]
+    return world(
+        model(*units, row_bytes=row_bytes),
+        pod(racks=2),
+        replicas=replicas,
+        ipus_per_replica=4,
+        micro_batch=micro_batch,
+        practice=replace(PRACTICE, **changes),
+        hosts=hosts,
+    )
+
+
+def sums(setup, runs):
+    """Time of every operator of each stage over some passes [s]."""
+    reached = rates(setup.machine, setup.workload)
+    return [
+        sum(
+            cost(operator, run, setup.mapping.micro_batch, reached).total_s
+            for item in stage.units
+            for operator in item.active(setup.mapping.practice)
+            for run in runs
+        )
+        for stage in setup.mapping.stages
+    ]
+
+
+@pytest.mark.parametrize("setup", [line(micro_batch=3), published("bert", "pod16")], ids=["round", "bert"])
+def test_forward_is_every_operator_once(setup):
+    assert [forward for forward, _ in setup.work_s()] == pytest.approx(sums(setup, [Pass.FORWARD]), rel=1e-12)
+
+
+def test_backward_recomputes_only_where_the_practice_says_so():
+    plain = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
+    for recompute, runs in ((Recompute.NONE, plain), (Recompute.CHECKPOINTS, [*plain, Pass.RECOMPUTE])):
+        setup = line(recompute=recompute)
+        assert [backward for _, backward in setup.work_s()] == pytest.approx(sums(setup, runs), rel=1e-12)
+
+
+def test_a_stage_sends_what_its_last_unit_leaves():
+    """Elements a row x rows x 2 B."""
+    setup = line(micro_batch=3)
+    work = stage_work(setup.workload, setup.mapping, setup.machine)
+    assert [item.boundary_bytes for item in work] == [100 * 3 * 2] * 4
+
+
+def test_attention_dropout_costs_time_only_where_it_is_trained_with():
+    with_, without = (
+        published("bert", "pod64", attention_dropout=dropout, recompute=Recompute.NONE) for dropout in (True, False)
+    )
+    extra_s = [more[0] - less[0] for more, less in zip(with_.work_s(), without.work_s(), strict=True)]
+    attentions = [sum(item.group == "attention" for item in stage.units) for stage in with_.mapping.stages]
+    each_s = extra_s[1] / attentions[1]
+    assert each_s > 0
+    assert extra_s == pytest.approx([count * each_s for count in attentions], rel=1e-9, abs=1e-15)
+
+
+def test_shared_batch_norm_pays_latency_and_a_sync_a_norm_and_pass():
+    """The neighbour across the rung: forward, backward and recomputation each exchange statistics."""
+    shared, own = published("resnet50", "pod16", norm_span=2), published("resnet50", "pod16", norm_span=1)
+    norms = sum(operator.kind is Kind.NORM for item in shared.workload.units for operator in item.operators)
+    link, gc200 = shared.machine.topology.links["ipu-link"], shared.machine.chip
+    each_s = link.latency_s + link.hop_s + machine_sync_s(gc200, 1)
+    assert norm_span_s(shared.machine) == each_s
+    ((forward, backward),), ((forward_own, backward_own),) = shared.work_s(), own.work_s()
+    assert norms == 53
+    assert forward - forward_own == pytest.approx(norms * each_s, rel=1e-6)
+    assert backward - backward_own == pytest.approx(2 * norms * each_s, rel=1e-6)
+    alone = published("resnet50", "pod16", norm_span=2)
+    alone = replace(alone, mapping=replace(alone.mapping, replicas=1))
+    assert alone.work_s() == own.work_s()
+
+
+def test_the_busiest_ipu_has_both_of_its_stages():
+    """Five stages on four IPUs: the first holds embedding and heads."""
+    units = [unit("embedding", products=64), *(unit(f"u{i}", products=16) for i in range(6)), unit("heads", tied=True)]
+    setup = world(model(*units), pod(), ipus_per_replica=4)
+    work = stage_work(setup.workload, setup.mapping, setup.machine)
+    assert [item.stage.ipu for item in work] == [0, 1, 2, 3, 0]
+    ends: TileCost = work[0].forward + work[0].backward + work[4].forward + work[4].backward
+    assert dict(busiest(work)) == pytest.approx(dict(ends.cut), rel=1e-12)
+    assert dict(busiest(work, forward_only=True)) == pytest.approx(
+        dict((work[0].forward + work[4].forward).cut), rel=1e-12
+    )
+    assert set(dict(busiest(work))) == {Part.COMPUTE, Part.EXCHANGE, Part.SYNC}
+
+
+def gateway(setup, **changes):
+    topology = setup.machine.topology
+    return replace(
+        setup, machine=replace(setup.machine, topology=replace(topology, gateway=replace(topology.gateway, **changes)))
+    )
+
+
+def test_host_input_takes_the_slowest_of_three_paths():
+    """8 replicas of 4 IPUs on 8 machines, 3 rows of 1 kB each: PCIe 3 us, a gateway 3 us, one server 24 us."""
+    setup = line(replicas=8, micro_batch=3)
+
+    def seconds(of):
+        return host_input_s(of.workload, of.mapping, of.machine)
+
+    assert seconds(setup) == pytest.approx(8 * 3 * 1000 / 1e9)
+    assert seconds(line(replicas=8, micro_batch=3, hosts=4)) == pytest.approx(2 * 3 * 1000 / 1e9)
+    assert seconds(line(replicas=8, micro_batch=3, hosts=8)) == pytest.approx(3 * 1000 / 1e9)
+    many = line(replicas=8, micro_batch=3, hosts=8)
+    assert seconds(gateway(many, pcie_bytes_per_s=1e8)) == pytest.approx(3 * 1000 / 1e8)
+    assert seconds(gateway(many, host_bytes_per_s=2e8)) == pytest.approx(3 * 1000 / 2e8)
+
+
+def test_replicas_behind_one_gateway_share_its_port():
+    """ResNet-50: four replicas a machine, 20 images of 150,528 B each."""
+    setup = published("resnet50", "pod16")
+    assert setup.mapping.replicas == 16
+    fast_servers = replace(setup.machine.topology.hosts, server_bytes_per_s=1e15)
+    topology = replace(setup.machine.topology, hosts=fast_servers)
+    machine = replace(setup.machine, topology=topology)
+    images = setup.mapping.micro_batch * 224 * 224 * 3
+    assert host_input_s(setup.workload, setup.mapping, machine) == pytest.approx(4 * images / 12.5e9, rel=1e-12)
+
+
+def test_a_faster_chip_changes_no_input():
+    setup = line(replicas=2)
+    topology = replace(setup.machine.topology, chip=chip(clock_hz=9e9))
+    machine = replace(setup.machine, topology=topology)
+    assert host_input_s(setup.workload, setup.mapping, machine) == host_input_s(
+        setup.workload, setup.mapping, setup.machine
+    )
+    assert replace(setup, machine=machine).work_s() != setup.work_s()

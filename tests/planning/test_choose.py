@@ -1,0 +1,205 @@
+"""From flags to a mapping: what is refused and why, what is used as given, what is said about it."""
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
+from podsim.planning import choose
+from podsim.planning.search import Wanted
+
+BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
+
+
+def refused(kind=InputError, **flags):
+    with pytest.raises(kind) as caught:
+        podsim.predict("bert", engine="analytic", **flags)
+    return caught.value
+
+
+def machine(name):
+    return catalog.topology(name).value
+
+
+# --- numbers no machine can have ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch"])
+@pytest.mark.parametrize("value", [0, -3])
+def test_every_count_is_at_least_one(name, value):
+    with pytest.raises(InputError) as caught:
+        choose.check(Wanted(**{name: value}), machine("pod16"), "bert")
+    assert caught.value.code == "bad-mapping"
+    assert f"--{name.replace('_', '-')} must be at least 1, not {value}" in caught.value.context
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"replicas": 3}, "--replicas must be a power of two (2 or 4), not 3"),
+        ({"ipus_per_replica": 12}, "--ipus-per-replica must be a power of two (8 or 16), not 12"),
+        ({"ipus_per_replica": 128}, "--ipus-per-replica must be at most 64, an IPU-Link domain, not 128"),
+        ({"accumulation": 4, "global_batch": 64}, "--accumulation and --global-batch both say"),
+    ],
+)
+def test_a_mapping_no_machine_can_have_is_refused(flags, said):
+    error = refused(pod=1024, **flags)
+    assert error.code == "bad-mapping"
+    assert len(error.context) == 1
+    assert error.context[0].startswith(said)
+    assert "podsim workload show bert" in error.hint
+
+
+def test_a_mapping_larger_than_the_machine_is_refused_with_both_counts():
+    error = refused(pod=64, replicas=16, ipus_per_replica=8)
+    assert error.code == "bad-mapping"
+    (said,) = error.context
+    assert "128" in said
+    assert "pod64 has 64" in said
+
+
+def test_everything_wrong_is_said_at_once():
+    error = refused(pod=16, replicas=3, ipus_per_replica=6, accumulation=2, global_batch=12)
+    assert len(error.context) == 4
+
+
+def test_counts_that_suit_are_let_through():
+    choose.check(Wanted(16, 4, 1, 1), machine("pod64"), "bert")
+    choose.check(Wanted(), machine("pod1"), "bert")
+
+
+# --- presets --------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_preset_lists_those_there_are():
+    error = refused(pod=16, preset="mlperf-v9.9-closed")
+    assert error.code == "unknown-preset"
+    assert all(item.name in error.context[0] for item in BERT.presets)
+
+
+def test_a_preset_of_another_machine_names_its_own():
+    error = refused(pod=512, preset="mlperf-v1.1-open")
+    assert error.code == "unknown-preset"
+    assert "was published for pod16, pod64, pod128, not for pod512" in error.message
+    assert error.hint == "--topology pod16"
+
+
+@pytest.mark.parametrize("flag", ["replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch"])
+def test_a_preset_and_a_part_of_a_mapping_cannot_both_hold(flag):
+    error = refused(pod=16, preset="mlperf-v1.1-closed", **{flag: 2})
+    assert error.code == "conflicting-flags"
+    assert f"--{flag.replace('_', '-')}" in error.message
+
+
+@pytest.mark.parametrize("workload", [BERT, RESNET], ids=lambda workload: workload.name)
+def test_every_preset_is_predicted_as_published(workload):
+    for preset in workload.presets:
+        found = podsim.predict(workload.name, topology=preset.topology, preset=preset.name, engine="analytic")
+        mapping = found.mapping
+        assert (mapping.replicas, mapping.ipus_per_replica) == (preset.replicas, preset.ipus_per_replica)
+        assert (mapping.micro_batch, mapping.accumulation) == (preset.micro_batch, preset.accumulation)
+        assert mapping.practice.name == preset.practice
+        assert (found.hosts, found.sdk) == (preset.hosts, preset.sdk)
+        assert (found.optimizer, found.division) == (preset.optimizer, preset.division)
+        assert found.choice.given == f"preset {preset.name}"
+
+
+def test_a_preset_is_the_mapping_its_flags_give():
+    """The search for the practice ends at the published one, so both ways agree to the last digit."""
+    preset = podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed")
+    flags = podsim.predict("bert", pod=64, replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
+    assert flags.mapping == preset.mapping
+    assert flags.time_to_train_s == preset.time_to_train_s
+    assert (flags.choice.given, preset.choice.given) == ("flags", "preset mlperf-v1.1-closed")
+
+
+# --- as given -------------------------------------------------------------------------------------------------------
+
+SPLIT = {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2}
+
+
+def test_a_global_batch_stands_for_its_accumulation():
+    batch = podsim.predict("bert", pod=64, **SPLIT, global_batch=3072, engine="analytic")
+    assert batch.mapping.accumulation == 96
+    assert batch == podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
+
+
+@pytest.mark.parametrize(
+    ("batch", "hint"),
+    [
+        (1000, "--global-batch 992 or --global-batch 1024"),
+        (3073, "--global-batch 3072 or --global-batch 3104"),
+        (31, "--global-batch 32"),
+        (1, "--global-batch 32"),
+    ],
+)
+def test_a_global_batch_that_does_not_divide_names_the_nearest(batch, hint):
+    error = refused(pod=64, **SPLIT, global_batch=batch)
+    assert (error.code, error.hint) == ("mapping-does-not-divide", hint)
+    assert error.context == ("one micro-batch of all replicas is 32 samples",)
+    for word in hint.split(" or "):
+        named = int(word.removeprefix("--global-batch "))
+        assert podsim.predict("bert", pod=64, **SPLIT, global_batch=named, engine="analytic").mapping
+
+
+def test_a_mapping_that_does_not_fit_says_what_would():
+    error = refused(Infeasible, pod=16, replicas=16, ipus_per_replica=1, micro_batch=1, accumulation=1)
+    assert error.code == "does-not-fit"
+    assert "GB on IPU 0 of a replica" in error.context[0]
+    words = error.hint.split(" fits at ")[0].split()
+    flags = dict(zip((word[2:].replace("-", "_") for word in words[::2]), map(int, words[1::2]), strict=True))
+    assert podsim.predict("bert", pod=16, **flags, accumulation=1, engine="analytic").memory.fits
+
+
+def test_a_micro_batch_too_large_is_answered_with_a_smaller_one():
+    error = refused(Infeasible, pod=64, replicas=8, ipus_per_replica=8, micro_batch=32, accumulation=1)
+    assert "--ipus-per-replica 8 --micro-batch" in error.hint
+
+
+def test_idle_ipus_are_said_and_not_counted():
+    half = podsim.predict("bert", pod=128, **SPLIT, accumulation=96, engine="analytic")
+    assert "64 of 128 IPUs stand idle under this mapping" in half.assumptions
+    full = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
+    assert not any("idle" in line for line in full.assumptions)
+    assert half.step_s.value == pytest.approx(full.step_s.value, rel=0.1)
+    assert half.mfu == pytest.approx(full.mfu, rel=0.1)
+
+
+def test_what_no_flag_says_is_said():
+    found = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
+    said = "\n".join(found.assumptions)
+    for words in ("chip gc200, of the machine", "SDK 2.3, the newest", "hosts: 1", "practice popart-v1.1-pod64"):
+        assert words in said
+    stated = podsim.predict(
+        "bert", pod=64, **SPLIT, accumulation=96, engine="analytic", chip="gc200", sdk="2.3", hosts=1
+    )
+    quiet = "\n".join(stated.assumptions)
+    assert not any(words in quiet for words in ("of the machine named", "newest calibrated", "hosts: "))
+    assert stated.time_to_train_s == found.time_to_train_s
+
+
+def test_a_chip_without_points_says_whose_parameters_it_borrows():
+    found = podsim.predict("bert", topology="bow-pod64", preset="mlperf-v2.0-closed", engine="analytic")
+    assert any(
+        line == "bow has no calibration point: fitted parameters are those of gc200" for line in found.assumptions
+    )
+
+
+# --- hosts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("workload", "topology", "hosts"),
+    [
+        (BERT, "pod16", 1), (BERT, "pod64", 1), (BERT, "pod128", 2), (BERT, "pod512", 8), (BERT, "m2000", 1),
+        (RESNET, "pod64", 4), (RESNET, "pod256", 16), (RESNET, "pod512", 32),
+    ],
+)  # fmt: skip
+def test_hosts_are_those_of_published_runs_in_proportion(workload, topology, hosts):
+    assert choose.usual_hosts(workload, machine(topology), None) == hosts
+
+
+def test_more_hosts_than_the_machine_takes_are_refused():
+    error = refused(pod=16, hosts=9)
+    assert error.code == "bad-mapping"
+    assert "--hosts" in error.hint

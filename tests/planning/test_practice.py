@@ -1,0 +1,80 @@
+"""Which published practice a mapping follows, and what is relaxed where none was published."""
+
+from dataclasses import replace
+
+import pytest
+
+from podsim.errors import InputError, MissingParameter
+from podsim.files import catalog
+from podsim.model.training import StatePlace
+from podsim.planning.practice import Planner, nearest, options, published
+
+BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
+
+
+@pytest.mark.parametrize(
+    ("chip", "sdk", "size", "replicas", "name"),
+    [
+        ("gc200", "2.1", 4, 4, "popart-v1.0-pod16"),
+        ("gc200", "2.3", 4, 4, "popart-v1.1-pod16"),
+        ("gc200", "2.1", 8, 8, "popart-v1.0-pod64"),
+        ("gc200", "2.3", 8, 8, "popart-v1.1-pod64"),
+        ("gc200", "2.3", 8, 16, "popart-v1.1-pod128"),
+        ("gc200", "2.3", 8, 512, "popart-v1.1-pod128"),
+        ("bow", "2.3", 8, 2, "popart-v2.0-pod16"),
+        ("bow", "2.3", 8, 8, "popart-v2.0-pod64"),
+    ],
+)
+def test_the_practice_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, size, replicas, name):
+    assert published(BERT, chip, sdk, size, replicas).name == name
+    assert [practice.name for practice in options(BERT, chip, sdk, size, replicas)] == [name]
+
+
+def test_without_a_practice_the_nearest_gives_all_but_its_split():
+    found = nearest(BERT, "gc200", "2.3", 16)
+    assert found.name == "popart-v1.1-pod64, split evenly"
+    assert found.layout == ()
+
+
+def test_the_chip_counts_more_than_the_size():
+    assert nearest(BERT, "bow", "2.3", 4).chips == ("bow",)
+
+
+def test_storage_is_relaxed_in_order_and_each_option_once():
+    tried = options(BERT, "gc200", "2.3", 16, 4)
+    assert len(tried) == len(set(map(repr, tried)))
+    assert tried[0].state is StatePlace.ON_CHIP
+    assert tried[-1].state is StatePlace.STREAMING
+
+
+def test_a_workload_without_practice_says_what_is_missing():
+    with pytest.raises(MissingParameter) as caught:
+        nearest(replace(BERT, practices=()), "gc200", "2.3", 8)
+    assert "podsim workload show bert" in caught.value.hint
+
+
+def test_the_first_option_that_fits_is_taken():
+    """State that does not fit the SRAM goes to streaming memory before anything else gives."""
+    planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
+    mapping, held = planner.first_that_fits(replicas=2, ipus_per_replica=2, micro_batch=1, accumulation=8)
+    alone, _ = planner.first_that_fits(replicas=1, ipus_per_replica=16, micro_batch=1, accumulation=8)
+    assert alone.state is StatePlace.ON_CHIP
+    assert not held.fits or mapping.state is StatePlace.STREAMING
+
+
+def test_a_practice_that_needs_more_ipus_than_given_is_refused():
+    planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
+    practice = published(BERT, "gc200", "2.3", 8, 8)
+    with pytest.raises(InputError) as caught:
+        planner.mapping(practice, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
+    assert caught.value.code == "mapping-does-not-divide"
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("workload", [BERT, RESNET], ids=lambda workload: workload.name)
+def test_every_even_split_holds_every_unit_once(workload, size):
+    planner = Planner(workload, catalog.topology("pod64").value, "2.3")
+    practice = nearest(workload, "gc200", "2.3", size)
+    stages = planner.mapping(practice, replicas=1, ipus_per_replica=size, micro_batch=1, accumulation=1).stages
+    assert [unit for stage in stages for unit in stage.units] == list(workload.units)
+    assert {stage.ipu for stage in stages} == set(range(size))

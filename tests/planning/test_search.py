@@ -1,0 +1,187 @@
+"""The mapping podsim chooses: legal, the best it weighed, and shown with what it was weighed against."""
+
+from itertools import pairwise
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
+from podsim.model.quantity import Grade
+from podsim.planning.search import UNPROVEN
+
+MACHINES = ["pod4", "pod16", "pod64", "pod128", "pod256", "pod512", "pod1024", "bow-pod64"]
+ASKED = [(workload, name) for workload in ("bert", "resnet50") for name in MACHINES]
+FOUND = {}
+
+
+def predicted(workload, name):
+    """Each question once."""
+    if (workload, name) not in FOUND:
+        FOUND[workload, name] = podsim.predict(workload, topology=name, engine="analytic")
+    return FOUND[workload, name]
+
+
+def published_sizes(workload):
+    return {size for practice in catalog.workload(workload).value.practices for size in practice.ipus_per_replica}
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_the_chosen_mapping_is_legal(workload, name):
+    found = predicted(workload, name)
+    mapping = found.mapping
+    assert mapping.ipus <= found.ipus
+    assert found.memory.fits
+    placed = [unit.name for stage in mapping.stages for unit in stage.units]
+    assert placed == [unit.name for unit in catalog.workload(workload).value.units]
+    assert {stage.ipu for stage in mapping.stages} == set(range(mapping.ipus_per_replica))
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_no_mapping_that_was_weighed_beats_the_chosen_one(workload, name):
+    """Where a replica size was never published it has to be 5 % better, and the reason names it."""
+    found = predicted(workload, name)
+    chosen = next(c for c in found.choice.considered if c.mapping == found.mapping)
+    proven = published_sizes(workload)
+    for other in found.choice.considered:
+        handicap = 1.0 if other.mapping.ipus_per_replica in proven else 1 + UNPROVEN
+        mine = 1.0 if found.mapping.ipus_per_replica in proven else 1 + UNPROVEN
+        assert chosen.time_to_train_s * mine <= other.time_to_train_s * handicap * (1 + 1e-12)
+    quicker = any(c.time_to_train_s < chosen.time_to_train_s for c in found.choice.considered)
+    assert quicker == ("quicker, too little to trust" in found.choice.reason)
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_what_is_shown_was_timed_and_not_estimated(workload, name):
+    """The first row is the chosen mapping with the very step time of the answer."""
+    found = predicted(workload, name)
+    first = found.choice.considered[0]
+    assert first.mapping == found.mapping
+    assert first.step_s == pytest.approx(found.step_s.value, rel=1e-12)
+    assert first.samples == pytest.approx(found.samples_to_converge.value, rel=1e-12)
+    assert first.memory == pytest.approx(found.memory.fraction)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 96},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 64},
+        {"replicas": 16, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 48},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 1, "accumulation": 256},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 144},
+    ],
+)
+def test_no_mapping_given_by_hand_beats_the_search(flags):
+    by_hand = podsim.predict("bert", pod=64, **flags, engine="analytic")
+    assert predicted("bert", "pod64").time_to_train_s.value <= by_hand.time_to_train_s.value * 1.01
+
+
+def test_at_pod512_convergence_limits_the_batch_and_the_choice_shows_it():
+    """The same split at a smaller batch needs fewer samples and at a larger one a thinner all-reduce: both lose."""
+    found = predicted("bert", "pod512")
+    chosen, mapping = found.choice.considered[0], found.mapping
+    same = [c for c in found.choice.considered if c.mapping.replicas == mapping.replicas]
+    smaller = [c for c in same if c.mapping.global_batch <= mapping.global_batch / 2]
+    larger = [c for c in same if c.mapping.global_batch >= mapping.global_batch * 2]
+    assert smaller
+    assert larger
+    for other in smaller:
+        assert other.samples < chosen.samples
+        assert other.mapping.global_batch / other.step_s < mapping.global_batch / chosen.step_s
+    for other in larger:
+        assert other.samples > chosen.samples
+        assert other.mapping.global_batch / other.step_s > mapping.global_batch / chosen.step_s
+    assert "memory would hold a batch above" in found.choice.reason
+    assert max(c.memory for c in larger) <= 1
+
+
+def test_with_the_samples_given_nothing_holds_the_batch():
+    """The larger the better, so the choice goes to the largest batch weighed, and no word of convergence."""
+    free = podsim.predict("bert", pod=64, samples=3e6, engine="analytic")
+    assert free.mapping.global_batch > predicted("bert", "pod64").mapping.global_batch
+    assert "convergence" not in free.choice.reason
+
+
+@pytest.mark.parametrize(
+    ("workload", "name", "beyond"),
+    [("bert", "pod512", 4), ("bert", "pod1024", 8), ("resnet50", "pod1024", 4), ("bert", "pod4", 4)],
+)
+def test_beyond_the_machines_calibrated_the_answer_says_by_how_much(workload, name, beyond):
+    found = predicted(workload, name)
+    assert (found.time_to_train_s.grade, found.time_to_train_s.beyond) == (Grade.EXTRAPOLATED, beyond)
+    assert (found.step_s.grade, found.step_s.beyond) == (Grade.EXTRAPOLATED, beyond)
+
+
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+def test_a_larger_pod_is_quicker_and_less_sure(workload):
+    sizes = [predicted(workload, f"pod{ipus}") for ipus in (4, 16, 64, 128, 256, 512, 1024)]
+    times = [found.time_to_train_s for found in sizes]
+    assert all(more.value < less.value for less, more in pairwise(times))
+    widths = [found.step_s.high / found.step_s.low for found in sizes[-3:]]
+    assert widths == sorted(set(widths))
+
+
+def test_at_one_global_batch_more_ipus_are_each_less_busy():
+    found = [podsim.predict("bert", pod=ipus, global_batch=12288, engine="analytic").mfu for ipus in (64, 256, 1024)]
+    assert found == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "holds"),
+    [
+        ({"replicas": 4}, lambda m: m.replicas == 4),
+        ({"ipus_per_replica": 16}, lambda m: m.ipus_per_replica == 16),
+        ({"micro_batch": 1}, lambda m: m.micro_batch == 1),
+        ({"accumulation": 50}, lambda m: m.accumulation == 50),
+        ({"global_batch": 4608}, lambda m: m.global_batch == 4608),
+        ({"replicas": 8, "global_batch": 4608}, lambda m: (m.replicas, m.global_batch) == (8, 4608)),
+        ({"micro_batch": 2, "accumulation": 10}, lambda m: (m.micro_batch, m.accumulation) == (2, 10)),
+    ],
+)
+def test_what_is_fixed_stays_and_the_rest_is_searched(flags, holds):
+    found = podsim.predict("bert", pod=64, **flags, engine="analytic")
+    assert holds(found.mapping)
+    assert found.choice.given == "search"
+    assert all(holds(c.mapping) for c in found.choice.considered)
+
+
+@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or --global-batch 1004"), (2, "4")])
+def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch, hint):
+    with pytest.raises(InputError) as caught:
+        podsim.predict("bert", pod=64, global_batch=batch, engine="analytic")
+    assert caught.value.code == "mapping-does-not-divide"
+    assert f"--global-batch {hint}" in caught.value.hint
+
+
+def test_more_ipus_a_replica_than_there_are_blocks_do_not_divide():
+    with pytest.raises(InputError) as caught:
+        podsim.predict("resnet50", pod=64, ipus_per_replica=64, engine="analytic")
+    assert caught.value.code == "mapping-does-not-divide"
+    assert "--ipus-per-replica" in caught.value.hint
+
+
+def test_a_model_that_no_split_holds_is_answered_no():
+    with pytest.raises(Infeasible) as caught:
+        podsim.predict("bert", pod=16, changes={"workload.transformer.layers": "400"}, engine="analytic")
+    assert caught.value.code == "does-not-fit"
+
+
+@pytest.mark.parametrize("flags", [{"accumulation": 10**12}, {"global_batch": 32 * 10**12}])
+def test_a_step_of_very_many_micro_batches_is_answered_too(flags):
+    """Equal cycles fold: a million million micro-batches take no longer to predict than a hundred."""
+    split = {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2}
+    found, small = (podsim.predict("bert", pod=64, **split, **asked) for asked in (flags, {"accumulation": 1000}))
+    assert found.step_s.value == pytest.approx(small.timeline.period_s * 10**12, rel=1e-6)
+
+
+def test_rejected_mappings_are_counted_by_reason():
+    found = predicted("bert", "pod64")
+    assert found.choice.rejected["do not fit in SRAM"] > 0
+    assert found.choice.legal > len(found.choice.considered)
+
+
+def test_progress_ends_when_all_sizes_are_done():
+    seen = []
+    podsim.predict("bert", pod=64, engine="analytic", on_progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(done, len(seen)) for done in range(1, len(seen) + 1)]

@@ -1,0 +1,189 @@
+"""How sure an answer is: spreads, grades, and the score of MLPerf simulated."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from podsim.convergence.samples import Samples
+from podsim.files import catalog
+from podsim.model.machine import Machine
+from podsim.model.quantity import Grade
+from podsim.predicting import intervals
+from podsim.predicting.intervals import (
+    OTHER_CHIP,
+    PER_DOUBLING,
+    given_samples,
+    lognormal,
+    step_spread,
+    time_to_train,
+    worst,
+)
+from podsim.predicting.run import NO_OVERHEAD, Pace, run, stop_samples
+
+PARAMETERS = catalog.parameters()
+BENCHMARK = replace(catalog.workload("bert").value.benchmark, runs_scored=5)
+PACE = Pace(
+    step_s=1, evaluation_s=1, samples_per_step=1, benchmark=BENCHMARK, overhead=replace(NO_OVERHEAD, startup_s=10),
+    interval_samples=100,
+)  # fmt: skip
+CERTAIN = 0.0, Grade.INTERPOLATED, 1.0
+
+
+def need(**changes):
+    stated = {"mean": 1000, "seed_spread": 0.0, "doubt": 0.0, "grade": Grade.MEASURED, "beyond": 1.0, "basis": ""}
+    return Samples(**(stated | changes))
+
+
+def machine(name, parameters=PARAMETERS):
+    return Machine(topology=catalog.topology(name).value, parameters=parameters, sdk="2.3", hosts=1)
+
+
+# --- spread and grade of a step -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pod16", "pod64", "pod128"])
+def test_inside_the_fitted_sizes_a_step_is_as_sure_as_a_held_out_one(name):
+    assert step_spread(machine(name), "bert") == (PARAMETERS.step_error, Grade.INTERPOLATED, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "beyond"),
+    [
+        ("pod256", "bert", 2),
+        ("pod512", "bert", 4),
+        ("pod512", "resnet50", 2),
+        ("pod4", "bert", 4),
+        ("m2000", "bert", 4),
+    ],
+)
+def test_beyond_the_fitted_sizes_doubt_grows_by_the_doubling(name, workload, beyond):
+    spread, grade, found = step_spread(machine(name), workload)
+    assert (grade, found) == (Grade.EXTRAPOLATED, beyond)
+    assert spread == pytest.approx(math.hypot(PARAMETERS.step_error, PER_DOUBLING * math.log2(beyond)))
+
+
+def test_a_chip_without_a_point_is_extrapolated_at_any_size():
+    spread, grade, beyond = step_spread(machine("bow-pod64"), "bert")
+    assert (grade, beyond) == (Grade.EXTRAPOLATED, 1)
+    assert spread == pytest.approx(math.hypot(PARAMETERS.step_error, OTHER_CHIP))
+
+
+def test_a_workload_without_a_point_is_assumed():
+    spread, grade, _ = step_spread(machine("pod64"), "mine")
+    assert grade is Grade.ASSUMED
+    assert spread > PARAMETERS.step_error
+
+
+def test_ninety_percent_of_a_lognormal():
+    """z = 1.645: exp(0.1645) = 1.1788."""
+    found = lognormal(100, 0.1, Grade.MEASURED, 1)
+    assert (found.low, found.high) == pytest.approx((100 / 1.17881, 100 * 1.17881), rel=1e-4)
+
+
+def test_the_worst_grade_wins():
+    assert worst(Grade.MEASURED, Grade.ASSUMED, Grade.EXTRAPOLATED) is Grade.ASSUMED
+    assert worst(Grade.MEASURED, Grade.INTERPOLATED) is Grade.INTERPOLATED
+
+
+# --- the score of a benchmark ---------------------------------------------------------------------------------------
+
+
+def test_a_score_is_the_mean_without_the_fastest_and_the_slowest(monkeypatch):
+    """Five runs need 500, 1,000, 2,000, 4,000 and 8,000 samples of 1 s, evaluate every 100, and start for 10 s.
+
+    They take 515, 1,020, 2,030, 4,050 and 8,090 s; the score is (1,020 + 2,030 + 4,050) / 3.
+    """
+
+    class Loaded:
+        def standard_normal(self, shape):
+            if shape == (1, 2):
+                return np.zeros(shape)
+            return np.array([[math.log(factor) for factor in (4, 0.5, 8, 1, 2)]])
+
+    monkeypatch.setattr(intervals, "SCORES", 1)
+    monkeypatch.setattr(np.random, "default_rng", lambda _: Loaded())
+    found = time_to_train(PACE, need(seed_spread=1.0), CERTAIN, 0)
+    assert found.value == pytest.approx((1020 + 2030 + 4050) / 3)
+    assert found.low == found.high == found.value
+
+
+def test_without_any_doubt_the_answer_is_the_run_itself():
+    found = time_to_train(PACE, need(), CERTAIN, 0)
+    assert found.low == found.value == found.high == run(PACE, 1000).total_s == 1020
+
+
+def test_time_to_train_is_quantised_by_the_evaluations():
+    """With no spread, all needs of one interval take the same time."""
+    seconds = {time_to_train(PACE, need(mean=mean), CERTAIN, 0).value for mean in (960, 1000, 1040, 1050)}
+    assert seconds == {1020}
+    assert time_to_train(PACE, need(mean=1051), CERTAIN, 0).value == 1121
+
+
+def test_the_same_seed_gives_the_same_bytes_and_others_stay_close():
+    def asked(seed):
+        return time_to_train(PACE, need(seed_spread=0.06, doubt=0.05), (0.05, Grade.INTERPOLATED, 1.0), seed)
+
+    assert asked(3) == asked(3)
+    values = [asked(seed).value for seed in range(10)]
+    assert len(set(values)) == 10
+    assert max(values) / min(values) < 1.03
+
+
+@pytest.mark.parametrize(
+    ("seed_spread", "doubt", "slower"), [(0.06, 0.05, 0.05), (0.15, 0.0, 0.0), (0.0, 0.0, 0.1), (0.0, 0.2, 0.0)]
+)
+def test_the_interval_holds_ninety_percent_of_new_scores(seed_spread, doubt, slower):
+    """2,000 scores drawn here by the rule: every run its luck, every score its doubt in steps and in samples.
+
+    An evaluation after each sample, so that scores are not lumps of probability.
+    """
+    often = replace(PACE, interval_samples=1)
+    found = time_to_train(often, need(seed_spread=seed_spread, doubt=doubt), (slower, Grade.INTERPOLATED, 1.0), 0)
+    stream = np.random.default_rng(2024)
+    inside = 0
+    for _ in range(2000):
+        pace_s, more = math.exp(slower * stream.standard_normal()), math.exp(doubt * stream.standard_normal())
+        times = []
+        for _ in range(5):
+            needed = 1000 * more * math.exp(seed_spread * stream.standard_normal())
+            times.append(10 + 2 * stop_samples(BENCHMARK, 1, needed) * pace_s)
+        inside += found.low - 1e-9 <= sum(sorted(times)[1:-1]) / 3 <= found.high + 1e-9
+    assert 0.86 <= inside / 2000 <= 0.94
+
+
+def test_a_score_is_surer_than_one_run():
+    """Five runs, the extremes dropped, average much of the luck away."""
+    luck = time_to_train(PACE, need(seed_spread=0.15), CERTAIN, 0)
+    one = lognormal(1020, 0.15, Grade.MEASURED, 1)
+    assert luck.high - luck.low < 0.75 * (one.high - one.low)
+
+
+def test_the_answer_is_no_surer_than_its_worst_part():
+    found = time_to_train(PACE, need(grade=Grade.EXTRAPOLATED, beyond=2), (0.1, Grade.INTERPOLATED, 8), 0)
+    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 8)
+
+
+def test_given_samples_leave_only_the_step_in_doubt():
+    """990 of 1,010 + 10 s hang on the step: 10 s to start do not."""
+    found = given_samples(PACE, 1000, (0.1, Grade.EXTRAPOLATED, 4))
+    factor = math.exp(intervals.NINETY * 0.1)
+    assert found.value == 1020
+    assert (found.low, found.high) == pytest.approx((10 + 1010 / factor, 10 + 1010 * factor))
+    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 4)
+
+
+def test_overheads_outside_training_do_not_slow_down_with_the_step():
+    """Checkpoints are evaluated after training, in another graph."""
+    benchmark = catalog.workload("resnet50").value.benchmark
+    overhead = replace(NO_OVERHEAD, graph_switch_s=50, first_evaluation_s=30)
+    pace = replace(PACE, benchmark=benchmark, overhead=overhead, interval_samples=None, samples_per_step=1281167)
+    found = given_samples(pace, 4 * 1281167, (0.1, Grade.INTERPOLATED, 1))
+    assert found.value == 84
+    assert found.high == pytest.approx(80 + 4 * math.exp(intervals.NINETY * 0.1))
+
+
+def test_the_note_says_what_calibration_is_worth():
+    said = intervals.held_out_note(PARAMETERS)
+    assert said == f"16 calibration points, held-out error {100 * PARAMETERS.step_error:.1f} % (rms)"
