@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from podsim.api import calibrate, freeze, predict, validate
 
-__all__ = ["calibrate", "freeze", "predict", "validate"]
+__all__ = ["calibrate", "freeze", "op", "trace", "microbenchmarks", "predict", "validate"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)

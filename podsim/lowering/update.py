@@ -8,17 +8,16 @@ import math
 from dataclasses import dataclass
 
 from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import rates
 from podsim.model.fabric import Shape
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics import collectives
 from podsim.physics.links import alone_s
-from podsim.physics.optimizers import PASSES
-from podsim.physics.sram import sram_s
 from podsim.physics.sync import machine_sync_s
+from podsim.tiles import update as optimizers
+from podsim.tiles.supersteps import total
 
-UPDATE_BYTES = 4  # the optimizers compute in float (mlperf-training-v1-1, lamb in FLOAT)
-UPDATE_RATE = 1 / 3  # of SRAM bandwidth: poplibs vector operators move 8 B of 24 a cycle
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
 
@@ -67,10 +66,8 @@ class Update:
 
     @property
     def start_s(self) -> float:
-        """Software cost of one phase of a collective [s], with the factor of an older release (Eq. 10)."""
-        factor = f"sdk-{self.pipeline.machine.sdk}.collective"
-        fitted = self.pipeline.machine.parameters.fitted
-        return self.parameter("collective.start") * (fitted[factor].value if factor in fitted else 1.0)
+        """Software cost of one phase of a collective [s]."""
+        return self.parameter("collective.start")
 
 
 def shares(pipeline: Pipeline) -> tuple[Share, ...]:
@@ -189,24 +186,35 @@ def _machine_bytes(update: Update) -> dict[int, float]:
 
 
 def _optimizer(update: Update) -> list[Task]:
-    """Every IPU updates its weights or its shard (Eq. 11); state in streaming memory comes and goes (Eq. 12)."""
+    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
-    chip, gateway = pipeline.machine.chip, pipeline.machine.topology.gateway
-    passes = PASSES[update.optimizer]
+    gateway = pipeline.machine.topology.gateway
     shards = update.local if practice.state_sharded else 1
     tasks: list[Task] = []
-    for replica in pipeline.replicas:
-        for share in update.shares:
-            elements, where = share.parameters / shards, replica * pipeline.mapping.ipus_per_replica + share.ipu
-            moved = elements * (passes.reads + passes.writes) * UPDATE_BYTES
-            cut: Cut = ((Part.WEIGHT_UPDATE, sram_s(moved, chip, UPDATE_RATE)),)
-            if practice.state is StatePlace.STREAMING:
-                state = 2 * elements * sum(practice.moment_bytes)
-                cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))
+    for share in update.shares:
+        elements = math.ceil(share.parameters / shards)
+        cut: Cut = ((Part.WEIGHT_UPDATE, _update_s(update, elements)),) if elements else ()
+        if practice.state is StatePlace.STREAMING:
+            state = 2 * elements * sum(practice.moment_bytes)
+            cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))
+        for replica in pipeline.replicas:
+            where = replica * pipeline.mapping.ipus_per_replica + share.ipu
             tasks.append(Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE))
     hops = pipeline.machine.topology.ipus_per_rack
-    sync = ((Part.SYNC, machine_sync_s(chip, hops)),)
-    return [*tasks, Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC)]
+    sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
+    tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
+    if practice.returns_to_host:
+        host: Cut = ((Part.HOST_STEP, update.parameter("step.host")),)
+        tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
+    return tasks
+
+
+def _update_s(update: Update, elements: int) -> float:
+    """The optimizer's plan for so many weights [s]."""
+    planned = rates(update.pipeline.machine, update.pipeline.workload)
+    target = planned.planner.target
+    found = optimizers.plan(update.optimizer, elements, target.precision, target.chip)
+    return total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
 
 
 def _fixed(name: str, part: Part, seconds: float) -> Task:

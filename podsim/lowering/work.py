@@ -15,7 +15,9 @@ from podsim.tiles.plan import Planner, Target
 def rates(machine: Machine, workload: Workload) -> Rates:
     """What operators of a workload are planned for on a machine."""
     planner = Planner(Target(machine.chip, workload.precision))
-    return Rates(planner, machine.parameters.value("program.stretch"))
+    parameters, older = machine.parameters, f"sdk-{machine.sdk}.program"
+    stretch = parameters.value("program.stretch")
+    return Rates(planner, stretch * (parameters.value(older) if older in parameters.fitted else 1.0))
 
 
 @dataclass(frozen=True, slots=True)

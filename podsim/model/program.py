@@ -25,6 +25,7 @@ class Part(StrEnum):
     WEIGHT_UPDATE = "weight_update"
     STREAMING = "streaming_memory"
     HOST = "host_input"
+    HOST_STEP = "host_step"
 
 
 Cut = tuple[tuple[Part, float], ...]

@@ -127,6 +127,7 @@ class Practice:
     collective_buffer_bytes: Annotated[Bytes, Key("collective_buffer")] | None = None
     forward_evaluation: bool = False
     norm_span: Count = 1  # replicas that share batch-norm statistics
+    returns_to_host: bool = False  # the framework returns to its host program after every weight update
     layout: tuple[StageLayout, ...] = ()
 
 

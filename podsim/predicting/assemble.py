@@ -162,6 +162,7 @@ NAMES = {
     Part.WEIGHT_UPDATE: "the weight update",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
+    Part.HOST_STEP: "the host's part of a step",
 }
 
 

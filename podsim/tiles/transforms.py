@@ -141,7 +141,7 @@ def _spatial(layer: Layer) -> Iterator[Way]:
 
 def _groups(layer: Layer) -> tuple[int, ...]:
     """Input groups of the n x 1 vertex: a full block, or a part of one with kernel rows packed beside each other."""
-    parts = tuple(size for size in (4, 8) if layer.inputs <= size < layer.group) if layer.group == 16 else ()
+    parts = tuple(size for size in (layer.group // 4, layer.group // 2) if layer.inputs <= size)
     return (*parts[:1], layer.group)
 
 

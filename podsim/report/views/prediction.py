@@ -19,6 +19,7 @@ PARTS = {
     Part.WEIGHT_UPDATE: "weight update",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
+    Part.HOST_STEP: "host, each step",
 }
 REMARKS = {
     Part.BUBBLE: "fill and drain",
