@@ -9,7 +9,7 @@ from podsim.engines import analytic
 from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
-from podsim.model.program import Part
+from podsim.model.program import Part, StepTimeline
 from podsim.planning.practice import Planner
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
@@ -42,13 +42,15 @@ class Search:
     legal: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
+    full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
 
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = replace(self.question, engine=analytic.run)
         near, far = self._sizes()
-        found = self._found(quick, near) or self._found(quick, far)
+        usual, all_ = self._micro_batches()
+        found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
         if not found:
             raise self._no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -78,11 +80,13 @@ class Search:
         most = 2 * max(self._published(), default=LARGEST_REPLICA)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
-    def _found(self, quick: assemble.Question, sizes: list[int]) -> list[tuple[float, Mapping, MemoryFit]]:
+    def _found(
+        self, quick: assemble.Question, sizes: list[int], micro_batches: tuple[int, ...]
+    ) -> list[tuple[float, Mapping, MemoryFit]]:
         found = []
         for done, size in enumerate(sizes, start=1):
             replicas = self._replicas(size)
-            for micro_batch in self._micro_batches() if replicas else ():
+            for micro_batch in micro_batches if replicas else ():
                 line = self._line(quick, replicas, size, micro_batch)
                 if line is None:
                     break  # a larger micro-batch holds no less
@@ -100,8 +104,12 @@ class Search:
         self.rejected["do not divide"] += 1
         return 0
 
-    def _micro_batches(self) -> tuple[int, ...]:
-        return (self.wanted.micro_batch,) if self.wanted.micro_batch else MICRO_BATCHES
+    def _micro_batches(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Micro-batches to search: those of published mappings, and the rest in case none of those fits."""
+        if self.wanted.micro_batch:
+            return (self.wanted.micro_batch,), ()
+        published = sorted({preset.micro_batch for preset in self.question.workload.presets})
+        return tuple(published), MICRO_BATCHES
 
     def _line(
         self, quick: assemble.Question, replicas: int, size: int, micro_batch: int
@@ -126,13 +134,12 @@ class Search:
                 self.nearest = held, mapping
             return None
         self.legal += len(accumulations)
-        depth = 2 * len(mapping.stages) + 1
-        full = assemble.step(quick, replace(mapping, accumulation=depth))
+        full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
         result = []
         for accumulation in accumulations:
             candidate = replace(mapping, accumulation=accumulation)
             # Below the depth of the pipeline the line is a lower bound; the settled candidates are timed exactly.
-            step_s = full.step_s + full.period_s * (accumulation - depth)
+            step_s = full.step_s + full.period_s * (accumulation - _depth(mapping))
             result.append((self._time_s(quick, candidate, step_s), candidate, held))
         return result
 
@@ -160,15 +167,18 @@ class Search:
         return sorted(counts | {1})
 
     def _settle(self, quick: assemble.Question, mapping: Mapping, held: MemoryFit) -> Considered:
-        """One candidate timed exactly."""
-        timeline = assemble.step(quick, mapping)
+        """One candidate timed exactly: from the line where its pipeline is full, else by itself."""
+        timeline, more = self.full[_split(mapping)], mapping.accumulation - _depth(mapping)
+        if more < 0:
+            timeline, more = assemble.step(quick, mapping), 0
+        step_s = timeline.step_s + more * timeline.period_s
         need = assemble.samples(quick, mapping.global_batch)
         return Considered(
             mapping=mapping,
-            time_to_train_s=self._time_s(quick, mapping, timeline.step_s),
-            step_s=timeline.step_s,
+            time_to_train_s=self._time_s(quick, mapping, step_s),
+            step_s=step_s,
             samples=need.mean,
-            bubble=timeline.breakdown_s[Part.BUBBLE] / timeline.step_s,
+            bubble=timeline.breakdown_s[Part.BUBBLE] / step_s,
             memory=held.fraction,
         )
 
@@ -260,6 +270,11 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
                 f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
             )
     return "no number of IPUs a replica up to 64 holds it; a smaller model would"
+
+
+def _depth(mapping: Mapping) -> int:
+    """Micro-batches that fill a pipeline, whatever its schedule."""
+    return 2 * len(mapping.stages) + 1
 
 
 def _split(mapping: Mapping) -> tuple[int, int, int]:
