@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podsim.api import calibrate, freeze, predict, validate
+    from podsim.api import calibrate, explain_operators, freeze, microbenchmarks, op, predict, trace, validate
 
-__all__ = ["calibrate", "freeze", "op", "trace", "microbenchmarks", "predict", "validate"]
+__all__ = ["calibrate", "explain_operators", "freeze", "microbenchmarks", "op", "predict", "trace", "validate"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.operator_report import OperatorReport
     from podsim.model.prediction import Prediction
+    from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
@@ -116,11 +117,15 @@ def trace(
     from podsim.planning import choose, search
     from podsim.predicting import tracing
 
-    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip, preset, None, hosts, changes)
+    machine, model, named = _asked_of(
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
+    )
     tiles = _one_of("level", level, ("pod", "tile")) == "tile"
     if stage is not None and not tiles:
         raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
-    question = _question(machine, model, named, "closed", None, engine, fidelity, 0)
+    question = _question(
+        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
+    )
     wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     mapping = choose.choose(question, wanted, named, on_progress).mapping
     if not tiles:
@@ -129,6 +134,41 @@ def trace(
     from podsim.lowering.work import stage_plans
 
     return tracing.stage(question, mapping, number, stage_plans(model, mapping, machine, mapping.stages[number]))
+
+
+def explain_operators(
+    workload: str,
+    *,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    preset: str | None = None,
+    replicas: int | None = None,
+    ipus_per_replica: int | None = None,
+    micro_batch: int | None = None,
+    accumulation: int | None = None,
+    global_batch: int | None = None,
+    hosts: int | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+) -> OperatorRanking:
+    """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
+
+    Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
+    """
+    from podsim.lowering.work import stage_plans
+    from podsim.planning import choose, search
+    from podsim.predicting.ranking import ranking
+
+    machine, model, named = _asked_of(
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
+    )
+    question = _question(
+        machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
+    )
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = choose.choose(question, wanted, named).mapping
+    plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
+    return ranking(question, mapping.micro_batch, plans)
 
 
 def _asked_of(

@@ -23,7 +23,7 @@ SPOKEN_TO = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS",
 
 @pytest.fixture(scope="session", autouse=True)
 def plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No colour or width asked for by the caller, no settings, no data folder of the user."""
+    """No colour or width asked for by the caller, no settings, no data or cache folder of the user."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [
             *SPOKEN_TO,
@@ -31,6 +31,7 @@ def plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         ]:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("PYTHONIOENCODING", "utf-8")
         yield
 

@@ -27,7 +27,7 @@ FREE = (
     ),
     Free(
         name="sdk-2.1.program", prior=1.05, prior_error=0.1, least=0.5, most=3.0,
-        meaning="program.stretch under SDK 2.1, relative to 2.3; prior: releases gained a few per cent on unchanged models",
+        meaning="program.stretch under SDK 2.1, relative to 2.3; prior: a release gains a few per cent",
     ),
     Free(
         name="collective.efficiency", prior=0.5, prior_error=0.5, least=0.02, most=1.0,

@@ -1,15 +1,17 @@
 """What each stage of a mapping asks of its IPU for one micro-batch, and what it sends on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.program import Cut, Part
+from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.plan import Planner, Target, plans
 
 
 def rates(machine: Machine, workload: Workload) -> Rates:
@@ -41,6 +43,23 @@ def stage_work(workload: Workload, mapping: Mapping, machine: Machine) -> tuple[
         forward = sum((c[0] for c in costs), TileCost())
         result.append(StageWork(stage, forward, sum((c[1] for c in costs), TileCost()), sent))
     return tuple(result)
+
+
+def stage_plans(
+    workload: Workload, mapping: Mapping, machine: Machine, stage: Stage
+) -> Iterator[tuple[str, Pass, TilePlan]]:
+    """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
+    target = Target(machine.chip, workload.precision)
+    operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
+    backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
+    if mapping.recompute is not Recompute.NONE:
+        backward.insert(0, Pass.RECOMPUTE)
+    order = [(operator, Pass.FORWARD) for operator in operators]
+    order += [(operator, run) for operator in reversed(operators) for run in backward]
+    for operator, run in order:
+        same = Pass.FORWARD if run is Pass.RECOMPUTE else run
+        for plan in plans(operator, same, mapping.micro_batch, target):
+            yield operator.name, run, plan
 
 
 class _CostTable:

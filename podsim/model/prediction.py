@@ -115,6 +115,7 @@ class Prediction:
     run: Run
     mfu: float
     memory: MemoryFit
+    memory_relief: str = ""
     limited_by: str
     assumptions: tuple[str, ...]
     calibration: str

@@ -56,12 +56,12 @@ class TilePlan:
     """One operator on one chip."""
 
     operator: str
-    method: str                                   # "AMP 1x1", "AMP n x 1", "SLIC", "vector", ...
-    splits: Mapping[str, int]                     # parallel and serial splits by name
+    method: str  # "AMP 1x1", "AMP n x 1", "SLIC", "vector", ...
+    splits: Mapping[str, int]  # parallel and serial splits by name
     supersteps: tuple[Superstep, ...]
-    flop: float                                   # arithmetic asked for, padding not counted
-    sram_bytes_per_tile: Mapping[str, float]      # by category, on the fullest tile
+    flop: float  # arithmetic asked for, padding not counted
+    sram_bytes_per_tile: Mapping[str, float]  # by category, on the fullest tile
     tiles_used: int
-    layout_in: str = ""                           # layout in which the first operand is expected
-    layout_out: str = ""                          # layout in which the result is left
+    layout_in: str = ""  # layout in which the first operand is expected
+    layout_out: str = ""  # layout in which the result is left
     alternatives: tuple[Alternative, ...] = field(default=())

@@ -91,6 +91,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     need = samples(question, mapping.global_batch)
     doubt = intervals.step_spread(machine, workload.name)
     step_s = intervals.lognormal(timeline.step_s, *doubt)
+    held = memory.fit(workload, mapping, machine.topology)
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -113,7 +114,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         time_to_train_s=_time_to_train(question, beat, need, doubt),
         run=_run(question, beat, need),
         mfu=_mfu(question, mapping, timeline.step_s),
-        memory=memory.fit(workload, mapping, machine.topology),
+        memory=held,
+        memory_relief=memory.relief(held, machine.chip),
         limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters),

@@ -15,6 +15,7 @@ from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
 from podsim.model.operator_report import OperatorReport
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
 from podsim.model.quantity import Provenance
+from podsim.model.ranking import OperatorRanking
 from podsim.model.trace import Trace
 from podsim.model.validation import FitReport, FreezeReport, Validation
 from podsim.model.workload import Pass, Workload
@@ -69,6 +70,7 @@ def prediction(p: Prediction) -> str:
         "mfu": plain(p.mfu),
         "memory": _memory(p.memory),
         "choice": _choice(p.choice),
+        "memory_relief": p.memory_relief,
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
@@ -240,6 +242,11 @@ def op(report: OperatorReport) -> str:
         "tile_shares": plain(report.timeline.shares),
         "alternatives": plain(plan.alternatives),
     })  # fmt: skip
+
+
+def ranking(value: OperatorRanking) -> str:
+    """`podsim explain --ops --json`, schema podsim.operators/1."""
+    return text("operators", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
 
 
 def trace(value: Trace) -> str:

@@ -1,5 +1,6 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
+from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
@@ -24,6 +25,28 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
         ipus=held,
         streaming_bytes_per_ipu=streaming,
         streaming_capacity_bytes_per_ipu=gateway.streaming_bytes / topology.ipus_per_machine,
+    )
+
+
+RELIEF = {
+    "weights": "more IPUs a replica spread the weights",
+    "gradients": "more IPUs a replica spread the weights and their gradients",
+    "optimizer_state": "state in streaming memory frees it",
+    "stash": "a smaller micro-batch or fewer stages keep fewer activations",
+    "working": "a smaller micro-batch recomputes less at once",
+    "exchange_buffers": "a smaller micro-batch multiplies less at once",
+}
+
+
+def relief(held: MemoryFit, chip: Chip) -> str:
+    """Which tiles are fullest, what takes most of them, and what would relieve them."""
+    full = held.fullest
+    name, most = max(((key, size) for key, size in full.by_category.items() if key in RELIEF), key=lambda pair: pair[1])
+    stages = " and ".join(str(stage) for stage in full.stages)
+    used, limit = full.used_bytes / chip.tiles / 1e3, held.capacity_bytes / chip.tiles / 1e3
+    return (
+        f"the tiles of stage {stages} (IPU {full.ipu}) hold {used:.0f} of {limit:.0f} kB each, "
+        f"{most / chip.tiles / 1e3:.0f} kB of it {name.replace('_', ' ')}: {RELIEF[name]}"
     )
 
 

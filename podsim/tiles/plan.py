@@ -94,7 +94,9 @@ def _product_backward(operator: Operator, shape: Matmul, target: Target) -> tupl
     return (*plans, _product(operator, right, target, ("left", "right"), " gradient of the right operand"))
 
 
-def _weight_gradient(operator: Operator, shape: Matmul | Conv | Stream | Gather, target: Target) -> tuple[TilePlan, ...]:
+def _weight_gradient(
+    operator: Operator, shape: Matmul | Conv | Stream | Gather, target: Target
+) -> tuple[TilePlan, ...]:
     """The gradient of the weights, and its addition to what the micro-batches before have left."""
     if not shape.parameters:
         return ()
@@ -147,7 +149,8 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
     if operator.kind is Kind.POOL:
         return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.BIAS and backward:
-        return (reduction.plan(shape.elements, shape.row, precision, chip, overhead_cycles=0.0, name=f"{name} gradient"),)
+        title = f"{name} gradient"
+        return (reduction.plan(shape.elements, shape.row, precision, chip, overhead_cycles=0.0, name=title),)
     operations = shape.back_operations if backward else shape.operations
     return (vector.plan(shape.elements, operations, precision, chip, name=name),)
 

@@ -30,7 +30,7 @@ class Cycles:
 
 
 def exchange_rates(chip: Chip) -> tuple[float, float, float]:
-    """Send, receive and shared receive of one tile [B/cycle]: the ports, or an exchange bandwidth stated for the chip."""
+    """Send, receive and shared receive of one tile [B/cycle]: the ports, or a bandwidth stated for the chip."""
     exchange = chip.exchange
     scale = exchange.efficiency
     if exchange.bandwidth_bytes_per_s is not None:

@@ -30,10 +30,10 @@ from podsim.planning.practice import Planner
 from podsim.topology.fabric import Fabric, build
 
 FITTED = {
-    "compute.efficiency": 0.5,
-    "sram.efficiency": 0.5,
+    "program.stretch": 2.0,
     "collective.efficiency": 0.5,
     "collective.start": 1e-5,
+    "step.host": 1e-4,
 }
 PRACTICE = Practice(
     name="by hand",
@@ -118,9 +118,9 @@ def pod(*, machines: int = 4, racks: int = 1, closed: bool = False, shape: Shape
 
 
 def unit(name: str, *, products: int = 64, boundary: int = 0, weights: bool = True, tied: bool = False) -> Unit:
-    """A square product and a pass that leaves `boundary` elements a row to the next unit."""
+    """A square product and a copy that leaves `boundary` elements a row to the next unit."""
     product = Matmul(m=products, k=products, n=products, weights=weights)
-    leaves = Stream(elements=products, reads=1, writes=1, back_reads=1, back_writes=1, out_elements=boundary)
+    leaves = Stream(elements=products, operations=("copy",), back_operations=("copy",), out_elements=boundary)
     return Unit(
         name=name,
         group="layer",

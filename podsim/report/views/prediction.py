@@ -30,6 +30,11 @@ REMARKS = {
 EXAMPLES_OF_REJECTED = 8
 
 
+def _fullest(p: Prediction) -> tuple[Note, ...]:
+    """Which tiles are fullest and what would relieve them."""
+    return (Note(p.memory_relief, "fullest", Tone.QUIET),) if p.memory_relief else ()
+
+
 def answer(p: Prediction) -> str:
     """The answer in one line: "2.5 min (2.1 – 3.1)"."""
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
@@ -42,7 +47,7 @@ def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Bloc
         (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
         (Facts(tuple(_facts(p))),),
         (Heading("where a step goes"), _step_bars(p)),
-        (Note(p.limited_by, "limited by", Tone.STRONG),),
+        (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
         tuple(_mapping(p)),
     ]
     if verbose:

@@ -1,0 +1,49 @@
+"""`podsim explain --ops`: what to say of an operator ranking."""
+
+from podsim.model.ranking import OperatorRanking
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+
+MOST_ROWS = 25
+
+
+def document(ranking: OperatorRanking, *, verbose: bool = False) -> Doc:
+    """The ranking as a table; `verbose` lists every operator."""
+    shown = ranking.operators if verbose else ranking.operators[:MOST_ROWS]
+    unit = numbers.scale([row.total_s for row in shown], numbers.STEP_TIME)
+    columns = (
+        Column("operator"), Column("pass", priority=2), Column("times", number=True, priority=5),
+        Column(unit.unit, number=True), Column("share", number=True, priority=1),
+        Column("compute", number=True, priority=3), Column("exchange", number=True, priority=3),
+        Column("sync", number=True, priority=4), Column("bound"),
+    )  # fmt: skip
+    rows = tuple(
+        (row.name, row.run, f"{row.times:,}", unit.number(row.total_s), numbers.percent(row.share, 1),
+         *(numbers.percent(part / row.total_s) for part in (row.compute_s, row.exchange_s, row.sync_s)),
+         row.bound.value)
+        for row in shown
+    )  # fmt: skip
+    blocks: list[Block] = [
+        Heading(f"operators of {ranking.workload} on {ranking.topology} ({ranking.chip}) by time"),
+        Table(columns, rows),
+    ]
+    if len(shown) < len(ranking.operators):
+        rest = sum(row.share for row in ranking.operators[len(shown) :])
+        more = len(ranking.operators) - len(shown)
+        blocks.append(
+            Note(f"and {more:,} more, {numbers.percent(rest, 1)} of the time · -v lists them", "", Tone.QUIET)
+        )
+    blocks.append(
+        Note(
+            f"one micro-batch of {ranking.micro_batch} through all stages of a replica, equal operators of all layers "
+            f"together: {answer(ranking)}",
+            "",
+            Tone.QUIET,
+        )
+    )
+    return Doc((tuple(blocks),))
+
+
+def answer(ranking: OperatorRanking) -> str:
+    """The sum in a line."""
+    return f"{ranking.total_s * 1e3:.1f} ms, of which the longest is {ranking.operators[0].name}"
