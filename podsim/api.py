@@ -182,11 +182,13 @@ def _asked_of(
     changes: Mapping[str, str] | Sequence[str],
 ) -> tuple[Machine, Workload, Preset | None]:
     """The machine with its parameters, the workload, and the preset that is meant."""
-    from podsim.files import catalog
+    from podsim.files import cache, catalog
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
     from podsim.planning import choose
+    from podsim.tiles.plan import Planner
 
+    Planner.memo_of = staticmethod(cache.shelf)
     found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
     parameters = apply_to_parameters(catalog.parameters(), changes)

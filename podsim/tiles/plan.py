@@ -1,13 +1,16 @@
 """Which plan serves an operator in each of its passes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream
 from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, vector
 from podsim.tiles.supersteps import Cycles, total
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,20 @@ class Planned:
     sram_bytes_per_tile: float
 
 
-class Planner:
-    """Plans for one target, remembered by content: parameters do not enter them."""
+class Memo(Protocol):
+    """Keeps results by content between processes."""
 
+    def remember(self, inputs: object, kind: type[T], compute: Callable[[], T]) -> T:
+        """The result for these inputs, computed where nobody has."""
+
+
+class Planner:
+    """Plans for one target, remembered by content: parameters do not enter them.
+
+    `memo_of` opens what later processes may read; without it plans are remembered in this process alone.
+    """
+
+    memo_of: ClassVar[Callable[[object], Memo] | None] = None
     _known: ClassVar[dict[str, dict[object, Planned]]] = {}
 
     def __init__(self, target: Target) -> None:
@@ -46,12 +60,20 @@ class Planner:
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (operator.shape, operator.kind, operator.input_gradient, same, rows)
         if key not in self._mine:
-            found = plans(operator, same, rows, self.target)
-            self._mine[key] = Planned(
-                sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
-                max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
-            )
+            opened = Planner.memo_of
+
+            def compute() -> Planned:
+                return self._planned(operator, same, rows)
+
+            self._mine[key] = opened(self.target).remember(key, Planned, compute) if opened else compute()
         return self._mine[key]
+
+    def _planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
+        found = plans(operator, run, rows, self.target)
+        return Planned(
+            sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
+            max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
+        )
 
 
 def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:

@@ -12,11 +12,11 @@ from podsim.calibrate.fit import FREE, blank, fit, rounded
 
 CASES = _cases()
 TRUE = {
-    "compute.efficiency": 0.55,
-    "sram.efficiency": 0.28,
+    "program.stretch": 1.2,
+    "sdk-2.1.program": 1.1,
     "collective.efficiency": 0.42,
     "collective.start": 350e-6,
-    "sdk-2.1.collective": 2.1,
+    "step.host": 0.08,
 }
 
 
@@ -50,10 +50,10 @@ def test_a_prior_holds_a_parameter_as_tightly_as_it_says(monkeypatch, doubt, nea
 def test_what_no_point_informs_is_said():
     """Without a log of SDK 2.1 its factor stays at the prior, with the whole prior error."""
     found = fit([case for case in CASES if case.point.sdk == "2.3" and case.topology.ipus == 16])
-    item = found.fitted["sdk-2.1.collective"]
+    item = found.fitted["sdk-2.1.program"]
     assert item.value == pytest.approx(item.prior, rel=1e-6)
     assert item.error == pytest.approx(item.prior_error, rel=1e-6)
-    assert any(warning.startswith("sdk-2.1.collective: barely informed") for warning in found.warnings)
+    assert any(warning.startswith("sdk-2.1.program: barely informed") for warning in found.warnings)
 
 
 def test_written_values_have_six_digits():

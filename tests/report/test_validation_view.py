@@ -62,8 +62,9 @@ def test_an_error_that_is_no_number_is_no_pass() -> None:
 def test_a_fit_names_what_it_could_not_learn() -> None:
     text = render(fit_view.document(fit_report()), Look(160))
     assert "16 points, 2 free parameters" in text
-    assert "exchange.efficiency is barely informed by these points" in text
-    assert "compute.efficiency and exchange.efficiency correlate −0.87" in text
+    assert "exchange.efficiency: barely informed by these points, its error is 44 %" in text
+    assert "compute.efficiency and exchange.efficiency correlate -0.87" in text
+    assert all(text.count(warning) == 1 for warning in ("barely informed", "correlate")), "each is said once"
     assert "−0.9 σ" in text
     assert "wrote calibration/parameters.toml" in text
 

@@ -8,9 +8,6 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views.validation import three
 
-BARELY_INFORMED = 0.3  # a relative error above this says the points hardly reach the parameter
-LARGE_CORRELATION = 0.8
-
 
 def answer(report: FitReport) -> str:
     """The answer in one line: "mean 2.4 %, held out 3.6 %"."""
@@ -23,7 +20,7 @@ def document(report: FitReport) -> Doc:
     head = f"{points} points, {free} free parameters, least squares on log step time, {report.evaluations} evaluations"
     return Doc((
         (Heading(head),),
-        (_parameters(report), *_correlations(report)),
+        (_parameters(report), *(Note(warning, "!", Tone.WARNING) for warning in report.warnings)),
         tuple(_fit_errors(report)),
     ))  # fmt: skip
 
@@ -52,17 +49,6 @@ def _parameters(report: FitReport) -> Table:
         )
 
     return Table(columns, tuple(row(name, found) for name, found in report.parameters.items()))
-
-
-def _correlations(report: FitReport) -> Iterator[Note]:
-    for name, found in report.parameters.items():
-        if found.error > BARELY_INFORMED:
-            yield Note(f"{name} is barely informed by these points", "!", Tone.WARNING)
-    for one, other, size in report.correlations:
-        if abs(size) > LARGE_CORRELATION:
-            yield Note(f"{one} and {other} correlate {numbers.fixed(size, 2)}", "!", Tone.WARNING)
-    for warning in report.warnings:
-        yield Note(warning, "!", Tone.WARNING)
 
 
 def _fit_errors(report: FitReport) -> Iterator[Block]:
