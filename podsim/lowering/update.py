@@ -186,7 +186,7 @@ def _machine_bytes(update: Update) -> dict[int, float]:
 
 
 def _optimizer(update: Update) -> list[Task]:
-    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after."""
+    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after (Eq. 11, 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
     gateway = pipeline.machine.topology.gateway
     shards = update.local if practice.state_sharded else 1
@@ -209,12 +209,16 @@ def _optimizer(update: Update) -> list[Task]:
     return tasks
 
 
+WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts that leave room for everything else
+
+
 def _update_s(update: Update, elements: int) -> float:
-    """The optimizer's plan for so many weights [s]."""
+    """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
     planned = rates(update.pipeline.machine, update.pipeline.workload)
     target = planned.planner.target
-    found = optimizers.plan(update.optimizer, elements, target.precision, target.chip)
-    return total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
+    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * target.chip.tiles))
+    found = optimizers.plan(update.optimizer, math.ceil(elements / parts), target.precision, target.chip)
+    return parts * total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
 
 
 def _fixed(name: str, part: Part, seconds: float) -> Task:

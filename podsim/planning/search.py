@@ -17,6 +17,7 @@ from podsim.predicting.run import expected_s
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 LARGEST_REPLICA = 64  # an IPU-Link domain (topologies/README.md)
 SETTLED = 6  # candidates timed once more and shown
+ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
@@ -49,7 +50,7 @@ class Search:
         """The best mapping and why; Infeasible where none fits."""
         quick = replace(self.question, engine=analytic.run)
         near, far = self._sizes()
-        usual, all_ = self._micro_batches()
+        usual, all_ = self._micro_batches(max(near))
         found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
         if not found:
             raise self._no()
@@ -104,12 +105,19 @@ class Search:
         self.rejected["do not divide"] += 1
         return 0
 
-    def _micro_batches(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Micro-batches to search: those of published mappings, and the rest in case none of those fits."""
+    def _micro_batches(self, widest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Micro-batches to search: those of published mappings, and the rest in case none of those fits.
+
+        All at once where the published ones leave the least batch of a machine this size too near the end of the
+        reference points, or beyond it.
+        """
         if self.wanted.micro_batch:
             return (self.wanted.micro_batch,), ()
-        published = sorted({preset.micro_batch for preset in self.question.workload.presets})
-        return tuple(published), MICRO_BATCHES
+        workload = self.question.workload
+        published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
+        least = min(published, default=1) * (self._replicas(widest) or 1) * workload.samples_per_row
+        narrow = least > workload.convergence.points[-1].batch / ROOM
+        return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
 
     def _line(
         self, quick: assemble.Question, replicas: int, size: int, micro_batch: int

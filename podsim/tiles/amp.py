@@ -1,4 +1,4 @@
-"""Cycles of one tile's multiplication vertices on the AMP: the 1 x 1 vertex and the n x 1 vertex.
+"""Cycles of one tile's multiplication vertices on the AMP: the 1 x 1 vertex and the n x 1 vertex (Eq. 4).
 
 Counts are those of poplibs (lib/poplin/PerformanceEstimation.hpp), in tile cycles: six threads take turns, so a
 thread cycle is six tile cycles. Every function takes arrays of equal shape and returns one.

@@ -1,4 +1,4 @@
-"""Operators made of several vector supersteps: softmax, norms, losses, pooling.
+"""Operators made of several vector supersteps: softmax, norms, losses, pooling (Eq. 40).
 
 The passes are those of poplibs: lib/popnn/NonLinearity.cpp, lib/poplin/Norms.cpp, lib/popnn/GroupNorm.cpp,
 lib/popnn/Loss.cpp, lib/popnn/PoolVertices.cpp. Rows stay on their tiles; only sums and what is made of them move.

@@ -43,7 +43,7 @@ class Rates:
 
 
 def cost(operator: Operator, run: Pass, rows: int, rates: Rates) -> TileCost:
-    """Time of one pass of an operator over `rows` rows."""
+    """Time of one pass of an operator over `rows` rows (Eq. 1)."""
     cycles = rates.planner.planned(operator, run, rows).cycles
     each_s = rates.stretch / rates.planner.target.chip.clock_hz
     return TileCost(cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s)

@@ -1,4 +1,4 @@
-"""Cycles of one tile for what surrounds a multiplication: sums of partials, casts, slices, additions in place.
+"""Cycles of one tile for what surrounds a multiplication: sums of partials, casts, slices, additions in place (Eq. 37).
 
 Counts are those of poplibs (lib/poplin/ConvReduce.cpp, ConvReducePlan.cpp, lib/popops cycle estimators), in tile
 cycles. Every function takes arrays of equal shape and returns one.

@@ -1,4 +1,4 @@
-"""Sums over tiles: each tile sums what it holds, then the partial sums of an output meet on one tile.
+"""Sums over tiles: each tile sums what it holds, then the partial sums of an output meet on one tile (Eq. 39).
 
 A value that arrives costs 4 B of exchange. Counts are those of poplibs (lib/popops/reduction/, CycleEstimationFunctions
 .cpp) except where a measurement is named.

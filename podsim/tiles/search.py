@@ -1,4 +1,4 @@
-"""Choose the cheapest way to run a product on the tiles of a chip."""
+"""Choose the cheapest way to run a product on the tiles of a chip (Eq. 3)."""
 
 from dataclasses import dataclass
 

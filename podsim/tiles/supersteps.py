@@ -1,4 +1,4 @@
-"""The one place where a superstep is given its cycles."""
+"""The one place where a superstep is given its cycles (Eq. 2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Elementwise operators: chains of vertices that each read, compute and write every vector of their tile once.
 
-A vertex takes 11 + 6 (overhead + c vectors) cycles, with the vectors of the busiest thread (docs/model.md). Counts are
+A vertex takes 11 + 6 (overhead + c vectors) cycles, with the vectors of the busiest thread (Eq. 38). Counts are
 those of poplibs (lib/popops/popopsCycleEstimators.cpp, lib/popnn/PerformanceEstimation.hpp, lib/poprand).
 """
 

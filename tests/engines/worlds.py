@@ -73,7 +73,8 @@ def parameters(**changes: float) -> ParameterSet:
 
 
 def chip(**changes: object) -> Chip:
-    """1 TFLOP/s, 100 GB/s of SRAM and 10 GB/s of exchange on 10 tiles; 0.2 us a superstep, 1 us a barrier."""
+    """1 TFLOP/s and 10 GB/s of exchange on 10 tiles that hold anything; 0.1 us a sync, as long the start of an exchange,
+    1 us a barrier."""
     base = Chip(
         name="round",
         title="Round",
@@ -81,7 +82,7 @@ def chip(**changes: object) -> Chip:
         worker_threads=1,
         clock_hz=1e9,
         amp=Amp(flop_per_cycle=dict.fromkeys(Precision, 100.0)),
-        sram=Sram(bytes_per_tile=1e6, load_bytes_per_cycle=8.0, store_bytes_per_cycle=2.0),
+        sram=Sram(bytes_per_tile=1e9, load_bytes_per_cycle=8.0, store_bytes_per_cycle=2.0),
         exchange=Exchange(
             send_bytes_per_cycle=1.0,
             receive_bytes_per_cycle=1.0,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, chip, model, pod, published, unit, world
+from engines.worlds import PRACTICE, chip, model, parameters, pod, published, unit, world
 
 from podsim.lowering.work import busiest, host_input_s, norm_span_s, rates, stage_work
 from podsim.model.program import Part
@@ -13,7 +13,7 @@ from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import TileCost, cost
 
 
-def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, **changes):
+def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, fitted=None, **changes):
     units = [unit(f"u{number}", boundary=boundary) for number in range(8)]
     return world(
         model(*units, row_bytes=row_bytes),
@@ -23,6 +23,7 @@ def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, 
         micro_batch=micro_batch,
         practice=replace(PRACTICE, **changes),
         hosts=hosts,
+        fitted=fitted,
     )
 
 
@@ -52,6 +53,20 @@ def test_backward_recomputes_only_where_the_practice_says_so():
         assert [backward for _, backward in setup.work_s()] == pytest.approx(sums(setup, runs), rel=1e-12)
 
 
+def test_whole_programs_take_their_stretch_longer_than_their_plans():
+    """An older release takes its factor longer still; another release's factor is nobody's."""
+    plans = line(fitted=parameters(program_stretch=1.0))
+    for stretch, changes in (
+        (2.0, {}),
+        (5.0, {"program_stretch": 5.0}),
+        (6.0, {"sdk-1.0_program": 3.0}),
+        (2.0, {"sdk-0.9_program": 3.0}),
+    ):
+        longer = line(fitted=parameters(**changes))
+        for one, other in zip(plans.work_s(), longer.work_s(), strict=True):
+            assert other == pytest.approx([stretch * seconds for seconds in one], rel=1e-12)
+
+
 def test_a_stage_sends_what_its_last_unit_leaves():
     """Elements a row x rows x 2 B."""
     setup = line(micro_batch=3)
@@ -73,7 +88,7 @@ def test_attention_dropout_costs_time_only_where_it_is_trained_with():
 def test_shared_batch_norm_pays_latency_and_a_sync_a_norm_and_pass():
     """The neighbour across the rung: forward, backward and recomputation each exchange statistics."""
     shared, own = published("resnet50", "pod16", norm_span=2), published("resnet50", "pod16", norm_span=1)
-    norms = sum(operator.kind is Kind.NORM for item in shared.workload.units for operator in item.operators)
+    norms = sum(operator.kind is Kind.BATCH_NORM for item in shared.workload.units for operator in item.operators)
     link, gc200 = shared.machine.topology.links["ipu-link"], shared.machine.chip
     each_s = link.latency_s + link.hop_s + machine_sync_s(gc200, 1)
     assert norm_span_s(shared.machine) == each_s

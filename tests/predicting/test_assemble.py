@@ -112,13 +112,18 @@ def test_a_division_nobody_submitted_in_is_assumed():
     assert any("no submission with lars in the open division" in line for line in found.assumptions)
 
 
-def test_an_older_sdk_pays_more_for_collectives():
+def test_an_older_sdk_runs_longer_programs_and_the_same_collectives():
+    """By its fitted factor, on the same plans."""
     new, old = (
         podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed", sdk=sdk, engine="analytic")
         for sdk in ("2.3", "2.1")
     )
-    assert old.breakdown_s["all_reduce"] > new.breakdown_s["all_reduce"]
-    assert old.breakdown_s["compute"] == new.breakdown_s["compute"]
+    longer = catalog.parameters().value("sdk-2.1.program")
+    assert longer > 1
+    for part in ("compute", "exchange", "weight_update"):
+        assert old.breakdown_s[part] == pytest.approx(longer * new.breakdown_s[part], rel=1e-9)
+    assert old.breakdown_s["all_reduce"] == pytest.approx(new.breakdown_s["all_reduce"], rel=1e-9)
+    assert old.step_s.value > new.step_s.value
 
 
 def test_the_seed_moves_nothing_but_the_luck():

@@ -15,7 +15,7 @@ from podsim.model.program import Part
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.physics import sync
 from podsim.physics.links import floor_s
-from podsim.physics.optimizers import PASSES
+from podsim.tiles.update import OPTIMIZERS
 from podsim.topology.fabric import build
 
 CLOSE = 1e-9
@@ -33,6 +33,7 @@ def practices(draw, schedules=tuple(Schedule)):
         state_sharded=draw(st.booleans()),
         merged_collectives=draw(st.booleans()),
         norm_span=draw(st.sampled_from([1, 2])),
+        returns_to_host=draw(st.booleans()),
     )
 
 
@@ -65,7 +66,7 @@ def worlds(draw, *, schedules=tuple(Schedule), own_ipu=False):
         accumulation=draw(st.integers(1, 12)),
         practice=practice,
         hosts=draw(st.sampled_from([1, 4])),
-        optimizer=draw(st.sampled_from(list(PASSES))),
+        optimizer=draw(st.sampled_from(list(OPTIMIZERS))),
     )
 
 
@@ -151,8 +152,8 @@ def test_spans_of_replicas_are_alike_and_their_numbers_do_not_matter(setup, engi
 FASTER = {
     "clock": lambda s, by: on(s, chip=replace(s.machine.chip, clock_hz=by * s.machine.chip.clock_hz)),
     "tiles": lambda s, by: on(s, chip=replace(s.machine.chip, tiles=round(by * s.machine.chip.tiles))),
-    "sram": lambda s, by: on(
-        s, chip=replace(s.machine.chip, sram=replace(s.machine.chip.sram, bandwidth_bytes_per_s=by * 1e11))
+    "syncs": lambda s, by: on(
+        s, chip=replace(s.machine.chip, sync=replace(s.machine.chip.sync, on_chip_cycles=100 / by))
     ),
     "exchange": lambda s, by: on(
         s, chip=replace(s.machine.chip, exchange=replace(s.machine.chip.exchange, bandwidth_bytes_per_s=by * 1e10))
@@ -161,7 +162,8 @@ FASTER = {
     "latency": lambda s, by: on(s, links(s.machine.topology, latency=1 / by)),
     "hosts": lambda s, by: on(s, hosts=round(by * s.machine.hosts)),
     "collectives": lambda s, by: on(s, fitted=parameters(collective_start=1e-5 / by, collective_efficiency=0.5 * by)),
-    "products": lambda s, by: on(s, fitted=parameters(compute_efficiency=0.5 * by)),
+    "programs": lambda s, by: on(s, fitted=parameters(program_stretch=2 / by)),
+    "host step": lambda s, by: on(s, fitted=parameters(step_host=1e-4 / by)),
 }
 
 
@@ -174,7 +176,7 @@ def test_a_faster_part_never_makes_a_slower_step(setup, part, by):
 @given(setup=worlds())
 @FEW
 def test_everything_twice_as_fast_is_half_the_time(engine, setup):
-    """Clock, links, gateways, hosts and efficiencies of software; latency, hops and starts halved."""
+    """Clock, links, gateways and hosts; latency, hops, starts and the host's own turn halved."""
     topology, chip = setup.machine.topology, setup.machine.chip
     gateway = replace(
         topology.gateway,
@@ -187,7 +189,7 @@ def test_everything_twice_as_fast_is_half_the_time(engine, setup):
         setup,
         replace(links(topology, bandwidth=2.0, latency=0.5), gateway=gateway, hosts=hosts),
         chip=replace(chip, clock_hz=2 * chip.clock_hz),
-        fitted=parameters(collective_start=5e-6),
+        fitted=parameters(collective_start=5e-6, step_host=5e-5),
     )
     whole_s = step_s(setup, engine)
     with pytest.MonkeyPatch.context() as patch:
