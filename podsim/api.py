@@ -114,15 +114,14 @@ def trace(
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
+    from podsim.lowering.work import stage_plans
     from podsim.planning import choose, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
     )
-    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
-    if stage is not None and not tiles:
-        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+    tiles = _of_tiles(level, stage)
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
@@ -130,10 +129,8 @@ def trace(
     mapping = choose.choose(question, wanted, named, on_progress).mapping
     if not tiles:
         return tracing.step(question, mapping)
-    number = tracing.stage_number(mapping, stage)
-    from podsim.lowering.work import stage_plans
-
-    return tracing.stage(question, mapping, number, stage_plans(model, mapping, machine, mapping.stages[number]))
+    at = tracing.stage_number(mapping, stage)
+    return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))
 
 
 def explain_operators(
@@ -169,6 +166,14 @@ def explain_operators(
     mapping = choose.choose(question, wanted, named).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
+
+
+def _of_tiles(level: str, stage: int | None) -> bool:
+    """Whether supersteps of a stage are asked for; a stage without them is refused."""
+    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
+    if stage is not None and not tiles:
+        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+    return tiles
 
 
 def _asked_of(

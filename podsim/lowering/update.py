@@ -186,7 +186,7 @@ def _machine_bytes(update: Update) -> dict[int, float]:
 
 
 def _optimizer(update: Update) -> list[Task]:
-    """Every IPU updates its weights (or its shard); state in streaming memory is loaded before and stored after (Eq. 11, 12)."""
+    """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
     gateway = pipeline.machine.topology.gateway
     shards = update.local if practice.state_sharded else 1

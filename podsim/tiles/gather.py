@@ -1,4 +1,4 @@
-"""Rows looked up in a table, and rows added into one: splits of table, width and look-ups, the cheapest chosen (Eq. 41).
+"""Rows looked up in a table, and rows added into one: the cheapest split of table, width and look-ups (Eq. 41).
 
 Cycles of the vertices as poplibs plans them (lib/popops/DynamicSlice.cpp, PerformanceEstimation.cpp). A tile that has
 part of the table goes through all look-ups, and what lies in its part costs more than what does not.

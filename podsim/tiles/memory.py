@@ -1,11 +1,12 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
+from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Pass, Unit, Workload
+from podsim.model.workload import Operator, Pass, Unit, Workload
 from podsim.tiles.cost import ELEMENT_BYTES
 from podsim.tiles.plan import Planner, Target
 
@@ -120,5 +121,14 @@ def _exchange_bytes(workload: Workload, mapping: Mapping, topology: Topology, st
     """Operands, weights and partial sums that the largest operator of a stage holds beside them, on every tile."""
     planner = Planner(Target(topology.chip, workload.precision))
     operators = (operator for unit in stage.units for operator in unit.active(mapping.practice))
-    held = (planner.planned(operator, Pass.FORWARD, mapping.micro_batch).sram_bytes_per_tile for operator in operators)
-    return max(held, default=0.0) * topology.chip.tiles
+    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in operators), default=0.0)
+
+
+def _held_bytes(planner: Planner, operator: Operator, rows: int) -> float:
+    """What one operator holds on all tiles; where no tile can hold its part, its operands and result alone."""
+    chip, precision = planner.target.chip, planner.target.precision
+    try:
+        return planner.planned(operator, Pass.FORWARD, rows).sram_bytes_per_tile * chip.tiles
+    except Infeasible:
+        shape = operator.shape.at(rows)
+        return float(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs))

@@ -1,4 +1,4 @@
-"""Changes of layout (Eq. 42): what two layouts of a matrix make the exchange move in pieces, and the copies on a tile after it.
+"""Changes of layout (Eq. 42): what two layouts of a matrix make the exchange move, and the copies on a tile after it.
 
 The exchange puts whole words of 4 B where they belong. What is left to copy: pieces that are no whole words, and a
 change of the dimension that lies next to each other, which takes elements apart.

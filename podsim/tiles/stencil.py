@@ -1,4 +1,4 @@
-"""Explicit stencils on a grid: each tile holds a box of points, takes a layer of points from its neighbours and sweeps (Eq. 43).
+"""Explicit stencils on a grid: each tile holds a box of points, takes a layer from its neighbours, sweeps (Eq. 43).
 
 A compiled loop issues one instruction for each access of a point and three to advance and branch; arithmetic issues
 beside the accesses.

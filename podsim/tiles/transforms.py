@@ -1,4 +1,4 @@
-"""Ways to multiply a convolution: transforms into a product the tiles can run, each with the vertices that fit (Eq. 36)."""
+"""Ways to multiply a convolution: transforms into a product the tiles can run, with the vertices that fit (Eq. 36)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -9,6 +9,9 @@ from math import log1p, sqrt
 import pytest
 
 import podsim
+from podsim.api import _cases
+from podsim.calibrate.cases import steps_s
+from podsim.calibrate.fit import blank, fit
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
@@ -89,6 +92,17 @@ def test_holding_a_size_out_changes_every_answer_of_it(validation):
 def test_at_most_six_parameters_are_free(calibrated):
     parameters, report = calibrated
     assert len(parameters.fitted) == len(report.parameters) <= 6
+
+
+@pytest.mark.parametrize("told", ["bert", "resnet50"])
+def test_one_workload_predicts_the_other(told):
+    """No parameter belongs to a workload: steps of the one that the fit has not seen are met within 15 % on average."""
+    known = [case for case in _cases() if case.point.workload == told]
+    others = [case for case in _cases() if case.point.workload != told]
+    found = steps_s(others, blank(fit(known).fitted))
+    errors = [abs(step_s / case.point.step_s - 1) for step_s, case in zip(found, others, strict=True)]
+    assert len(errors) == 16 - len(known)
+    assert sum(errors) / len(errors) <= 0.15
 
 
 def test_shipped_parameters_are_what_calibrate_gives(calibrated):

@@ -85,7 +85,7 @@ def twice(text):
 
 DOUBLED = [
     "chip.clock", "chip.exchange.receive", "ipu-link.bandwidth", "gw-link.bandwidth", "ipu-link.latency",
-    "collective.start", "chip.sync.global", "sdk-2.1.collective",
+    "collective.start", "chip.sync.global", "sdk-2.1.program",
 ]  # fmt: skip
 
 
@@ -94,14 +94,14 @@ def test_a_path_set_to_twice_its_value_reaches_the_answer(path, unchanged):
     """But for the factor of an SDK that is not asked for."""
     moved = answer([f"{path}={twice(OWN[path])}"]).step_s.value / unchanged.step_s.value - 1
     quicker = path in ("chip.clock", "chip.exchange.receive", "ipu-link.bandwidth", "gw-link.bandwidth")
-    if path == "sdk-2.1.collective":
+    if path == "sdk-2.1.program":
         assert moved == 0
     else:
         assert moved < 0 if quicker else moved > 0
 
 
 def test_an_efficiency_above_one_is_refused():
-    for path in ("compute.efficiency", "sram.efficiency", "collective.efficiency", "gw-link.efficiency"):
+    for path in ("chip.exchange.efficiency", "collective.efficiency", "gw-link.efficiency"):
         with pytest.raises(InputError) as caught:
             answer([f"{path}=1.5"])
         assert caught.value.code == "bad-change"
@@ -109,10 +109,11 @@ def test_an_efficiency_above_one_is_refused():
 
 
 def test_the_other_reading_of_the_exchange_is_one_change_away(unchanged):
-    """47.5 TB/s as exchange bandwidth would all but remove the exchange; nothing but the exchange gets quicker."""
+    """47.5 TB/s as exchange bandwidth leaves the exchange its start; plans that exchange more compute a little less."""
     other = answer(["chip.exchange.bandwidth=47.5 TB/s"])
     assert other.breakdown_s["exchange"] < 0.5 * unchanged.breakdown_s["exchange"]
-    assert other.breakdown_s["compute"] == unchanged.breakdown_s["compute"]
+    assert other.breakdown_s["compute"] == pytest.approx(unchanged.breakdown_s["compute"], rel=0.1)
+    assert other.breakdown_s["all_reduce"] == unchanged.breakdown_s["all_reduce"]
 
 
 def test_changes_are_remembered_as_assumed():

@@ -23,7 +23,7 @@ ASKED = [
         },
     ),
     ("resnet50", {"pod": 16, "chip": "bow", "hosts": 1, "sdk": "2.1", "division": "open"}),
-    ("resnet50", {"pod": 256, "changes": ["gw-link.bandwidth=400 Gbit/s", "compute.efficiency=0.5"]}),
+    ("resnet50", {"pod": 256, "changes": ["gw-link.bandwidth=400 Gbit/s", "program.stretch=1.3"]}),
 ]
 ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 

@@ -7,15 +7,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from source import ROOT
 
 import podsim
+from podsim import api
+from podsim.calibrate.microbenchmarks.bench import from_cycles
+from podsim.errors import Infeasible
 from podsim.files import catalog
+from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
+from podsim.physics.exchange import all_to_all_cycles
 
 Asked = Callable[[], Validation]  # what `podsim validate` says, for those blocks that ask
 NO_SOFTWARE = "collective.start=1e-9"
@@ -145,12 +151,56 @@ def readings(asked: Asked) -> str:
         ),
     }
     head = ("step time (share of exchange)", "as shipped", f"`--set {EXCHANGE}`", f"`--set {SRAM}`")
-    rows = [(name, *(_step(ask(*change)) for change in ((), (EXCHANGE,), (SRAM,)))) for name, ask in questions.items()]
+    rows = [(name, *(_step(ask, *change) for change in ((), (EXCHANGE,), (SRAM,)))) for name, ask in questions.items()]
     return table(head, rows)
 
 
-def _step(found: Prediction) -> str:
+def _step(ask: Callable[..., Prediction], *changes: str) -> str:
+    """Step and share of exchange; plans that exchange more may hold more than there is."""
+    try:
+        found = ask(*changes)
+    except Infeasible:
+        return "does not fit"
     return f"{1e3 * found.step_s.value:.1f} ms ({100 * found.breakdown_s[Part.EXCHANGE] / found.step_s.value:.0f} %)"
+
+
+@cache
+def _measured() -> MicrobenchmarkReport:
+    return api.microbenchmarks()
+
+
+def microbenchmarks(asked: Asked) -> str:
+    """Errors of every family of published microbenchmarks."""
+    head = ("family", "rows", "median", "90 % within", "mean signed", "bar", "")
+    rows = [
+        (
+            one.family.title, f"{one.count:,}", f"{100 * one.median_abs:.1f} %", f"{100 * one.nine_in_ten_abs:.1f} %",
+            percent(one.mean_signed),
+            ", ".join(f"{bar.statistic} ≤ {100 * bar.limit:.0f} %" for bar in one.family.bars), one.verdict,
+        )
+        for one in _measured().summaries
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def parts(asked: Asked) -> str:
+    """Measurements that only one reading of 47.5 TB/s leaves standing."""
+    measured = [one for one in _measured().compared if one.family in ("stream", "all-to-all")]
+    gc200 = catalog.chip("gc200").value
+    each = 47.5e12 / (gc200.tiles * gc200.clock_hz)
+    rows = []
+    for one in measured:
+        told = "the same"
+        if one.family == "all-to-all":
+            chip = catalog.chip(one.row.chip).value
+            tiles, volume = one.row.whole("tiles"), one.row.whole("bytes")
+            saved = (tiles - 1) * volume * (1 / chip.exchange.receive_bytes_per_cycle - 1 / each)
+            cycles = all_to_all_cycles(tiles, chip, volume) - saved
+            told = percent(from_cycles(one.row, cycles, chip) / one.row.value - 1)
+        said = f"{one.row.what}, {one.row.shape_text}".rstrip(", ")
+        rows.append((said, one.row.chip, f"{one.row.value:g} {one.row.unit}", percent(one.error), told))
+    head = ("measured, error of the prediction", "chip", "measured", "exchange 7.8 TB/s", "exchange 47.5 TB/s")
+    return table(head, rows)
 
 
 BLOCKS: dict[tuple[str, str], Callable[[Asked], str]] = {
@@ -160,6 +210,8 @@ BLOCKS: dict[tuple[str, str], Callable[[Asked], str]] = {
     ("docs/model.md", "correlations"): correlations,
     ("docs/model.md", "rack"): rack,
     ("docs/model.md", "miss"): miss,
+    ("docs/model.md", "microbenchmarks"): microbenchmarks,
+    ("docs/model.md", "parts"): parts,
     ("docs/model.md", "readings"): readings,
 }
 

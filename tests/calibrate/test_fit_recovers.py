@@ -38,8 +38,11 @@ def test_parameters_are_recovered_from_synthetic_points(monkeypatch):
 
 @pytest.mark.parametrize(("doubt", "nearest"), [(0.01, 200e-6), (1e3, 350e-6)])
 def test_a_prior_holds_a_parameter_as_tightly_as_it_says(monkeypatch, doubt, nearest):
-    """The prior says 200 us, the points say 350, a little more with the other priors where they are."""
-    stated = tuple(replace(free, prior_error=doubt) if free.name == "collective.start" else free for free in FREE)
+    """The prior says 200 us, the points say 350, and the other priors agree with the points."""
+    stated = tuple(
+        replace(free, prior_error=doubt) if free.name == "collective.start" else replace(free, prior=TRUE[free.name])
+        for free in FREE
+    )
     monkeypatch.setattr(fitting, "FREE", stated)
     item = fit([case for case in made_with(TRUE) if case.point.workload == "bert"]).fitted["collective.start"]
     assert item.value == pytest.approx(nearest, rel=0.1)

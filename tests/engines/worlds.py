@@ -73,8 +73,7 @@ def parameters(**changes: float) -> ParameterSet:
 
 
 def chip(**changes: object) -> Chip:
-    """1 TFLOP/s and 10 GB/s of exchange on 10 tiles that hold anything; 0.1 us a sync, as long the start of an exchange,
-    1 us a barrier."""
+    """1 TFLOP/s and 10 GB/s of exchange on 10 tiles that hold anything; 0.1 us a sync or start, 1 us a barrier."""
     base = Chip(
         name="round",
         title="Round",

@@ -1,5 +1,6 @@
 """The weight update: what moves, who waits, in which order; times are in tests/theory."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -75,6 +76,15 @@ def test_the_optimizer_takes_its_plan_and_a_sync_of_the_rack(optimizer):
     assert took.breakdown_s[Part.WEIGHT_UPDATE] == pytest.approx(update_s, rel=1e-12)
     assert took.breakdown_s[Part.SYNC] == machine_sync_s(setup.machine.chip, 16)
     assert took.step_s == pytest.approx(update_s + machine_sync_s(setup.machine.chip, 16), rel=1e-12)
+
+
+def test_large_shares_are_updated_in_parts():
+    """8,192 weights a tile at once: 2 x 512 x 512 on 10 tiles in 7 parts, one after the other."""
+    setup = world(model(*(unit(f"u{number}", products=512) for number in range(2))), pod())
+    parts = math.ceil(2 * 512 * 512 / (10 * 8192))
+    assert parts == 7
+    took_s = seconds(setup, "weight update").breakdown_s[Part.WEIGHT_UPDATE]
+    assert took_s == pytest.approx(parts * planned_s(setup, math.ceil(2 * 512 * 512 / parts)), rel=1e-12)
 
 
 def test_sharded_state_is_updated_by_its_owner_alone():

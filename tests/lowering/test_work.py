@@ -41,8 +41,11 @@ def sums(setup, runs):
     ]
 
 
-@pytest.mark.parametrize("setup", [line(micro_batch=3), published("bert", "pod16")], ids=["round", "bert"])
-def test_forward_is_every_operator_once(setup):
+@pytest.mark.parametrize(
+    "made", [lambda: line(micro_batch=3), lambda: published("bert", "pod16")], ids=["round", "bert"]
+)
+def test_forward_is_every_operator_once(made):
+    setup = made()
     assert [forward for forward, _ in setup.work_s()] == pytest.approx(sums(setup, [Pass.FORWARD]), rel=1e-12)
 
 

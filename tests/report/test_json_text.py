@@ -28,7 +28,8 @@ def test_the_keys_of_a_prediction_and_their_order() -> None:
         "schema", "podsim", "workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine",
         "mapping", "step_s", "step_interval_s", "step_grade", "breakdown_s", "throughput_samples_per_s",
         "samples_to_converge", "steps", "evaluations", "interval_samples", "startup_s", "training_s", "evaluation_s",
-        "checkpoint_s", "time_to_train_s", "mfu", "memory", "choice", "limited_by", "assumptions", "calibration",
+        "checkpoint_s", "time_to_train_s", "mfu", "memory", "choice", "memory_relief",
+        "limited_by", "assumptions", "calibration",
     ]  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def test_every_convolution_has_its_norm_over_its_channels():
         chain = list(unit.operators)
         for conv, norm in pairwise(chain):
             if isinstance(conv.shape, Conv):
-                assert norm.kind is Kind.NORM
+                assert norm.kind is Kind.BATCH_NORM
                 assert norm.shape.elements == conv.shape.outputs
                 assert norm.parameters == 2 * conv.shape.out_channels
 
