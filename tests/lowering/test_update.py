@@ -61,6 +61,13 @@ def test_the_optimizer_moves_its_passes_in_float(optimizer):
     assert took.step_s == pytest.approx(moved_s + machine_sync_s(setup.machine.chip, 16), rel=1e-12)
 
 
+def test_the_sync_after_the_update_spans_the_rack():
+    """Over 64 IPUs the wires take longer than the compiler's floor; how few of them a replica has is no matter."""
+    rack = world(model(unit("a"), unit("b")), pod(machines=16, closed=True))
+    sync_s = seconds(rack, "weight update").breakdown_s[Part.SYNC]
+    assert sync_s == machine_sync_s(rack.machine.chip, 64) > machine_sync_s(rack.machine.chip, 1)
+
+
 def test_sharded_state_is_updated_by_its_owner_alone():
     """Four replicas a rack: a quarter each; a second rack shards no further."""
     whole = seconds(line(), "weight update").breakdown_s[Part.WEIGHT_UPDATE]
