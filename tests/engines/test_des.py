@@ -47,6 +47,12 @@ def test_a_leaving_group_gives_its_share_back():
     assert ends(run(des, [task(0.0, Flow((0,), 20.0)), task(0.0, Flow((0,), 100.0))], [10.0])) == [4.0, 12.0]
 
 
+def test_nearly_together_is_not_together():
+    """100 B and 101 B: 100 B each after 20 s, and the last byte has the link to itself for a tenth of a second."""
+    two = [task(0.0, Flow((0,), 100.0)), task(0.0, Flow((0,), 101.0))]
+    assert ends(run(des, two, [10.0])) == pytest.approx([20.0, 20.1], rel=CLOSE)
+
+
 def test_shares_are_by_flow_not_by_group():
     """A group of three flows has three of four shares: 30 B each at 2.5 B/s; the fourth has 30 B too: 12 s."""
     assert ends(run(des, [task(0.0, Flow((0,), 30.0, 3)), task(0.0, Flow((0,), 30.0))], [10.0])) == [12.0, 12.0]

@@ -66,10 +66,10 @@ def test_an_even_split_has_the_least_largest_stage(sizes, ipus):
     assert max(weight(stage.units) for stage in placed) == pytest.approx(best, rel=1e-9)
 
 
-@given(SIZES, st.integers(2, 4))
-def test_where_the_heads_share_weights_with_the_embedding_one_ipu_holds_both(sizes, ipus):
+@given(SIZES, st.integers(1, 64), st.integers(2, 4))
+def test_where_the_heads_share_weights_with_the_embedding_one_ipu_holds_both(sizes, last, ipus):
     """n + 1 stages on n IPUs, the embedding alone; the layers split as evenly as the heads allow."""
-    model_ = chain([*sizes, 1], tied=True)
+    model_ = chain([*sizes, last], tied=True)
     placed = stages(model_, PRACTICE, ipus)
     assert [item for stage in placed for item in stage.units] == list(model_.units)
     assert [stage.ipu for stage in placed] == [*range(ipus), 0]

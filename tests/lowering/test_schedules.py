@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.engines import analytic
+from podsim.model.fabric import Link
 from podsim.model.program import TaskKind
 from podsim.model.training import Schedule
 from podsim.tiles.memory import in_flight
+from podsim.topology.fabric import build
 
 LONG = st.integers(1, 12)
 PRODUCTS = st.lists(st.sampled_from([16, 48, 64, 96]), min_size=6, max_size=8)
@@ -115,6 +117,30 @@ def test_one_f_one_b_alternates_once_its_pipeline_is_full(accumulation, tied, pr
         rest = accumulation - warm
         seen = "".join("B" if back else "F" for index, back, _ in computes(block) if index == stage.index)
         assert seen == "F" * warm + "BF" * rest + "B" * warm
+
+
+@given(LONG, PRODUCTS)
+def test_an_ipu_with_two_stages_takes_a_waiting_backward_first(accumulation, products):
+    """Over links that take no time: no forward starts while the other stage's next backward could."""
+    base = line(Schedule.ONE_F_ONE_B, accumulation, tied=True, products=products)
+    links = base.machine.topology.links | {"ipu-link": Link(bandwidth_bytes_per_s=1e18)}
+    topology = replace(base.machine.topology, links=links)
+    setup = replace(base, machine=replace(base.machine, topology=topology), fabric=build(topology))
+    setup = replace(setup, workload=replace(setup.workload, row_bytes=0.0))
+    ran, started, ended = [], {}, {}
+    for span in analytic.run(setup.pipeline(), setup.fabric).spans:
+        if span.kind is TaskKind.COMPUTE:
+            what, stage = span.name.split()
+            key = (int(stage), sum(k[::2] == (int(stage), what == "backward") for k in started), what == "backward")
+            started[key], ended[key] = span.start_s, span.end_s
+            ran += [key] if span.where == 0 else []
+    for position, (_, _, backward) in enumerate(ran):
+        for stage in (0, 4):
+            waiting = next((key for key in ran[position:] if key[0] == stage), None)
+            if backward or waiting is None or not waiting[2]:
+                continue
+            need = (stage + 1, waiting[1], True) if stage < 4 else (stage, waiting[1], False)
+            assert ended[need] > started[ran[position]] - 1e-15
 
 
 @given(LONG)

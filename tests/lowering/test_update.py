@@ -87,6 +87,13 @@ def test_large_shares_are_updated_in_parts():
     assert took_s == pytest.approx(parts * planned_s(setup, math.ceil(2 * 512 * 512 / parts)), rel=1e-12)
 
 
+def test_the_sync_after_the_update_spans_the_rack():
+    """Over 64 IPUs the wires take longer than the compiler's floor; how few of them a replica has is no matter."""
+    rack = world(model(unit("a"), unit("b")), pod(machines=16, closed=True))
+    sync_s = seconds(rack, "weight update").breakdown_s[Part.SYNC]
+    assert sync_s == machine_sync_s(rack.machine.chip, 64) > machine_sync_s(rack.machine.chip, 1)
+
+
 def test_sharded_state_is_updated_by_its_owner_alone():
     """Four replicas a rack: a quarter each; a second rack shards no further."""
     whole_s, quarter_s = planned_s(line(), WEIGHTS), planned_s(line(), WEIGHTS // 4)

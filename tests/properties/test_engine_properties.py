@@ -105,7 +105,7 @@ def links(topology, bandwidth=1.0, latency=1.0):
 def test_the_breakdown_adds_up_to_the_step_and_no_part_is_negative(setup, engine, folded):
     timeline = engine.run(setup.program(folded=folded), setup.fabric)
     assert sum(timeline.breakdown_s.values()) == pytest.approx(timeline.step_s, rel=1e-12)
-    assert min(timeline.breakdown_s.values()) >= -1e-15 * timeline.step_s
+    assert min(timeline.breakdown_s.values()) >= 0
     assert timeline.step_s > 0
 
 

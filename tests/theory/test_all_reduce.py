@@ -92,13 +92,14 @@ def test_unequal_stages_fill_the_rails_together(run):
     assert seconds(run, setup, "reduce-scatter") == pytest.approx(15 * step_s + START_S, rel=CLOSE)
 
 
-def racks_of_16(racks, shape, *, products=64):
+def racks_of_16(racks, shape, *, products=64, **changes):
     """Four replicas of 4 IPUs in each rack of 4 machines: one replica, and a quarter of the reduced gradients, each."""
     setup = world(
         model(*(unit(f"u{number}", products=products) for number in range(8))),
         pod(racks=racks, shape=shape),
         replicas=4 * racks,
         ipus_per_replica=4,
+        practice=replace(PRACTICE, **changes),
     )
     return setup, 4 * 2 * 2 * products**2 / 4  # 4 IPUs, 2 units, 2 B, a quarter
 
@@ -163,6 +164,13 @@ def test_a_tensor_pays_latency_and_start_of_its_own(run):
     expected_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + 2 * (LATENCY_S + HOP_S)) + 2 * START_S
     assert seconds(run, single, "all-gather") == pytest.approx(expected_s, rel=CLOSE)
     assert seconds(run, single, "all-gather") > seconds(run, merged, "all-gather")
+
+
+@ENGINES
+def test_so_does_a_tensor_between_racks(run):
+    setup, volume = racks_of_16(8, Shape.SWITCH, merged_collectives=False)
+    expected_s = 2 * 7 / 8 * volume / 2e9 + 2 * 3 * 2 * (1e-5 + START_S)
+    assert seconds(run, setup, "rack all-reduce") == pytest.approx(expected_s, rel=CLOSE)
 
 
 def test_efficiency_one_is_the_textbook():

@@ -174,6 +174,18 @@ def test_a_slow_host_sets_the_pace(run):
 
 
 @ENGINES
+def test_a_grouped_cycle_waits_for_its_input(run):
+    """The N cycles that take an input last 1 ms and a barrier; the other 2 S - 1 drain what is there."""
+    setup = equal(Schedule.GROUPED, 2, 7)
+    slow = replace(setup, workload=replace(setup.workload, row_bytes=1e6))
+    forward_s, backward_s = setup.work_s()[0]
+    drain_s = (forward_s + backward_s) + 2 * backward_s  # cycle N on the last stage, then two with backwards only
+    barriers_s = (7 + 3) * machine_sync_s(setup.machine.chip, 2)
+    timeline = run(slow.pipeline(), slow.fabric)
+    assert timeline.step_s == pytest.approx(7e-3 + drain_s + barriers_s, rel=CLOSE)
+
+
+@ENGINES
 @pytest.mark.parametrize("schedule", [Schedule.GROUPED, Schedule.SEQUENTIAL])
 def test_one_more_micro_batch_adds_a_period(run, schedule):
     """Once the pipeline is full."""
