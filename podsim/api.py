@@ -121,13 +121,12 @@ def trace(
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
     )
-    tiles = _of_tiles(level, stage)
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
     wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     mapping = choose.choose(question, wanted, named, on_progress).mapping
-    if not tiles:
+    if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)
     return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))

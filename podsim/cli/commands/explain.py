@@ -4,6 +4,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_MACHINE, ANY_MAPPING, ANY_OUTPUT, MachineFlags, MappingFlags, OutputFlags
 from podsim.errors import InputError
+from podsim.model.ranking import OperatorRanking
 from podsim.report import json_text
 from podsim.report.views import ranking as view
 
@@ -29,9 +30,21 @@ def explain(
     output.check()
     if not ops:
         raise InputError("say what to explain", code="missing-argument", hint=f"podsim explain {workload} --ops")
+    found = _ask(workload, machine, mapping)
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=lambda: json_text.ranking(found),
+        line=lambda: view.answer(found),
+    )
+    return ExitCode.ANSWERED
+
+
+def _ask(workload: str, machine: MachineFlags, mapping: MappingFlags) -> OperatorRanking:
+    """Flags to keywords, one to one."""
     from podsim import api
 
-    found = api.explain_operators(
+    return api.explain_operators(
         workload,
         pod=machine.pod,
         topology=machine.topology,
@@ -45,10 +58,3 @@ def explain(
         accumulation=mapping.accumulation,
         global_batch=mapping.global_batch,
     )
-    give(
-        output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: json_text.ranking(found),
-        line=lambda: view.answer(found),
-    )
-    return ExitCode.ANSWERED
