@@ -176,8 +176,10 @@ PLANS = [("query", Pass.FORWARD, plan("query")), ("output", Pass.FORWARD, plan("
 
 @pytest.fixture(scope="module")
 def traced() -> Trace:
-    machine, workload, named = api._asked_of("bert", "pod16", None, None, None, None, ())
-    question = api._question(machine, workload, named, "closed", None, "des", "folded", 0)
+    machine, workload, named = api._asked_of("bert", "pod16", chip=None, preset=None, sdk=None, hosts=None, changes=())
+    question = api._question(
+        machine, workload, named, division="closed", samples=None, engine="des", fidelity="folded", seed=0
+    )
     mapping = api.predict("bert", pod=16).mapping
     return tracing.stage(question, mapping, 2, PLANS)
 
