@@ -54,19 +54,23 @@ class Planner:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._mine = self._known.setdefault(target.key, {})
+        self._memo: Memo | None = None
 
     def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
         """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (operator.shape, operator.kind, operator.input_gradient, same, rows)
         if key not in self._mine:
-            opened = Planner.memo_of
-
-            def compute() -> Planned:
-                return self._planned(operator, same, rows)
-
-            self._mine[key] = opened(self.target).remember(key, Planned, compute) if opened else compute()
+            self._mine[key] = self._remembered(key, operator, same, rows)
         return self._mine[key]
+
+    def _remembered(self, key: object, operator: Operator, run: Pass, rows: int) -> Planned:
+        # A vector operator is planned sooner than a file is read.
+        if Planner.memo_of is None or isinstance(operator.shape, Stream):
+            return self._planned(operator, run, rows)
+        if self._memo is None:
+            self._memo = Planner.memo_of(self.target)
+        return self._memo.remember(key, Planned, lambda: self._planned(operator, run, rows))
 
     def _planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
         found = plans(operator, run, rows, self.target)
