@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,30 +9,12 @@ from podsim.errors import InputError
 from podsim.model.fabric import Shape
 from podsim.topology import wiring
 from podsim.topology.measure import connection_faults
+from podsim.topology.network import FabricLink, Route
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from podsim.model.fabric import Link, Topology
-
-
-@dataclass(frozen=True, slots=True)
-class FabricLink:
-    """All parallel links from one node to another, one direction, as one rate that a long transfer reaches."""
-
-    name: str
-    source: str
-    target: str
-    bytes_per_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """The links from one node to another by number, and the time of an empty message over them."""
-
-    links: tuple[int, ...]
-    hops: int
-    latency_s: float
 
 
 class Fabric:
