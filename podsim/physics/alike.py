@@ -27,7 +27,7 @@ class Classes:
 
     members: tuple[tuple[int, ...], ...]
     crossings: tuple[tuple[Sequence[int], Sequence[int]], ...]
-    capacities: tuple[float, ...]
+    capacities: Sequence[float]
 
 
 def classes(flows: Sequence[tuple[tuple[int, ...], int, Hashable]], capacities: Sequence[float]) -> Classes:
