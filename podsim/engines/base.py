@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from podsim.model.program import Block, Part, Span, StepProgram, StepTimeline, TaskKind
+from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
 
 
 class Linked(Protocol):
@@ -33,6 +33,7 @@ class BlockRun:
     end_s: Sequence[float]
     flow_s: Sequence[float]
     events: int
+    links: Sequence[LinkUse] = ()
 
     @property
     def length_s(self) -> float:
@@ -43,17 +44,23 @@ class BlockRun:
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     """Blocks after each other, each as often as it repeats; the breakdown adds up to the step."""
     between, after = dict.fromkeys(Part, 0.0), dict.fromkeys(Part, 0.0)
-    pipeline_s, spans, clock = 0.0, [], 0.0
+    pipeline_s, clock = 0.0, 0.0
+    spans: list[Span] = []
     for run in runs:
         block, length_s = run.block, run.length_s
         pipeline_s += length_s * block.repeat if block.pipeline else 0.0
         path = between if block.pipeline else after
         for part, seconds in _critical_path(run):
             path[part] += seconds * block.repeat
-        spans += [
-            Span(task.name, task.where, task.kind, task.part, clock + start_s, clock + end_s)
-            for task, start_s, end_s in zip(block.tasks, run.start_s, run.end_s, strict=True)
-        ]
+        spans += map(
+            Span,
+            [task.name for task in block.tasks],
+            [task.where for task in block.tasks],
+            [task.kind for task in block.tasks],
+            [task.part for task in block.tasks],
+            [clock + start_s for start_s in run.start_s],
+            [clock + end_s for end_s in run.end_s],
+        )
         clock += length_s * block.repeat
     inside = _with_bubble(program, between, pipeline_s)
     return StepTimeline(
@@ -62,6 +69,29 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
         breakdown_s={part: inside[part] + after[part] for part in Part},
         spans=tuple(spans),
         events=sum(run.events for run in runs),
+        links=_link_uses(runs),
+    )
+
+
+def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
+    """Uses of all blocks by link; bytes and seconds as often as a block repeats."""
+    found: dict[int, list[LinkUse]] = {}
+    clock = 0.0
+    for run in runs:
+        for use in run.links:
+            load = tuple((clock + start_s, clock + end_s, rate) for start_s, end_s, rate in use.load)
+            times = run.block.repeat
+            whole = LinkUse(use.link, use.moved_bytes * times, use.busy_s * times, load)
+            found.setdefault(use.link, []).append(whole)
+        clock += run.length_s * run.block.repeat
+    return tuple(
+        LinkUse(
+            link,
+            sum(use.moved_bytes for use in uses),
+            sum(use.busy_s for use in uses),
+            tuple(piece for use in uses for piece in use.load),
+        )
+        for link, uses in sorted(found.items())
     )
 
 
@@ -80,7 +110,7 @@ def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[floa
 def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:
     """Parts of the chain of tasks that ends last; a pipeline's work on its IPUs is left to `_with_bubble`."""
     tasks = run.block.tasks
-    here = max(range(len(tasks)), key=lambda i: (run.end_s[i], -i), default=None)
+    here = run.end_s.index(max(run.end_s)) if tasks else None
     parts: list[tuple[Part, float]] = []
     while here is not None:
         task = tasks[here]
