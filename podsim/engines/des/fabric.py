@@ -34,7 +34,7 @@ class _Area:
         self.turns: list[Turn] = []
         self.arrivals: list[tuple[Group, Turn]] = []
         self.ending: tuple[int, ...] = ()
-        self.wake: simpy.Event | None = None
+        self.wake: object = None  # the event that ends the next flows, if nothing changes before
         self.since_s = 0.0
         self.settled = True
 
