@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
+from podsim.model.fabric import Shape
 from podsim.topology.fabric import Fabric
+from podsim.topology.network import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from podsim.topology.network import Dimension, Network
+    from podsim.topology.network import Network
 
 KINDS = ("all", "rack", "across-racks", "consecutive:N", "orthogonal:N")
 
@@ -115,3 +117,22 @@ def divisors(number: int) -> list[int]:
     found = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
     every = sorted({*found, *(number // size for size in found)})
     return every if len(every) <= 12 else [*every[:6], *every[-6:]]
+
+
+def rack_dimensions(network: Network) -> tuple[Dimension, ...]:
+    """Levels as collectives see them: racks and the pod of a machine, the dimensions of any other fabric."""
+    if not isinstance(network, Fabric):
+        return network.dimensions
+    topology = network.topology
+    rack = Dimension("rack", topology.ipus_per_rack, 1, Shape.LADDER)
+    pod = topology.level("pod")
+    racks = (Dimension("pod", topology.racks, topology.ipus_per_rack, pod.shape),) if pod else ()
+    return (rack, *racks)
+
+
+def torus_dimensions(network: Network) -> tuple[Dimension, ...]:
+    """Dimensions with a rack as the torus it is: over the rung, then along the rails."""
+    if not isinstance(network, Fabric):
+        return network.dimensions
+    rack, *racks = rack_dimensions(network)
+    return (Dimension("rungs", 2, 1, Shape.LADDER), Dimension("rails", rack.size // 2, 2, Shape.RING), *racks)
