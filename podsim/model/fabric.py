@@ -73,12 +73,17 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host."""
+    """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host.
+
+    `streaming_bytes_per_s` is what all its IPUs together draw from streaming memory at most; None: nothing is lost
+    by sharing.
+    """
 
     streaming_bytes: Annotated[Bytes, Key("streaming_memory")]
     streaming_bytes_per_s_per_ipu: Annotated[BytesPerS, Key("streaming_bandwidth_per_ipu")]
     pcie_bytes_per_s: Annotated[BytesPerS, Key("pcie_bandwidth")]
     host_bytes_per_s: Annotated[BytesPerS, Key("host_bandwidth")]
+    streaming_bytes_per_s: Annotated[BytesPerS | None, Key("streaming_bandwidth")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
 
 
-def build(described: Topology | GenericFabric) -> fabric.Fabric | GenericNetwork:
+def network(described: Topology | GenericFabric) -> fabric.Fabric | GenericNetwork:
     """The links and routes of a machine or a generic fabric; InputError where a machine is not connected."""
     return GenericNetwork(described) if isinstance(described, GenericFabric) else fabric.build(described)

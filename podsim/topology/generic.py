@@ -102,7 +102,7 @@ class GenericNetwork:
         return axis.hub if axis.middled and key[2] == HUB and axis.hub else axis.kind
 
     def route(self, a: int, b: int) -> Route:
-        """Links from rank `a` to rank `b`, innermost dimension first, a latency each (Eq. 44); ValueError outside."""
+        """Links from rank `a` to rank `b`, innermost dimension first, a latency each (Eq. 6); ValueError outside."""
         keys = self.crossed(a, b)
         numbers = tuple(self.number(key) for key in keys)
         return Route(numbers, len(numbers), math.fsum(self.rate(key).latency_s for key in keys))
