@@ -5,13 +5,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podsim.model.program import Block, Part, Span, StepProgram, StepTimeline, TaskKind
-from podsim.topology.fabric import Fabric
+
+
+class Linked(Protocol):
+    """What an engine asks of a network."""
+
+    @property
+    def capacities(self) -> Sequence[float]:
+        """Rate of each link by number [B/s]."""
+        ...
 
 
 class Engine(Protocol):
     """Decides when each task of a program runs; holds no physics."""
 
-    def __call__(self, program: StepProgram, fabric: Fabric) -> StepTimeline:
+    def __call__(self, program: StepProgram, fabric: Linked) -> StepTimeline:
         """The timeline of one step."""
         ...
 
@@ -60,7 +68,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     """The longest pipeline block, in which every stage works; without barriers the work of the busiest IPU."""
     cycles = [run.length_s for run in runs if run.block.pipeline]
-    return max(cycles) if len(cycles) > 1 or program.micro_batches == 1 else _alone(program, runs, cycles)
+    return max(cycles, default=0.0) if len(cycles) > 1 or program.micro_batches == 1 else _alone(program, runs, cycles)
 
 
 def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[float]) -> float:
