@@ -1,7 +1,7 @@
 """A collective on a network: which algorithms can serve it, phase by phase, and which is soonest.
 
-Used by `podsim collective` and by the weight update alike. Where every endpoint of a fabric does the same, one stands for
-all; of an IPU machine one rack stands for the others.
+Used by `podsim collective` and by the weight update alike. Where every endpoint of a fabric does the same, one stands
+for all; of an IPU machine one rack stands for the others.
 """
 
 from __future__ import annotations
@@ -10,33 +10,56 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from podsim.lowering import moves
-from podsim.lowering.groups import Group, Side, rack_dimensions, sides, torus_dimensions
+from podsim.lowering.groups import Group, Side, rack_dimensions, sides
 from podsim.lowering.phases import Phase, Plan, Setting
 from podsim.model.collective import Algorithm, Collective
 from podsim.model.fabric import Shape
 from podsim.physics.collectives import ring_order, schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from podsim.topology.network import Network
 
+    Methods = Callable[[Group, Collective], tuple[Algorithm, ...]]
+
+IN_RACK: Final = (
+    Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE
+)  # fmt: skip
+"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken."""
+BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE)
+"""Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
+REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 FLAT: Final = (*RINGS, Algorithm.LADDER_RING, Algorithm.HALVING_DOUBLING, Algorithm.TREE, Algorithm.DIRECT)
-ROUND: Final = (Shape.RING, Shape.LINE, Shape.LADDER)
+ROUND: Final = (Shape.RING, Shape.LINE)
 
 
 def plan(setting: Setting, group: Group, collective: Collective, algorithm: Algorithm) -> Plan:
     """A collective over `group` by one algorithm; ValueError says why it cannot serve."""
     if algorithm is Algorithm.TORUS:
         along = _torus_sides(setting, group)
-        return _by_side(setting, along, collective, algorithm, RINGS)
+        return _by_side(setting, along, collective, algorithm, lambda _group, _what: RINGS)
     if algorithm is Algorithm.THREE_PHASE:
         along = sides(group, rack_dimensions(setting.network))
         if len(along) < 2:
             raise ValueError("the group lies in one level")
-        return _by_side(setting, along, collective, algorithm, FLAT)
+        return _by_side(setting, along, collective, algorithm, lambda one, what: documented(setting, one, what))
     return flat(setting, group, collective, algorithm)
+
+
+def documented(setting: Setting, group: Group, collective: Collective) -> tuple[Algorithm, ...]:
+    """Methods of one phase: on machines those that reductions are known to use, elsewhere all."""
+    if setting.rack is None or collective not in REDUCING:
+        return FLAT
+    return IN_RACK if setting.inside(group) else BETWEEN_RACKS
+
+
+def in_training(setting: Setting, group: Group, collective: Collective) -> Plan:
+    """A collective of a weight update: in the rack, between racks or in three phases, by documented methods alone."""
+    if setting.inside(group) or group.stride % (setting.rack or 1) == 0:
+        return soonest(setting, group, collective, documented(setting, group, collective))
+    return plan(setting, group, collective, Algorithm.THREE_PHASE)
 
 
 def flat(setting: Setting, group: Group, collective: Collective, algorithm: Algorithm) -> Plan:
@@ -58,7 +81,7 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
 
 
 def _torus_sides(setting: Setting, group: Group) -> tuple[Side, ...]:
-    dimensions = torus_dimensions(setting.network)
+    dimensions = setting.network.dimensions
     along = sides(group, dimensions)
     if len(along) < 2:
         raise ValueError("the group lies in one dimension")
@@ -105,15 +128,15 @@ def _by_side(
     along: tuple[Side, ...],
     collective: Collective,
     algorithm: Algorithm,
-    methods: tuple[Algorithm, ...],
+    methods: Methods,
 ) -> Plan:
-    """Phase after phase, each with the soonest of `methods`."""
+    """Phase after phase, each with the soonest of its methods."""
     phases = []
     for what, at, share in _order_of_phases(collective, [side.group.size for side in along]):
         side, inner = along[at], math.prod(side.group.size for side in along[:at])
         roots = Group(inner, along[0].group.stride) if collective is Collective.BROADCAST else None
         best: tuple[float, Phase] | None = None
-        for method in methods:
+        for method in methods(side.group, what):
             try:
                 phase = _phase(setting, side.group, what, method, share=share, along=(side,), roots=roots)
                 seconds = _planned(setting, method, (phase,)).lockstep_s

@@ -109,7 +109,9 @@ def _of_racks(kind: str, network: Network, rack: int | None, ipus_per_replica: i
     if ipus_per_replica > rack:
         raise InputError(f"a replica of {ipus_per_replica:,} IPUs is larger than a rack", code="group-does-not-divide",
                          hint=f"at most --ipus-per-replica {rack}")  # fmt: skip
-    return Group(rack // ipus_per_replica, ipus_per_replica) if kind == "rack" else Group(network.endpoints // rack, rack)
+    return (
+        Group(rack // ipus_per_replica, ipus_per_replica) if kind == "rack" else Group(network.endpoints // rack, rack)
+    )
 
 
 def divisors(number: int) -> list[int]:
@@ -120,19 +122,9 @@ def divisors(number: int) -> list[int]:
 
 
 def rack_dimensions(network: Network) -> tuple[Dimension, ...]:
-    """Levels as collectives see them: racks and the pod of a machine, the dimensions of any other fabric."""
-    if not isinstance(network, Fabric):
+    """Levels as collectives see them: of a machine the rack as one, then the racks; else the fabric's dimensions."""
+    rack = rack_ipus(network)
+    if rack is None:
         return network.dimensions
-    topology = network.topology
-    rack = Dimension("rack", topology.ipus_per_rack, 1, Shape.LADDER)
-    pod = topology.level("pod")
-    racks = (Dimension("pod", topology.racks, topology.ipus_per_rack, pod.shape),) if pod else ()
-    return (rack, *racks)
-
-
-def torus_dimensions(network: Network) -> tuple[Dimension, ...]:
-    """Dimensions with a rack as the torus it is: over the rung, then along the rails."""
-    if not isinstance(network, Fabric):
-        return network.dimensions
-    rack, *racks = rack_dimensions(network)
-    return (Dimension("rungs", 2, 1, Shape.LADDER), Dimension("rails", rack.size // 2, 2, Shape.RING), *racks)
+    beyond = tuple(dimension for dimension in network.dimensions if dimension.stride >= rack)
+    return (Dimension("rack", rack, 1, Shape.LADDER), *beyond)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from podsim.physics.collectives import Step
-    from podsim.topology.network import Network, Route
+    from podsim.topology.network import Route
     from podsim.topology.quotient import Quotient
 
 MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
@@ -23,25 +23,29 @@ MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
 class _Counter:
     """Links crossed so far, up to a limit."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._crossed = most, 0
+    def __init__(self, setting: Setting) -> None:
+        self._most, self._crossed = setting.most_crossings, 0.0
 
-    def add(self, route: Route) -> None:
-        self._crossed += len(route.links)
+    def add(self, route: Route, messages: float = 1.0) -> None:
+        self._crossed += len(route.links) * messages
         if self._crossed > self._most:
             raise TooManyError(f"its messages cross more than {self._most:,} links")
 
 
 def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
     """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
-    counter = _Counter(setting.most_crossings)
+    counter = _Counter(setting)
+    count = sum(len(_bases(setting, phase)) * len(_pairs(setting, phase, step))
+                for phase in phases for step in phase.steps)  # fmt: skip
+    if count > setting.most_messages:
+        raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
     return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)
 
 
 def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:
     found: dict[float, dict[tuple[tuple[int, ...], float], int]] = {}
     for sender, to, volume in messages(setting, phase, step):
-        route = road(setting.network, sender, to)
+        route = setting.network.route(sender, to)
         counter.add(route)
         same = found.setdefault(route.latency_s, {})
         key = (route.links, volume)
@@ -55,49 +59,57 @@ def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Mov
 
 def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, int, float]]:
     """Sender, receiver and bytes of every message of one step that has to be followed."""
-    group, order = phase.group, phase.order
-    pairs = list(step.messages(group.size))
-    if _alike_racks(setting, phase):
-        pairs = [pair for pair in pairs if pair[0] == pairs[0][0]]
-    if order:
-        pairs = [(order[sender], order[to]) for sender, to in pairs]
+    group = phase.group
+    pairs = _pairs(setting, phase, step)
     efficiency = setting.toll.efficiency if setting.inside(group) else 1.0
     share = phase.share * step.share / efficiency
     volumes = [volume * share for volume in setting.volumes_bytes]
     positions = len(volumes)
     for base in _bases(setting, phase):
         volume = volumes[base % positions]
+        if not volume:
+            continue
         for sender, to in pairs:
             yield base + sender * group.stride, base + to * group.stride, volume
 
 
+def _pairs(setting: Setting, phase: Phase, step: Step) -> list[tuple[int, int]]:
+    """Members of a group that send and receive."""
+    pairs = list(step.messages(phase.group.size))
+    if _alike_racks(setting, phase):
+        pairs = [pair for pair in pairs if pair[0] == pairs[0][0]]
+    if phase.order:
+        pairs = [(phase.order[sender], phase.order[to]) for sender, to in pairs]
+    return pairs
+
+
 def _bases(setting: Setting, phase: Phase) -> list[int]:
-    """First members of the groups that are followed: those of the first rack where racks do the same."""
-    rack, roots = setting.rack, phase.roots
-    within = setting.endpoints
-    if setting.folded and rack and (setting.inside(phase.group) or phase.group.stride % rack == 0):
+    """First members of the groups that are followed: those of the first rack where racks do the same.
+
+    Between racks machines do not share links either: where all bring the same, the first stands for its rack.
+    """
+    rack, roots, within = setting.rack, phase.roots, setting.endpoints
+    across = rack is not None and phase.group.stride % rack == 0
+    if setting.alike and rack and (across or setting.inside(phase.group)):
         within = min(within, rack)
+        if across and isinstance(setting.network, Fabric) and setting.even:
+            within = min(within, setting.network.topology.ipus_per_machine)
     found = (base for base in phase.group.bases(setting.endpoints) if base < within)
     return [base for base in found if roots is None or base // roots.stride % roots.size == 0]
 
 
 def _alike_racks(setting: Setting, phase: Phase) -> bool:
     """Whether one rack sends what every other does, through switches: it then stands for all."""
-    if not setting.folded or not isinstance(setting.network, Fabric):
+    if not setting.alike or not isinstance(setting.network, Fabric):
         return False
     pod = setting.network.topology.level("pod")
     across = setting.rack is not None and phase.group.stride % setting.rack == 0
     return across and pod is not None and pod.shape is Shape.SWITCH
 
 
-def road(network: Network, sender: int, to: int) -> Route:
-    """The route between two endpoints."""
-    return network.route(sender, to)
-
-
 def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:
     """The messages of one endpoint, where every endpoint sends to its own place plus the same; None where not."""
-    counter = _Counter(setting.most_crossings)
+    counter = _Counter(setting)
     volume = setting.volumes_bytes[0] * phase.share
     found = []
     for step in phase.steps:
@@ -105,6 +117,8 @@ def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ..
         if offsets is None:
             return None
         by_latency: dict[float, list[Flow]] = {}
+        if len(offsets) > 1:  # half of them reach as far as the middle one, on average half as far
+            _Counter(setting).add(quotient.folded_route(offsets[len(offsets) // 2]), len(offsets) / 2)
         for offset in offsets:
             route = quotient.folded_route(offset)
             counter.add(route)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from podsim.lowering.moves import messages, road
+from podsim.lowering.moves import messages
 from podsim.lowering.phases import TooManyError
 from podsim.model.collective import Collective, Pace
 from podsim.model.program import Flow, Part, Task, TaskKind
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from podsim.lowering.phases import Move, Phase, Plan
     from podsim.topology.network import Network
 
-MOST_MESSAGES: Final = 30_000
-"""Messages that are simulated one by one: ten seconds of the event engine."""
+MOST_TASKS: Final = 30_000
+"""Messages that are simulated one by one, and steps of parts: ten seconds of the event engine."""
+MOST_RESOLVED: Final = 50_000_000
+"""Links of a step times the moments at which some of its messages start."""
 EQUAL: Final = 1e-9
 Ends = tuple[int, ...]
 
@@ -31,8 +33,8 @@ Ends = tuple[int, ...]
 def tasks(plan: Plan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]:
     """The tasks of a collective, its buffer in `chunks` parts that follow each other through the phases.
 
-    Raises TooManyError where messages have to be simulated one by one and are too many, ValueError where there is nothing
-    to send parts through.
+    Raises TooManyError where too many messages have to be simulated one by one, ValueError where there is nothing to
+    send parts through.
     """
     if chunks > 1:
         plan = _staged(plan)
@@ -57,6 +59,7 @@ def _staged(plan: Plan) -> Plan:
 
 def _by_step(plan: Plan, chunks: int, *, together: bool) -> tuple[Task, ...]:
     """A task a step, or one for each latency of its messages."""
+    _bounded(plan, chunks, together=together)
     found: list[Task] = []
     ends: dict[tuple[int, int], Ends] = {}
     for chunk in range(chunks):
@@ -71,6 +74,18 @@ def _by_step(plan: Plan, chunks: int, *, together: bool) -> tuple[Task, ...]:
                     needs = _add(found, parts)
             ends[chunk, at] = needs
     return tuple(found)
+
+
+def _bounded(plan: Plan, chunks: int, *, together: bool) -> None:
+    """TooManyError where the engine would take minutes."""
+    moves = [move for moves in plan.moves for move in moves]
+    count = chunks * sum(1 if together else len(move.by_latency) for move in moves)
+    if chunks > 1 and count > MOST_TASKS:
+        raise TooManyError(f"{chunks:,} parts are {count:,} steps, more than {MOST_TASKS:,}")
+    for move in moves:
+        crossed = sum(len(flow.route) for flow in move.flows)
+        if not together and len(move.by_latency) * crossed > MOST_RESOLVED:
+            raise TooManyError(f"its messages start at {len(move.by_latency):,} moments of each step")
 
 
 def _groups(
@@ -152,8 +167,10 @@ def _one_is_slowest(plan: Plan) -> bool:
             times: list[tuple[float, int, int]] = []
             met: set[tuple[int, int]] = set()
             for sender, to, volume in messages(plan.setting, phase, step):
-                route = road(network, sender, to)
-                if (sender, to) in met or any(owner.setdefault(link, (sender, to)) != (sender, to) for link in route.links):
+                route = network.route(sender, to)
+                if (sender, to) in met or any(
+                    owner.setdefault(link, (sender, to)) != (sender, to) for link in route.links
+                ):
                     return False
                 met.add((sender, to))
                 rate = min((network.capacities[link] for link in route.links), default=float("inf"))
@@ -191,8 +208,8 @@ def _send(
         route = network.route(sender, to)
         needs = tuple(sorted({*ready.get(sender, ()), *ready.get(to, ())}))
         here = (len(found),)
-        if here[0] >= MOST_MESSAGES:
-            raise TooManyError(f"it has more than {MOST_MESSAGES:,} messages to simulate one by one")
+        if here[0] >= MOST_TASKS:
+            raise TooManyError(f"it has more than {MOST_TASKS:,} messages to simulate one by one")
         cut = ((Part.ALL_REDUCE, route.latency_s),)
         flows = (Flow(route.links, volume),)
         found.append(Task(TaskKind.TRANSFER, name, -1, cut, needs, flows, Part.ALL_REDUCE))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.lowering.groups import Group, Side, rack_ipus
 from podsim.model.collective import Algorithm, Collective
 from podsim.physics.links import alone_s
+from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from podsim.topology.network import Network
     from podsim.topology.quotient import Quotient
 
+MOST_MESSAGES: Final = 2_000_000
+"""Messages of one collective that are followed, steps that repeat counted once: some ten seconds."""
 MOST_CROSSINGS: Final = 20_000_000
-"""Links that all messages of one collective may cross: as many as a few hundred megabytes hold."""
+"""Links that they may cross: as many as a few hundred megabytes hold."""
 
 
 class TooManyError(ValueError):
@@ -27,11 +30,15 @@ class TooManyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Toll:
-    """What software adds: a share of the links inside a rack, a cost a start [s], equal buffers one after the other."""
+    """What software adds: a share of the links inside a rack, a cost a start [s], equal buffers one after the other.
+
+    `starts` are those of a phase inside a rack.
+    """
 
     efficiency: float = 1.0
     start_s: float = 0.0
     buffers: int = 1
+    starts: int = 1
 
 
 NO_TOLL: Final = Toll()
@@ -46,6 +53,7 @@ class Setting:
     endpoints: int
     folded: bool = True
     toll: Toll = NO_TOLL
+    most_messages: int = MOST_MESSAGES
     most_crossings: int = MOST_CROSSINGS
 
     @cached_property
@@ -56,9 +64,19 @@ class Setting:
     @cached_property
     def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike and that is wanted."""
-        if not self.folded or not isinstance(self.network, GenericNetwork) or len(set(self.volumes_bytes)) > 1:
+        if not self.folded or not isinstance(self.network, GenericNetwork) or not self.even:
             return None
         return self.network.folded
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether racks that do the same may stand for each other."""
+        return self.folded and isinstance(self.network, Fabric) and not self.network.damage
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether every position brings the same."""
+        return len(set(self.volumes_bytes)) == 1
 
     def inside(self, group: Group) -> bool:
         """Whether a group stays within a rack."""
@@ -138,7 +156,7 @@ class Plan:
         toll, phase = self.setting.toll, self.phases[at]
         if not self.setting.inside(phase.group):
             return 0.0
-        return toll.buffers * toll.start_s * (2 if phase.collective is Collective.ALL_REDUCE else 1)
+        return toll.buffers * toll.starts * toll.start_s * (2 if phase.collective is Collective.ALL_REDUCE else 1)
 
     def fixed_s(self, at: int, latency_s: float) -> float:
         """What a step of phase `at` takes before its flows [s]; between racks each step has a start of its own."""

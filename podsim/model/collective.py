@@ -35,6 +35,13 @@ class Pace(StrEnum):
     MESSAGES = "messages"  # once its own messages of the step have arrived
 
 
+class Fidelity(StrEnum):
+    """Whether equal members are run as one, or each."""
+
+    FOLDED = "folded"
+    FULL = "full"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leg:
     """One phase: what it does over how many members, what a member sends at most, how long it takes, alone."""
@@ -83,7 +90,7 @@ class CollectiveReport:
     algorithm: Algorithm
     chosen: bool
     engine: str
-    fidelity: str
+    fidelity: Fidelity
     pace: Pace
     chunks: int
     time_s: float
