@@ -60,6 +60,15 @@ def lower_bound(setting: Setting, group: Group, collective: Collective) -> Bound
     return max(found, key=lambda bound: bound.seconds)
 
 
+def out_bytes_per_s(setting: Setting, group: Group) -> float:
+    """Rate of the links over which the first member sends, which is that of all; 0 where they differ [B/s]."""
+    try:
+        asked = _Asked(setting, sides(group, setting.network.dimensions))
+    except ValueError:
+        return 0.0
+    return asked.of_first(out=True) if asked.even else 0.0
+
+
 def _mean_share(collective: Collective, members: int) -> float:
     """What a member sends on average: every byte of the result has to visit all the others, of a sum twice."""
     share = (members - 1) / members
@@ -97,7 +106,7 @@ class _Asked:
         self._network, self._along = setting.network, along
         self._quotient = setting.quotient
         self._dimensions = setting.network.dimensions
-        self._even = not getattr(setting.network, "damage", None) and (
+        self.even = not getattr(setting.network, "damage", None) and (
             not isinstance(setting.network, GenericNetwork) or setting.network.folded is not None
         )
         whole = setting.rack if setting.rack and setting.folded else setting.endpoints
@@ -122,11 +131,11 @@ class _Asked:
     @property
     def least_s(self) -> float:
         """Latency of the nearest two members [s]; none where links differ."""
-        return min(route.latency_s for route in self._routes(0, out=True)) if self._even else 0.0
+        return min(route.latency_s for route in self._routes(0, out=True)) if self.even else 0.0
 
     def farthest_s(self) -> float:
         """Latency between the first member and the one farthest from it [s]."""
-        if not self._even:
+        if not self.even:
             return 0.0
         there = 0
         for side in self._along:

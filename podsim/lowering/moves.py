@@ -35,11 +35,19 @@ class _Counter:
 def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
     """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
     counter = _Counter(setting)
-    count = sum(len(_bases(setting, phase)) * len(_pairs(setting, phase, step))
-                for phase in phases for step in phase.steps)  # fmt: skip
+    count = sum(_count(setting, phase) for phase in phases)
     if count > setting.most_messages:
         raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
     return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)
+
+
+def _count(setting: Setting, phase: Phase) -> int:
+    """Messages of a phase that have to be followed."""
+    members = phase.group.size
+    count = sum(step.count(members) for step in phase.steps)
+    if _alike_racks(setting, phase):
+        count //= members
+    return count * len(_bases(setting, phase))
 
 
 def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:
@@ -75,9 +83,7 @@ def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, 
 
 def _pairs(setting: Setting, phase: Phase, step: Step) -> list[tuple[int, int]]:
     """Members of a group that send and receive."""
-    pairs = list(step.messages(phase.group.size))
-    if _alike_racks(setting, phase):
-        pairs = [pair for pair in pairs if pair[0] == pairs[0][0]]
+    pairs = list(step.messages(phase.group.size, first=_alike_racks(setting, phase)))
     if phase.order:
         pairs = [(phase.order[sender], phase.order[to]) for sender, to in pairs]
     return pairs

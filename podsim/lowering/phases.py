@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.lowering.groups import Group, Side, rack_ipus
 from podsim.model.collective import Algorithm, Collective
+from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s
 from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
@@ -113,14 +114,7 @@ class Phase:
     @property
     def sent(self) -> float:
         """Share of the whole buffer that the busiest member sends."""
-        one: dict[int, float] = {}
-        every = 0.0
-        for step in self.steps:
-            share = self.share * step.share * step.repeat
-            every += share * (len(step.shifts) + (step.swap > 0))
-            for sender, _ in step.pairs:
-                one[sender] = one.get(sender, 0.0) + share
-        return every + max(one.values(), default=0.0)
+        return self.share * sent(self.steps)
 
 
 @dataclass(frozen=True, slots=True)

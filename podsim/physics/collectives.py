@@ -25,17 +25,33 @@ class Step:
     swap: int = 0
     pairs: tuple[tuple[int, int], ...] = ()
 
-    def messages(self, members: int) -> Iterator[tuple[int, int]]:
-        """Sender and receiver of every message."""
+    def count(self, members: int) -> int:
+        """How many messages."""
+        return (len(self.shifts) + (self.swap > 0)) * members + len(self.pairs)
+
+    def messages(self, members: int, *, first: bool = False) -> Iterator[tuple[int, int]]:
+        """Sender and receiver of every message, or of those of the `first` sender."""
+        senders = range(1 if first else members)
         if self.swap:
-            yield from ((member, member ^ self.swap) for member in range(members))
-            return
+            yield from ((member, member ^ self.swap) for member in senders)
         for shift in self.shifts:
-            yield from ((member, (member + shift) % members) for member in range(members))
-        yield from self.pairs
+            yield from ((member, (member + shift) % members) for member in senders)
+        yield from (pair for pair in self.pairs if not first or pair[0] == self.pairs[0][0])
 
 
 Steps = tuple[Step, ...]
+
+
+def sent(steps: Steps) -> float:
+    """Share of the buffer that the busiest member sends."""
+    one: dict[int, float] = {}
+    every = 0.0
+    for step in steps:
+        share = step.share * step.repeat
+        every += share * (len(step.shifts) + (step.swap > 0))
+        for sender, _ in step.pairs:
+            one[sender] = one.get(sender, 0.0) + share
+    return every + max(one.values(), default=0.0)
 
 
 def ring_order(members: int, *, around_ladder: bool) -> tuple[int, ...]:

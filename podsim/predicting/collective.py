@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from podsim.errors import InputError
 from podsim.lowering import collective as lowering
 from podsim.lowering import pacing
-from podsim.lowering.bound import lower_bound
+from podsim.lowering.bound import lower_bound, out_bytes_per_s
 from podsim.lowering.groups import parse, rack_ipus
 from podsim.lowering.phases import Setting, Toll, TooManyError
 from podsim.model.collective import (
@@ -24,7 +24,7 @@ from podsim.model.collective import (
     Rival,
 )
 from podsim.model.program import Block, StepProgram
-from podsim.physics.collectives import bus_factor
+from podsim.physics.collectives import bus_factor, schedule, sent
 from podsim.units import parse as parse_quantity
 
 if TYPE_CHECKING:
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from podsim.topology.network import Network
 
 Kind = TypeVar("Kind", bound=StrEnum)
-WEIGHED_MESSAGES: Final = 20_000
-"""Messages above which an algorithm is not weighed unless it is asked for."""
+WEIGHED_MESSAGES: Final = 4_000
+"""Messages above which an algorithm is not weighed unless it is asked for; of a broadcast, where each member has few, 17 times as many."""
 WEIGHED_CROSSINGS: Final = 100_000
 """Links that they may cross."""
+ALL_WEIGHED: Final = 256
+"""Members up to which every algorithm is weighed, however late what its busiest member sends would be out."""
 MOST_LINKS: Final = 5
 
 
@@ -170,10 +172,14 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
 
 def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Rival]:
     """Every algorithm with its time, or why it has none; large ones are left out."""
-    limited = replace(setting, most_messages=WEIGHED_MESSAGES, most_crossings=WEIGHED_CROSSINGS)
-    found = {}
+    limited = replace(setting, most_messages=WEIGHED_MESSAGES * (17 if asked.collective is Collective.BROADCAST else 1), most_crossings=WEIGHED_CROSSINGS)
+    rate = out_bytes_per_s(setting, group) if group.size > ALL_WEIGHED else 0.0
+    found: dict[Algorithm, Rival] = {}
     for algorithm in Algorithm:
+        best_s = min((rival.time_s for rival in found.values() if rival.time_s is not None), default=math.inf)
         try:
+            if rate and (least_s := _sent_bytes(asked, algorithm, group) / rate) > best_s:
+                raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
             seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks)
         except TooManyError as error:
             found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
@@ -182,6 +188,13 @@ def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Ri
         else:
             found[algorithm] = Rival(algorithm=algorithm, time_s=seconds)
     return found
+
+
+def _sent_bytes(asked: Asked, algorithm: Algorithm, group: Group) -> float:
+    """What the busiest member sends; 0 where that depends on the phases."""
+    if algorithm not in lowering.FLAT:
+        return 0.0
+    return sent(schedule(asked.collective, algorithm, group.size)) * asked.volume_bytes
 
 
 def _lockstep_s(plan: Plan, chunks: int) -> float:
