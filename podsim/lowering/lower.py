@@ -3,7 +3,7 @@
 import math
 
 from podsim.lowering import one_f_one_b, pipeline, update
-from podsim.lowering.work import busiest, stage_work
+from podsim.lowering.work import busiest, computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
@@ -16,6 +16,7 @@ def lower(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
 ) -> StepProgram:
     """The step program: micro-batches through the pipeline, then the weight update."""
+    machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
     line = pipeline.Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.ONE_F_ONE_B and len(work) > 1:
@@ -34,6 +35,7 @@ def lower_evaluation(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int
 ) -> StepProgram:
     """A forward-only pass over `rows` rows, shared by the replicas."""
+    machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = pipeline.Pipeline(workload, mapping, machine, fabric, work, count, folded=True, forward_only=True)

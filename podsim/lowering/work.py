@@ -1,7 +1,7 @@
 """What each stage of a mapping asks of its IPU for one micro-batch, and what it sends on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
@@ -12,6 +12,11 @@ from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
 from podsim.tiles.plan import Planner, Target, plans
+
+
+def computing(machine: Machine, practice: Practice) -> Machine:
+    """The machine as compute sees it: without the tiles that a practice sets aside for traffic."""
+    return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(practice.io_tiles)))
 
 
 def rates(machine: Machine, workload: Workload) -> Rates:
@@ -49,7 +54,7 @@ def stage_plans(
     workload: Workload, mapping: Mapping, machine: Machine, stage: Stage
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
-    target = Target(machine.chip, workload.precision)
+    target = Target(computing(machine, mapping.practice).chip, workload.precision)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:

@@ -115,7 +115,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         run=_run(question, beat, need),
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
-        memory_relief=memory.relief(held, machine.chip),
+        memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters),
