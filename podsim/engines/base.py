@@ -1,6 +1,6 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,16 +37,16 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     between, after = dict.fromkeys(Part, 0.0), dict.fromkeys(Part, 0.0)
     pipeline_s, spans, clock = 0.0, [], 0.0
     for run in runs:
-        block, length_s = run.block, run.length_s
-        pipeline_s += length_s * block.repeat if block.pipeline else 0.0
-        path = between if block.pipeline else after
-        for part, seconds in _critical_path(run):
+        block, own = run.block, _own(run.block)
+        own_s = max(run.end_s[:own], default=0.0)
+        pipeline_s += own_s * block.repeat
+        for path, (part, seconds) in _parts(run, own, own_s, between, after):
             path[part] += seconds * block.repeat
         spans += [
             Span(task.name, task.where, task.kind, task.part, clock + start_s, clock + end_s)
             for task, start_s, end_s in zip(block.tasks, run.start_s, run.end_s, strict=True)
         ]
-        clock += length_s * block.repeat
+        clock += run.length_s * block.repeat
     inside = _with_bubble(program, between, pipeline_s)
     return StepTimeline(
         step_s=clock,
@@ -57,30 +57,51 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     )
 
 
+def _own(block: Block) -> int:
+    """How many tasks of a block, from its first, are the pipeline's."""
+    return len(block.tasks) - (block.after or 0) if block.pipeline else 0
+
+
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
-    """The longest pipeline block, in which every stage works; without barriers the work of the busiest IPU."""
-    cycles = [run.length_s for run in runs if run.block.pipeline]
-    return max(cycles) if len(cycles) > 1 or program.micro_batches == 1 else _alone(program, runs, cycles)
+    """The longest turn, in which every stage works; without barriers the work of the busiest IPU."""
+    turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
+    return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
 
 
-def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[float]) -> float:
-    if any(run.block.pipeline and run.block.repeat == program.micro_batches for run in runs):
-        return cycles[0]
-    return sum(seconds for _, seconds in program.steady) / program.micro_batches
+Booked = Iterator[tuple[dict[Part, float], tuple[Part, float]]]
 
 
-def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:
-    """Parts of the chain of tasks that ends last; a pipeline's work on its IPUs is left to `_with_bubble`."""
-    tasks = run.block.tasks
-    here = max(range(len(tasks)), key=lambda i: (run.end_s[i], -i), default=None)
-    parts: list[tuple[Part, float]] = []
+def _parts(run: BlockRun, own: int, own_s: float, between: dict[Part, float], after: dict[Part, float]) -> Booked:
+    """What a block books where: the chain that ends its pipeline, and of the chain that ends it what shows beyond.
+
+    A pipeline's work on its IPUs is left to `_with_bubble`.
+    """
+    for here in _chain(run, own):
+        task = run.block.tasks[here]
+        if task.kind is not TaskKind.COMPUTE:
+            yield from ((between, item) for item in _times(run, here))
+    if run.length_s <= own_s:
+        return
+    for here in _chain(run, len(run.block.tasks)):
+        if run.end_s[here] <= own_s:
+            return
+        whole_s = run.end_s[here] - run.start_s[here]
+        shown = min(1.0, (run.end_s[here] - own_s) / whole_s) if whole_s else 0.0
+        yield from ((after, (part, seconds * shown)) for part, seconds in _times(run, here))
+
+
+def _chain(run: BlockRun, count: int) -> Iterator[int]:
+    """Of the first so many tasks the one that ends last, and each that the one before had to follow."""
+    here = max(range(count), key=lambda i: (run.end_s[i], -i), default=None)
     while here is not None:
-        task = tasks[here]
-        if not (run.block.pipeline and task.kind is TaskKind.COMPUTE):
-            parts += [(part, seconds * task.repeat) for part, seconds in task.cut]
-            parts.append((task.part, run.flow_s[here]))
-        here = max(task.needs, key=lambda i: (run.end_s[i], -i), default=None)
-    return parts
+        yield here
+        here = max(run.block.tasks[here].needs, key=lambda i: (run.end_s[i], -i), default=None)
+
+
+def _times(run: BlockRun, here: int) -> Iterator[tuple[Part, float]]:
+    task = run.block.tasks[here]
+    yield from ((part, seconds * task.repeat) for part, seconds in task.cut)
+    yield task.part, run.flow_s[here]
 
 
 def _with_bubble(program: StepProgram, between: dict[Part, float], pipeline_s: float) -> dict[Part, float]:

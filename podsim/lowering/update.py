@@ -80,11 +80,23 @@ def shares(pipeline: Pipeline) -> tuple[Share, ...]:
     return tuple(Share(ipu, parameters[ipu], tensors[ipu]) for ipu in sorted(parameters))
 
 
-def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
-    """The weight update of a step, in order."""
+def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:
+    """The reduction inside a rack of each IPU of a replica by itself; none where nothing is reduced there."""
+    update = Update(pipeline, optimizer, shares(pipeline))
+    if update.local == 1:
+        return ()
+    alone = (Update(pipeline, optimizer, (share,)) for share in update.shares if share.parameters)
+    return tuple(
+        (each.shares[0].ipu, _unrolled(_ring(each, "reduce-scatter", starts=each.buckets), pipeline.folded))
+        for each in alone
+    )
+
+
+def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
+    """The weight update of a step, in order; without the reduction in a rack where that is done already."""
     update = Update(pipeline, optimizer, shares(pipeline))
     parts: list[tuple[str, list[Task]]] = []
-    if update.local > 1:
+    if update.local > 1 and not reduced:
         parts.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
     if update.racks > 1:
         parts.append(("rack all-reduce", _between_racks(update)))
