@@ -1,11 +1,13 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from podsim.model.program import Block, Part, Span, StepProgram, StepTimeline, TaskKind
 from podsim.topology.fabric import Fabric
+
+ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 
 
 class Engine(Protocol):
@@ -33,25 +35,30 @@ class BlockRun:
 
 
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
-    """Blocks after each other, each as often as it repeats; the breakdown adds up to the step."""
-    between, after = dict.fromkeys(Part, 0.0), dict.fromkeys(Part, 0.0)
-    pipeline_s, spans, clock = 0.0, [], 0.0
+    """Blocks after each other, each as often as it repeats; the breakdown adds up to the step (Eq. 18)."""
+    busiest = _busiest(runs)
+    parts = dict.fromkeys(Part, 0.0)
+    for part, seconds in program.steady:
+        parts[part] += seconds
+    bubble_s, spans, clock = -sum(parts.values()), [], 0.0
     for run in runs:
-        block, own = run.block, _own(run.block)
-        own_s = max(run.end_s[:own], default=0.0)
-        pipeline_s += own_s * block.repeat
-        for path, (part, seconds) in _parts(run, own, own_s, between, after):
-            path[part] += seconds * block.repeat
+        block, own_s = run.block, max(run.end_s[: _own(run.block)], default=0.0)
+        bubble_s += own_s * block.repeat
+        for part, seconds in _waits(run, own_s, busiest):
+            parts[part] += seconds * block.repeat
+            bubble_s -= seconds * block.repeat
+        for part, seconds in _shown(run, _last(run, range(len(block.tasks))), own_s, run.length_s):
+            parts[part] += seconds * block.repeat
         spans += [
             Span(task.name, task.where, task.kind, task.part, clock + start_s, clock + end_s)
             for task, start_s, end_s in zip(block.tasks, run.start_s, run.end_s, strict=True)
         ]
         clock += run.length_s * block.repeat
-    inside = _with_bubble(program, between, pipeline_s)
+    parts[Part.BUBBLE] = max(0.0, bubble_s)
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
-        breakdown_s={part: inside[part] + after[part] for part in Part},
+        breakdown_s=parts,
         spans=tuple(spans),
         events=sum(run.events for run in runs),
     )
@@ -62,57 +69,46 @@ def _own(block: Block) -> int:
     return len(block.tasks) - (block.after or 0) if block.pipeline else 0
 
 
+def _busiest(runs: Sequence[BlockRun]) -> int:
+    """The IPU with most work in the pipeline, the first of equal ones."""
+    busy_s: dict[int, float] = {}
+    for block in (run.block for run in runs):
+        for task in block.tasks[: _own(block)]:
+            if task.kind is TaskKind.COMPUTE:
+                busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat * block.repeat
+    most_s = max(busy_s.values(), default=0.0)
+    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - ALIKE)), default=-1)
+
+
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     """The longest turn, in which every stage works; without barriers the work of the busiest IPU."""
     turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
     return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
 
 
-Booked = Iterator[tuple[dict[Part, float], tuple[Part, float]]]
+def _waits(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
+    """What the busiest IPU waits for: of the chain that ends each wait all but work, which is bubble and remains."""
+    tasks, free_s = run.block.tasks, 0.0
+    for at in range(_own(run.block)):
+        if tasks[at].where == busiest and tasks[at].kind is TaskKind.COMPUTE:
+            yield from _shown(run, _last(run, tasks[at].needs), free_s, run.start_s[at])
+            free_s = run.end_s[at]
+    yield from _shown(run, _last(run, range(_own(run.block))), free_s, own_s)
 
 
-def _parts(run: BlockRun, own: int, own_s: float, between: dict[Part, float], after: dict[Part, float]) -> Booked:
-    """What a block books where: the chain that ends its pipeline, and of the chain that ends it what shows beyond.
-
-    A pipeline's work on its IPUs is left to `_with_bubble`.
-    """
-    for here in _chain(run, own):
-        task = run.block.tasks[here]
-        if task.kind is not TaskKind.COMPUTE:
-            yield from ((between, item) for item in _times(run, here))
-    if run.length_s <= own_s:
+def _shown(run: BlockRun, here: int | None, begin_s: float, end_s: float) -> Iterator[tuple[Part, float]]:
+    """Parts of the chain of tasks that leads to `here`, from `begin_s` to `end_s`; not the work of a pipeline."""
+    if end_s <= begin_s:
         return
-    for here in _chain(run, len(run.block.tasks)):
-        if run.end_s[here] <= own_s:
-            return
-        whole_s = run.end_s[here] - run.start_s[here]
-        shown = min(1.0, (run.end_s[here] - own_s) / whole_s) if whole_s else 0.0
-        yield from ((after, (part, seconds * shown)) for part, seconds in _times(run, here))
+    while here is not None and run.end_s[here] > begin_s:
+        task, whole_s = run.block.tasks[here], run.end_s[here] - run.start_s[here]
+        if whole_s and not (here < _own(run.block) and task.kind is TaskKind.COMPUTE):
+            shown = (run.end_s[here] - max(run.start_s[here], begin_s)) / whole_s
+            yield from ((part, seconds * task.repeat * shown) for part, seconds in task.cut)
+            yield task.part, run.flow_s[here] * shown
+        here = _last(run, task.needs)
 
 
-def _chain(run: BlockRun, count: int) -> Iterator[int]:
-    """Of the first so many tasks the one that ends last, and each that the one before had to follow."""
-    here = max(range(count), key=lambda i: (run.end_s[i], -i), default=None)
-    while here is not None:
-        yield here
-        here = max(run.block.tasks[here].needs, key=lambda i: (run.end_s[i], -i), default=None)
-
-
-def _times(run: BlockRun, here: int) -> Iterator[tuple[Part, float]]:
-    task = run.block.tasks[here]
-    yield from ((part, seconds * task.repeat) for part, seconds in task.cut)
-    yield task.part, run.flow_s[here]
-
-
-def _with_bubble(program: StepProgram, between: dict[Part, float], pipeline_s: float) -> dict[Part, float]:
-    """The busiest IPU's work counts in full; what the pipeline takes beyond it and its transfers is bubble (Eq. 18)."""
-    work = dict.fromkeys(Part, 0.0)
-    for part, seconds in program.steady:
-        work[part] += seconds
-    spare_s = max(0.0, pipeline_s - sum(work.values()))
-    between_s = sum(between.values())
-    # Where stages overlap their transfers (1F1B) the path may hold more of them than the busiest IPU waits for.
-    exposed = min(1.0, spare_s / between_s) if between_s > 0 else 0.0
-    result = {part: work[part] + between[part] * exposed for part in Part}
-    result[Part.BUBBLE] = max(0.0, pipeline_s - sum(result.values()))
-    return result
+def _last(run: BlockRun, among: Iterable[int]) -> int | None:
+    """The task that ends last, the first of equal ones."""
+    return max(among, key=lambda at: (run.end_s[at], -at), default=None)

@@ -8,6 +8,7 @@ from podsim.lowering.work import busiest, computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
+from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.fabric import Fabric
 
@@ -44,6 +45,15 @@ def lower_evaluation(
         micro_batches=count,
         steady=steady,
     )
+
+
+def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
+    """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
+    if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.practice.prefetch < 2:
+        return 0
+    work = stage_work(workload, mapping, computing(machine, mapping.practice))
+    line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
+    return 2 * len(work) + mapping.practice.prefetch if joined.chained(line) else 0
 
 
 def _times(cut: Cut, count: int) -> Cut:
