@@ -6,9 +6,9 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from podsim.errors import MissingParameter
+from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, topologies
+from podsim.files import fabrics, find, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -21,6 +21,7 @@ from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.generic import GenericFabric
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile, FrozenPrediction
@@ -78,7 +79,25 @@ def _machine(name: str) -> topologies.Parts:
             return topologies.gather(path)
         if parts := member(name):
             return parts
-    raise find.unknown_name("topologies", name, names("topologies"), also=member_names())
+    if fabrics.fabric(name):
+        raise InputError(
+            f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
+            hint=f"podsim topology show {name}, or a machine: podsim topology list",
+        )  # fmt: skip
+    raise find.unknown_name("topologies", name, (*names("topologies"), *names("fabrics")), also=member_names())
+
+
+def network(name: str, changes: Changes = ()) -> Document[Topology] | Document[GenericFabric]:
+    """The machine or the generic fabric of a name or path, with changes.
+
+    Raises InputError: neither is called so, faults in a file, or a change of a path that it does not have.
+    """
+    if find.is_path(name) and load(Path(name)).what == "fabric":
+        machine = False
+    else:
+        machine = bool(find.find("topologies", name) or topologies.alias(name) or member(name))
+    generic = None if machine else fabrics.fabric(name, changes)
+    return generic or topology(name, changes)
 
 
 def _fitted_names() -> tuple[str, ...]:
@@ -220,6 +239,7 @@ def describe(path: Path) -> tuple[str, Document[Any]]:
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
+    "fabric": fabrics.of_file,
     "family": lambda loaded: document(loaded, FamilyFile),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "convergence": lambda loaded: document(loaded, Convergence),

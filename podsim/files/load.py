@@ -15,6 +15,7 @@ SCHEMAS: Final = {
     "chip": "podsim.chip/1",
     "topology": "podsim.topology/1",
     "family": "podsim.family/1",
+    "fabric": "podsim.fabric/1",
     "workload": "podsim.workload/1",
     "convergence": "podsim.convergence/1",
     "points": "podsim.points/1",

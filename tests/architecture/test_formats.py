@@ -19,6 +19,7 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.generic import GenericFabric
 from podsim.model.quantity import Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -29,6 +30,7 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 ROOTS: dict[str, type] = {
     "chip": Chip,
     "topology": Topology,
+    "fabric": GenericFabric,
     "family": FamilyFile,
     "workload": WorkloadFile,
     "convergence": Convergence,
