@@ -1,11 +1,20 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from podsim.model.program import Block, Part, Span, StepProgram, StepTimeline, TaskKind
-from podsim.topology.fabric import Fabric
+from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
+
+
+class Linked(Protocol):
+    """What an engine asks of a network."""
+
+    @property
+    def capacities(self) -> Sequence[float]:
+        """Rate of each link by number [B/s]."""
+        ...
+
 
 ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 
@@ -13,7 +22,7 @@ ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 class Engine(Protocol):
     """Decides when each task of a program runs; holds no physics."""
 
-    def __call__(self, program: StepProgram, fabric: Fabric) -> StepTimeline:
+    def __call__(self, program: StepProgram, fabric: Linked) -> StepTimeline:
         """The timeline of one step."""
         ...
 
@@ -27,6 +36,7 @@ class BlockRun:
     end_s: Sequence[float]
     flow_s: Sequence[float]
     events: int
+    links: Sequence[LinkUse] = ()
 
     @property
     def length_s(self) -> float:
@@ -40,19 +50,25 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     parts = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         parts[part] += seconds
-    bubble_s, spans, clock = -sum(parts.values()), [], 0.0
+    bubble_s, clock = -sum(parts.values()), 0.0
+    spans: list[Span] = []
     for run in runs:
         block, own_s = run.block, max(run.end_s[: _own(run.block)], default=0.0)
         bubble_s += own_s * block.repeat
         for part, seconds in _waits(run, own_s, busiest):
             parts[part] += seconds * block.repeat
             bubble_s -= seconds * block.repeat
-        for part, seconds in _shown(run, _last(run, range(len(block.tasks))), own_s, run.length_s):
+        for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s, run.length_s):
             parts[part] += seconds * block.repeat
-        spans += [
-            Span(task.name, task.where, task.kind, task.part, clock + start_s, clock + end_s)
-            for task, start_s, end_s in zip(block.tasks, run.start_s, run.end_s, strict=True)
-        ]
+        spans += map(
+            Span,
+            [task.name for task in block.tasks],
+            [task.where for task in block.tasks],
+            [task.kind for task in block.tasks],
+            [task.part for task in block.tasks],
+            [clock + start_s for start_s in run.start_s],
+            [clock + end_s for end_s in run.end_s],
+        )
         clock += run.length_s * block.repeat
     parts[Part.BUBBLE] = max(0.0, bubble_s)
     return StepTimeline(
@@ -61,6 +77,29 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
         breakdown_s=parts,
         spans=tuple(spans),
         events=sum(run.events for run in runs),
+        links=_link_uses(runs),
+    )
+
+
+def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
+    """Uses of all blocks by link; bytes and seconds as often as a block repeats."""
+    found: dict[int, list[LinkUse]] = {}
+    clock = 0.0
+    for run in runs:
+        for use in run.links:
+            load = tuple((clock + start_s, clock + end_s, rate) for start_s, end_s, rate in use.load)
+            times = run.block.repeat
+            whole = LinkUse(use.link, use.moved_bytes * times, use.busy_s * times, load)
+            found.setdefault(use.link, []).append(whole)
+        clock += run.length_s * run.block.repeat
+    return tuple(
+        LinkUse(
+            link,
+            sum(use.moved_bytes for use in uses),
+            sum(use.busy_s for use in uses),
+            tuple(piece for use in uses for piece in use.load),
+        )
+        for link, uses in sorted(found.items())
     )
 
 
@@ -93,7 +132,7 @@ def _waits(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, fl
         if tasks[at].where == busiest and tasks[at].kind is TaskKind.COMPUTE:
             yield from _shown(run, _last(run, tasks[at].needs), free_s, run.start_s[at])
             free_s = run.end_s[at]
-    yield from _shown(run, _last(run, range(_own(run.block))), free_s, own_s)
+    yield from _shown(run, _first_of_last(run, _own(run.block)), free_s, own_s)
 
 
 def _shown(run: BlockRun, here: int | None, begin_s: float, end_s: float) -> Iterator[tuple[Part, float]]:
@@ -109,6 +148,12 @@ def _shown(run: BlockRun, here: int | None, begin_s: float, end_s: float) -> Ite
         here = _last(run, task.needs)
 
 
-def _last(run: BlockRun, among: Iterable[int]) -> int | None:
+def _first_of_last(run: BlockRun, count: int) -> int | None:
+    """Of the first so many tasks the one that ends last."""
+    ends_s = run.end_s[:count]
+    return ends_s.index(max(ends_s)) if count else None
+
+
+def _last(run: BlockRun, among: tuple[int, ...]) -> int | None:
     """The task that ends last, the first of equal ones."""
     return max(among, key=lambda at: (run.end_s[at], -at), default=None)

@@ -3,47 +3,120 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from podsim.physics.alike import classes
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from podsim.model.program import Flow
 
+# Links that an entry crosses, and how many flows of its rate it puts on each.
+Crossing = tuple[Sequence[int], Sequence[int]]
+
 # Two shares this close (relative) are one: symmetric links must fill together, not in rounding order.
 TIE: Final = 1e-12
+FEW: Final = 32  # flows up to which solving for each again is quicker than finding classes
+SCANNED: Final = 256  # links up to which looking at all of them is quicker than keeping them in order
 
 
 def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequence[float]) -> list[float]:
     """Rate of a single flow of each entry [B/s]; infinite where the route is empty.
 
-    An entry is (route, count): link numbers, and how many equal flows take them (at least 1). Progressive filling: all
-    rates grow together until a link is full, whose flows then stay, while the others grow on (Eq. 6).
-    Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.
+    An entry is (route, count): link numbers, and how many equal flows take them (at least 1). A link that a route
+    crosses more than once is loaded as often. One solve reads each entry once, so classes would save nothing here.
     """
-    rates = [math.inf] * len(flows)
     users: dict[int, list[int]] = {}
     load: dict[int, int] = {}
     for entry, (route, count) in enumerate(flows):
         for link in route:
+            if link in load:
+                users[link].append(entry)
+                load[link] += count
+            else:
+                users[link] = [entry]
+                load[link] = count
+    shares = [capacities[link] / growing for link, growing in load.items()]
+    least = min(shares, default=math.inf)
+    if max(shares, default=0.0) <= least * (1 + TIE):
+        return [least if route else math.inf for route, _ in flows]
+    return _filled([(route, (count,) * len(route)) for route, count in flows], users, load, capacities)
+
+
+def fill(crossings: Sequence[Crossing], capacities: Sequence[float]) -> list[float]:
+    """`max_min_rates` of entries that load each of their links differently [B/s]."""
+    users: dict[int, list[int]] = {}
+    load: dict[int, int] = {}
+    for entry, (links, carried) in enumerate(crossings):
+        for link, flows in zip(links, carried, strict=True):
             users.setdefault(link, []).append(entry)
-            load[link] = load.get(link, 0) + count
-    left = {link: capacities[link] for link in users}
+            load[link] = load.get(link, 0) + flows
+    return _filled(crossings, users, load, capacities)
+
+
+def _filled(
+    crossings: Sequence[Crossing], users: dict[int, list[int]], load: dict[int, int], capacities: Sequence[float]
+) -> list[float]:
+    """Progressive filling: all rates grow together until a link is full, whose entries stay; others grow on (Eq. 6).
+
+    Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.
+    """
+    rates = [math.inf] * len(crossings)
+    left = {link: capacities[link] for link in load}
+    next_full = _scanned if len(load) <= SCANNED else _queued(left, load)
     while load:
-        shares = {link: left[link] / growing for link, growing in load.items()}
-        share = min(shares.values())
-        for link in [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]:
+        share, full = next_full(left, load)
+        staying: dict[int, int] = {}
+        for link in full:
             for entry in users[link]:
                 if rates[entry] < math.inf:
                     continue
                 rates[entry] = share
-                route, count = flows[entry]
-                for crossed in route:
-                    left[crossed] -= share * count
-                    load[crossed] -= count
-        load = {link: growing for link, growing in load.items() if growing}
+                links, carried = crossings[entry]
+                for crossed, flows in zip(links, carried, strict=True):
+                    staying[crossed] = staying.get(crossed, 0) + flows
+        # Once a round for all flows that stay, so that links that are alike stay alike to the last digit.
+        for link, flows in staying.items():
+            left[link] -= share * flows
+            load[link] -= flows
+            if not load[link]:
+                del load[link]
     return rates
+
+
+def _scanned(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
+    """The least share of any link that still has growing flows, and the links that have it."""
+    shares = {link: left[link] / growing for link, growing in load.items()}
+    share = min(shares.values())
+    return share, [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]
+
+
+def _queued(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
+    """`_scanned` for many links: shares only grow, so one of an earlier round is looked up again when it comes up."""
+    queue = [(left[link] / growing, link) for link, growing in load.items()]
+    heapify(queue)
+
+    def next_full(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
+        least = math.inf
+        full: list[int] = []
+        while queue and queue[0][0] <= least * (1 + TIE):
+            _, link = heappop(queue)
+            if link not in load:
+                continue
+            share = left[link] / load[link]
+            limit = least * (1 + TIE) if full else queue[0][0] if queue else math.inf
+            if share > limit:
+                heappush(queue, (share, link))
+            else:
+                least = min(least, share)
+                full.append(link)
+        return least, full
+
+    return next_full
 
 
 def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:
@@ -51,11 +124,24 @@ def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:
 
     Rates are max-min fair and solved again whenever a flow finishes. Latency is not counted.
     """
-    moving = [(flow.route, flow.count) for flow in flows if flow.route and flow.volume_bytes > 0]
-    left_bytes = [flow.volume_bytes for flow in flows if flow.route and flow.volume_bytes > 0]
+    moving = [flow for flow in flows if flow.route and flow.volume_bytes > 0]
+    if not moving:
+        return 0.0
+    volumes = [flow.volume_bytes for flow in moving]
+    if min(volumes) == max(volumes):
+        return volumes[0] / min(max_min_rates([(flow.route, flow.count) for flow in moving], capacities))
+    if len(moving) <= FEW:
+        each = [(flow.route, (flow.count,) * len(flow.route)) for flow in moving]
+        return _last_s(each, volumes, capacities)
+    found = classes([(flow.route, flow.count, flow.volume_bytes) for flow in moving], capacities)
+    return _last_s(found.crossings, [volumes[alike[0]] for alike in found.members], found.capacities)
+
+
+def _last_s(crossings: Sequence[Crossing], left_bytes: list[float], capacities: Sequence[float]) -> float:
+    """Time until the last entry has moved its bytes [s]."""
     elapsed_s = 0.0
-    while moving:
-        rates = max_min_rates(moving, capacities)
+    while crossings:
+        rates = fill(crossings, capacities)
         needed_s = [volume / rate for volume, rate in zip(left_bytes, rates, strict=True)]
         if _slowest_finish_last(rates, needed_s):
             return elapsed_s + max(needed_s)
@@ -63,7 +149,7 @@ def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:
         elapsed_s += first_s
         staying = [entry for entry, seconds in enumerate(needed_s) if seconds > first_s * (1 + TIE)]
         left_bytes = [left_bytes[entry] - rates[entry] * first_s for entry in staying]
-        moving = [moving[entry] for entry in staying]
+        crossings = [crossings[entry] for entry in staying]
     return elapsed_s
 
 
