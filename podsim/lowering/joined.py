@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from podsim.lowering import one_f_one_b
 from podsim.lowering.inputs import Inputs
 from podsim.lowering.pipeline import Pipeline, Turn, blocks, turn_tasks, turns
-from podsim.lowering.work import host_input_s
 from podsim.model.program import Block, Task, TaskKind
 from podsim.model.training import Schedule
+from podsim.physics.links import alone_s
 
 Reduction = tuple[int, Sequence[Task]]  # IPU of a replica, and the reduction of its gradients
 
@@ -26,7 +26,7 @@ def _runs_ahead(pipeline: Pipeline) -> bool:
     """Whether inputs wait for room rather than for a barrier: several at once, and one takes longer than some turn."""
     if pipeline.mapping.practice.prefetch < 2:
         return False
-    seconds = host_input_s(pipeline.workload, pipeline.mapping, pipeline.machine)
+    seconds = alone_s(pipeline.inputs, pipeline.fabric.capacities)
     return any(turn.takes and seconds > _least_s(pipeline, turn) for turn in turns(pipeline))
 
 

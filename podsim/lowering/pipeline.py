@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from podsim.lowering.work import StageWork, host_cut, host_input_s
+from podsim.lowering.work import StageWork
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Block, Flow, Part, Task, TaskKind
@@ -32,17 +32,12 @@ class Pipeline:
     folded: bool
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
+    _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
 
     @property
     def replicas(self) -> range:
         """Replicas whose IPUs appear as tasks."""
         return range(1 if self.folded else self.mapping.replicas)
-
-    @property
-    def rack_replicas(self) -> range:
-        """Replicas whose flows share the links of one rack; racks are alike."""
-        in_rack = max(1, self.machine.topology.ipus_per_rack // self.mapping.ipus_per_replica)
-        return range(1 if self.folded else min(self.mapping.replicas, in_rack))
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
@@ -56,8 +51,38 @@ class Pipeline:
         size = self.mapping.ipus_per_replica
         return tuple(
             Flow(self.fabric.route(r * size + sender.stage.ipu, r * size + to.stage.ipu).links, first.boundary_bytes)
-            for r in self.rack_replicas
+            for r in self.replicas
         )
+
+    @property
+    def inputs(self) -> tuple[Flow, ...]:
+        """Flows that bring one micro-batch to the first stage of every replica (Eq. 13).
+
+        Folded, one of them crosses each link as often as all together cross the fullest of its kind.
+        """
+        if not self._inputs:
+            volume, shown = self.workload.row_bytes * self.mapping.micro_batch, self.replicas
+            routes = [self._input_route(replica) for replica in shown]
+            if self.folded:
+                replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
+                a_server = -(-replicas // self.machine.hosts)
+                a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
+                crossed = zip(routes[0], (a_server, a_machine, 1), strict=True)
+                routes = [tuple(link for link, times in crossed for _ in range(times))]
+            self._inputs.append(tuple(Flow(route, volume) for route in routes))
+        return self._inputs[0]
+
+    def _input_route(self, replica: int) -> tuple[int, ...]:
+        """Server to its network card, port of the gateway, PCIe; neighbours have the same server."""
+        server = replica * self.machine.hosts // self.mapping.replicas
+        ipu = replica * self.mapping.ipus_per_replica + self.work[0].stage.ipu
+        return self.fabric.host_route(ipu, server).links
+
+    def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
+        """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""
+        ddr, *rest = self.fabric.streaming_route(where).links
+        beside = self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica if self.folded else 1
+        return (Flow((*(ddr for _ in range(min(max(1, beside), self.mapping.replicas))), *rest), volume_bytes),)
 
     def boundary_latency_s(self, flows: Iterable[Flow]) -> float:
         """Latency of the farthest flow of a group [s]."""
@@ -173,8 +198,7 @@ def compute_task(item: StageWork, where: int, backward: bool, needs: tuple[int, 
 
 def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
     """Input of one micro-batch of every replica."""
-    seconds = host_input_s(pipeline.workload, pipeline.mapping, pipeline.machine)
-    return Task(TaskKind.HOST, "host input", -1, host_cut(seconds), needs, part=Part.HOST)
+    return Task(TaskKind.HOST, "host input", -1, (), needs, flows=pipeline.inputs, part=Part.HOST)
 
 
 def _sync(pipeline: Pipeline, needs: tuple[int, ...]) -> Task:

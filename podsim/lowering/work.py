@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
-from podsim.model.program import Cut, Part
+from podsim.model.program import Cut
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
@@ -112,20 +112,3 @@ def busiest(work: tuple[StageWork, ...], *, forward_only: bool = False) -> Cut:
         total = item.forward if forward_only else item.forward + item.backward
         by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + total
     return max(by_ipu.values(), key=lambda c: c.total_s).cut
-
-
-def host_input_s(workload: Workload, mapping: Mapping, machine: Machine) -> float:
-    """Input of one micro-batch of every replica: the slowest of PCIe, the network and the servers [s] (Eq. 13)."""
-    topology, volume = machine.topology, workload.row_bytes * mapping.micro_batch
-    machines = max(1, -(-mapping.ipus // topology.ipus_per_machine))
-    a_machine = mapping.replicas / machines
-    return max(
-        volume / topology.gateway.pcie_bytes_per_s,
-        volume * max(1.0, a_machine) / topology.gateway.host_bytes_per_s,
-        volume * mapping.replicas / (machine.hosts * topology.hosts.server_bytes_per_s),
-    )
-
-
-def host_cut(seconds: float) -> Cut:
-    """Host input as a part of a step."""
-    return ((Part.HOST, seconds),)
