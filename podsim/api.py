@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.model.workload import Workload
+    from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Engine, Question
 
 Progress = Callable[[int, int], None]
@@ -41,6 +42,10 @@ def predict(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
@@ -65,7 +70,8 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     chosen = choose.choose(question, wanted, named, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
     return assemble.predict(question, chosen.mapping, chosen.choice, said)
@@ -132,6 +138,10 @@ def trace(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
@@ -152,7 +162,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     mapping = choose.choose(question, wanted, named, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
@@ -172,6 +183,10 @@ def explain_operators(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> OperatorRanking:
@@ -189,7 +204,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     mapping = choose.choose(question, wanted, named).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
@@ -264,6 +280,15 @@ def _question(
         folded=_one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
     )
+
+
+def _what_if(schedule: str | None, prefetch: int | None, overlap: bool, io_tiles: int | None) -> WhatIf:
+    """What is to be otherwise than practice has it."""
+    from podsim.model.training import Schedule
+    from podsim.planning.practice import WhatIf
+
+    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> str:

@@ -1,18 +1,17 @@
 """The fast bound: longest path through each block, every flow group alone on the fabric."""
 
-from podsim.engines.base import BlockRun, timeline
+from podsim.engines.base import BlockRun, Linked, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
-from podsim.topology.fabric import Fabric
 
 
-def run(program: StepProgram, fabric: Fabric) -> StepTimeline:
+def run(program: StepProgram, fabric: Linked) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
     known: dict[tuple[Flow, ...], float] = {}
     return timeline(program, [_block(block, fabric, known) for block in program.blocks])
 
 
-def _block(block: Block, fabric: Fabric, known: dict[tuple[Flow, ...], float]) -> BlockRun:
+def _block(block: Block, fabric: Linked, known: dict[tuple[Flow, ...], float]) -> BlockRun:
     start: list[float] = []
     end: list[float] = []
     flow: list[float] = []

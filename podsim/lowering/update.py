@@ -14,7 +14,7 @@ from podsim.lowering.phases import Plan, Setting, Toll
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import rates
 from podsim.model.collective import Algorithm, Collective, Pace
-from podsim.model.program import Block, Cut, Part, Task, TaskKind
+from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles import update as optimizers
@@ -159,18 +159,17 @@ def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
 def _optimizer(update: Update) -> list[Task]:
     """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
-    gateway = pipeline.machine.topology.gateway
     shards = update.local if practice.state_sharded else 1
     tasks: list[Task] = []
     for share in update.shares:
         elements = math.ceil(share.parameters / shards)
         cut: Cut = ((Part.WEIGHT_UPDATE, _update_s(update, elements)),) if elements else ()
-        if practice.state is StatePlace.STREAMING:
-            state = 2 * elements * sum(practice.moment_bytes)
-            cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))
+        streams = practice.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
-            tasks.append(Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE))
+            flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
+            task = Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE)
+            tasks += _stateful(task, flows, len(tasks))
     hops = pipeline.machine.topology.ipus_per_rack
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
@@ -178,6 +177,15 @@ def _optimizer(update: Update) -> list[Task]:
         host: Cut = ((Part.HOST_STEP, update.parameter("step.host")),)
         tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
     return tasks
+
+
+def _stateful(task: Task, state: tuple[Flow, ...], first: int) -> list[Task]:
+    """A weight update between loading its state and storing it, where that is in streaming memory."""
+    if not state:
+        return [task]
+    load = Task(TaskKind.HOST, "load state", task.where, (), flows=state, part=Part.STREAMING)
+    store = replace(load, name="store state", needs=(first + 1,))
+    return [load, replace(task, needs=(first,)), store]
 
 
 WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts that leave room for everything else

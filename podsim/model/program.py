@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class TaskKind(StrEnum):
@@ -65,12 +66,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Tasks between two barriers; `repeat` equal blocks follow each other."""
+    """Tasks between two barriers; `repeat` equal blocks follow each other.
+
+    A pipeline block is one turn, or with `after` the whole of several: so many tasks at its end are not the pipeline's.
+    """
 
     name: str
     tasks: tuple[Task, ...]
     repeat: int = 1
     pipeline: bool = False
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +93,8 @@ class StepProgram:
         return sum(len(block.tasks) for block in self.blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """One task as it ran; `repeat` copies follow without a gap."""
+class Span(NamedTuple):
+    """One task as it ran; `repeat` copies follow without a gap. A tuple, as a step may have a million."""
 
     name: str
     where: int
@@ -100,11 +104,33 @@ class Span:
     end_s: float
 
 
+class Record(StrEnum):
+    """What the event engine keeps of each link."""
+
+    NOTHING = "nothing"
+    TOTALS = "totals"
+    LOADS = "loads"  # when it carried how much, besides
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """What one link carried in a step, and for how long it carried anything.
+
+    `load` holds (from, to, rate) [s, s, B/s] in order of time, of the first of equal blocks as spans are.
+    """
+
+    link: int
+    moved_bytes: float
+    busy_s: float
+    load: tuple[tuple[float, float, float], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimeline:
     """When everything of one step happened; `breakdown_s` adds up to `step_s`.
 
-    `period_s` is what one more micro-batch adds once the pipeline is full.
+    `period_s` is what one more micro-batch adds once the pipeline is full. `links` are there if they were asked for.
+    `events` are what the engine looked at: tasks, or with the event engine all that SimPy processed.
     """
 
     step_s: float
@@ -112,3 +138,4 @@ class StepTimeline:
     breakdown_s: dict[Part, float]
     spans: tuple[Span, ...]
     events: int
+    links: tuple[LinkUse, ...] = ()

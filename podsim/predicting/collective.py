@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=StrEnum)
 WEIGHED_MESSAGES: Final = 4_000
-"""Messages above which an algorithm is not weighed unless it is asked for; of a broadcast, where each member has few, 17 times as many."""
+"""Messages above which an algorithm is not weighed unless it is asked for."""
+WEIGHED_OF_BROADCAST: Final = 70_000
+"""Those of a broadcast: each member has few."""
 WEIGHED_CROSSINGS: Final = 100_000
 """Links that they may cross."""
 ALL_WEIGHED: Final = 256
@@ -172,7 +174,12 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
 
 def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Rival]:
     """Every algorithm with its time, or why it has none; large ones are left out."""
-    limited = replace(setting, most_messages=WEIGHED_MESSAGES * (17 if asked.collective is Collective.BROADCAST else 1), most_crossings=WEIGHED_CROSSINGS)
+    most = WEIGHED_OF_BROADCAST if asked.collective is Collective.BROADCAST else WEIGHED_MESSAGES
+    limited = replace(
+        setting,
+        most_messages=most,
+        most_crossings=WEIGHED_CROSSINGS,
+    )
     rate = out_bytes_per_s(setting, group) if group.size > ALL_WEIGHED else 0.0
     found: dict[Algorithm, Rival] = {}
     for algorithm in Algorithm:

@@ -2,135 +2,159 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from podsim.engines.des.sharing import NEW, Group, Sharing, Sharings
-from podsim.physics.links import TIE
+from podsim.engines.des.sharing import NEW, Group, Sharing, Sharings, end_of_next
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import simpy
 
     from podsim.model.program import Flow
 
 
+class Turn(Protocol):
+    """The event before a group of flows starts, by which its sender knows it."""
+
+    @property
+    def value(self) -> int:
+        """The number of the task."""
+        ...
+
+
 class _Area:
     """Links that flows may share, directly or through others, and what is in flight there."""
 
+    __slots__ = ("arrivals", "ending", "left_bytes", "settled", "sharing", "since_s", "turns", "wake")
+
     def __init__(self) -> None:
         self.sharing: Sharing | None = None
-        self.left_bytes: list[float] = []
-        self.tokens: list[int] = []
-        self.arrivals: list[tuple[Group, int]] = []
-        self.since_s = 0.0
+        self.left_bytes: Sequence[float] = ()
+        self.turns: list[Turn] = []
+        self.arrivals: list[tuple[Group, Turn]] = []
         self.ending: tuple[int, ...] = ()
-        self.epoch = 0
+        self.wake: simpy.Event | None = None
+        self.since_s = 0.0
         self.settled = True
+
+
+class _Wake(Protocol):
+    """The event at which the next flows of an area end."""
+
+    @property
+    def value(self) -> _Area:
+        """The area."""
+        ...
 
 
 class SharedLinks:
     """The links of a fabric as a SimPy resource that is shared, not queued for.
 
     All groups that will be sent are named beforehand, so that areas of links which never meet are kept apart.
-    `through` is called with a group's token when all of it has arrived. What starts or ends at one time is solved once.
+    What starts or ends at one time is solved once.
     """
 
-    def __init__(
-        self,
-        env: simpy.Environment,
-        sharings: Sharings,
-        groups: Iterable[tuple[Flow, ...]],
-        through: Callable[[int], None],
-        *,
-        recorded: bool = False,
-    ) -> None:
-        self._env, self._sharings, self._through = env, sharings, through
+    def __init__(self, sharings: Sharings, groups: Iterable[tuple[Flow, ...]]) -> None:
+        self._sharings = sharings
         self._places = _places(sharings, groups)
+
+    def open(self, env: simpy.Environment, through: Callable[[Turn], None], *, recorded: bool = False) -> None:
+        """Start anew with idle links; `through` is called with the turn of a group when all of it has arrived."""
+        self._env, self._through = env, through
         self._changed: list[_Area] = []
         self.events = 0
         self.used: list[tuple[float, float, Sharing]] | None = [] if recorded else None
 
-    def send(self, flows: tuple[Flow, ...], token: int) -> None:
+    def send(self, flows: tuple[Flow, ...], turn: Turn) -> None:
         """Start a group; one that moves nothing is through at once."""
         group, area = self._places[id(flows)]
         if area is None:
-            self._through(token)
+            self._through(turn)
             return
-        area.arrivals.append((group, token))
+        area.arrivals.append((group, turn))
         self._unsettle(area)
 
     def _unsettle(self, area: _Area) -> None:
         """Solve for the area once everything else of this moment has happened."""
+        env = self._env
         if not area.settled:
+            return
+        if not self._changed and env.peek() > env.now:
+            self._solve(area)
             return
         area.settled = False
         if not self._changed:
             self.events += 1
-            self._env.timeout(0.0).callbacks.append(self._settle)
+            env.timeout(0.0).callbacks.append(self._settle)
         self._changed.append(area)
 
     def _settle(self, _event: simpy.Event) -> None:
         changed, self._changed = self._changed, []
         for area in changed:
             area.settled = True
-            if area.arrivals:
-                self._join(area)
-            if area.sharing is not None:
-                self._plan(area, area.sharing)
+            if area.arrivals or area.sharing is not None:
+                self._solve(area)
 
-    def _join(self, area: _Area) -> None:
-        """What has arrived moves with the rest from now on; in the order of the program, so that it is recognized."""
-        self._advance(area)
-        arrivals, area.arrivals = area.arrivals, []
-        if len(arrivals) > 1:
+    def _solve(self, area: _Area) -> None:
+        """Arrivals move with the rest from now on. One event at the next end; an older one is not the area's any more.
+
+        Who ends is settled now: a clock that has run on cannot resolve the last bytes of a short flow.
+        """
+        before = area.sharing
+        if before is None:
+            arrivals, area.arrivals = area.arrivals, []
             arrivals.sort(key=_number)
-        started = self._sharings.start(area.sharing, tuple([group for group, _ in arrivals]))
-        left_bytes, tokens = area.left_bytes, area.tokens
+            started = self._sharings.start(None, tuple([group for group, _ in arrivals]))
+            area.sharing, area.left_bytes, area.since_s = started.sharing, started.volumes, self._env.now
+            area.turns = [turn for _, turn in arrivals]
+            next_s, area.ending = started.next_end
+        else:
+            sharing = self._join(area, before) if area.arrivals else before
+            next_s, area.ending = end_of_next(area.left_bytes, sharing.rates)
+        self.events += 1
+        area.wake = wake = self._env.timeout(next_s, area)
+        wake.callbacks.append(self._wake)
+
+    def _join(self, area: _Area, before: Sharing) -> Sharing:
+        """In the order of the program, so that what comes again is recognized."""
+        self._advance(area, before)
+        arrivals, area.arrivals = area.arrivals, []
+        arrivals.sort(key=_number)
+        started = self._sharings.start(before, tuple([group for group, _ in arrivals]))
+        left_bytes, turns = area.left_bytes, area.turns
         area.sharing = started.sharing
         area.left_bytes = [
             volume if bundle == NEW else left_bytes[bundle]
             for bundle, volume in zip(started.inherits, started.volumes, strict=True)
         ]
-        area.tokens = [tokens[slot] for slot in started.slots] + [token for _, token in arrivals]
+        area.turns = [turns[slot] for slot in started.slots] + [turn for _, turn in arrivals]
+        return started.sharing
 
-    def _plan(self, area: _Area, sharing: Sharing) -> None:
-        """One wake-up at the next end of a bundle; older wake-ups find their epoch gone."""
-        needed_s = [left / rate for left, rate in zip(area.left_bytes, sharing.rates, strict=True)]
-        next_s = max(0.0, min(needed_s))
-        # Who ends is settled now: a clock that has run on cannot resolve the last bytes of a short flow.
-        last_s = next_s * (1 + TIE)
-        area.ending = tuple([bundle for bundle, seconds in enumerate(needed_s) if seconds <= last_s])
-        area.epoch += 1
-        self.events += 1
-        self._env.timeout(next_s, (area, area.epoch)).callbacks.append(self._wake)
-
-    def _wake(self, event: simpy.Event) -> None:
-        area, epoch = event.value
-        if epoch != area.epoch:
+    def _wake(self, event: _Wake) -> None:
+        area = event.value
+        sharing = area.sharing
+        if area.wake is not event or sharing is None:
             return
-        self._advance(area)
-        ended = self._sharings.end(area.sharing, area.ending)
-        area.sharing = ended.sharing
-        area.left_bytes = [area.left_bytes[bundle] for bundle in ended.inherits]
+        self._advance(area, sharing)
+        ended = self._sharings.end(sharing, area.ending)
+        area.sharing, left_bytes = ended.sharing, area.left_bytes
+        area.left_bytes = [left_bytes[bundle] for bundle in ended.inherits]
         for slot in ended.through:
-            self._through(area.tokens[slot])
+            self._through(area.turns[slot])
         if ended.sharing is not None:
             self._unsettle(area)
 
-    def _advance(self, area: _Area) -> None:
+    def _advance(self, area: _Area, sharing: Sharing) -> None:
         """Bring what is left of every bundle up to now."""
         since_s, area.since_s = area.since_s, self._env.now
         elapsed_s = area.since_s - since_s
-        if area.sharing is None or not elapsed_s:
-            return
-        rates = area.sharing.rates
-        area.left_bytes = [left - rate * elapsed_s for left, rate in zip(area.left_bytes, rates, strict=True)]
-        if self.used is not None:
-            self.used.append((since_s, area.since_s, area.sharing))
+        area.left_bytes = [left - rate * elapsed_s for left, rate in zip(area.left_bytes, sharing.rates, strict=True)]
+        if self.used is not None and elapsed_s:
+            self.used.append((since_s, area.since_s, sharing))
 
 
-def _number(arrival: tuple[Group, int]) -> int:
+def _number(arrival: tuple[Group, Turn]) -> int:
     return arrival[0].number
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.physics.alike import Classes, classes
-from podsim.physics.links import FEW, fill
+from podsim.physics.links import FEW, TIE, fill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,10 +23,10 @@ KEPT: Final = 2_000_000  # flows in remembered combinations beyond which all are
 
 
 class Moving(NamedTuple):
-    """Flows of one group over one route: `slot` numbers the groups of a combination."""
+    """`copies` equal flows of one group over one route; `slot` numbers the groups of a combination."""
 
     route: tuple[int, ...]
-    count: int
+    copies: int
     slot: int
 
 
@@ -56,9 +56,9 @@ class Sharing:
         """What each link carries [B/s]."""
         result: dict[int, float] = {}
         for bundle, rate in enumerate(self.rates):
-            for route, count, _ in self.in_bundle(bundle):
+            for route, copies, _ in self.in_bundle(bundle):
                 for link in route:
-                    result[link] = result.get(link, 0.0) + rate * count
+                    result[link] = result.get(link, 0.0) + rate * copies
         return result
 
 
@@ -66,12 +66,14 @@ class Started(NamedTuple):
     """What moves once groups have started.
 
     Bundle i has the bytes of old bundle `inherits[i]`, or `volumes[i]` where that is NEW; slot j was `slots[j]` before.
+    Where all bundles are new, `next_end` is how long the first of them take, and which those are.
     """
 
     sharing: Sharing
     inherits: tuple[int, ...]
     volumes: tuple[float, ...]
     slots: tuple[int, ...]
+    next_end: tuple[float, tuple[int, ...]]
 
 
 class Ended(NamedTuple):
@@ -132,7 +134,7 @@ class Sharings:
         old = [] if sharing is None else [list(sharing.in_bundle(bundle)) for bundle in range(len(sharing.bundles))]
         slots = tuple(sorted({flow.slot for bundle in old for flow in bundle}))
         now = {slot: position for position, slot in enumerate(slots)}
-        flows = [Moving(route, count, now[slot]) for bundle in old for route, count, slot in bundle]
+        flows = [Moving(route, copies, now[slot]) for bundle in old for route, copies, slot in bundle]
         colours: list[Colour] = [(number, 0.0) for number, bundle in enumerate(old) for _ in bundle]
         for slot, group in enumerate(groups, len(slots)):
             flows += [Moving(flow.route, flow.count, slot) for flow in group.flows]
@@ -140,7 +142,8 @@ class Sharings:
         alike = self._alike(flows, colours)
         of = {number: colours[members[0]] for number, members in enumerate(alike.members)}
         found, parents = self._shared(tuple(flows), alike, of)
-        return Started(found, tuple(bundle for bundle, _ in parents), tuple(volume for _, volume in parents), slots)
+        volumes = tuple(volume for _, volume in parents)
+        return Started(found, tuple(bundle for bundle, _ in parents), volumes, slots, end_of_next(volumes, found.rates))
 
     def _without(self, sharing: Sharing, bundles: tuple[int, ...]) -> Ended:
         """Whole classes leave, so those that stay need not be found again."""
@@ -158,10 +161,10 @@ class Sharings:
         """Classes of the flows; of a few flows, each for itself."""
         if len(flows) > FEW:
             return classes(
-                [(flow.route, flow.count, colour) for flow, colour in zip(flows, colours, strict=True)],
+                [(flow.route, flow.copies, colour) for flow, colour in zip(flows, colours, strict=True)],
                 self._capacities,
             )
-        crossings = tuple((flow.route, (flow.count,) * len(flow.route)) for flow in flows)
+        crossings = tuple((flow.route, (flow.copies,) * len(flow.route)) for flow in flows)
         return Classes(tuple((number,) for number in range(len(flows))), crossings, self._capacities)
 
     def _shared(self, flows: tuple[Moving, ...], alike: Classes, of: dict[int, Colour]) -> tuple[Sharing, list[Colour]]:
@@ -173,3 +176,13 @@ class Sharings:
             bundles.setdefault((colour, rate), []).append(number)
         found = Sharing(flows, alike, tuple(map(tuple, bundles.values())), tuple(rate for _, rate in bundles))
         return found, [colour for colour, _ in bundles]
+
+
+def end_of_next(left_bytes: Sequence[float], rates: Sequence[float]) -> tuple[float, tuple[int, ...]]:
+    """Time until the next bundles end [s], and which."""
+    if len(rates) == 1:
+        return max(0.0, left_bytes[0] / rates[0]), (0,)
+    needed_s = [left / rate for left, rate in zip(left_bytes, rates, strict=True)]
+    next_s = max(0.0, min(needed_s))
+    last_s = next_s * (1 + TIE)
+    return next_s, tuple([bundle for bundle, seconds in enumerate(needed_s) if seconds <= last_s])
