@@ -13,6 +13,7 @@ from podsim.errors import InputError, MissingParameter
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
     from podsim.model.calibration import ParameterSet
+    from podsim.model.collective import CollectiveReport
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
     from podsim.model.microbenchmark import MicrobenchmarkReport
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.model.workload import Workload
+    from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Engine, Question
 
 Progress = Callable[[int, int], None]
@@ -40,6 +42,10 @@ def predict(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
@@ -64,7 +70,8 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     chosen = choose.choose(question, wanted, named, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
     return assemble.predict(question, chosen.mapping, chosen.choice, said)
@@ -90,6 +97,33 @@ def op(
     return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
 
 
+def collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    pod: int | None = None,
+    topology: str | None = None,
+    group: str | int = "all",
+    ipus_per_replica: int = 1,
+    algorithm: str | None = None,
+    chunks: int = 1,
+    pace: Literal["lockstep", "messages"] | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+) -> CollectiveReport:
+    """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.predicting import collective as predicting
+    from podsim.topology import build
+
+    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
+    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
+    return predicting.answer(asked, _engine(engine), engine)
+
+
 def trace(
     workload: str,
     *,
@@ -104,6 +138,10 @@ def trace(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
@@ -124,7 +162,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     mapping = choose.choose(question, wanted, named, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
@@ -144,6 +183,10 @@ def explain_operators(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
+    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
+    prefetch: int | None = None,
+    overlap: bool = False,
+    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> OperatorRanking:
@@ -161,7 +204,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     mapping = choose.choose(question, wanted, named).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
@@ -236,6 +280,15 @@ def _question(
         folded=_one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
     )
+
+
+def _what_if(schedule: str | None, prefetch: int | None, overlap: bool, io_tiles: int | None) -> WhatIf:
+    """What is to be otherwise than practice has it."""
+    from podsim.model.training import Schedule
+    from podsim.planning.practice import WhatIf
+
+    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> str:

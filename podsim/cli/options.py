@@ -12,9 +12,10 @@ from podsim.errors import InputError
 
 MACHINE = Group("machine", sort_key=1)
 MAPPING = Group("mapping (left out: podsim searches the legal ones)", sort_key=2)
-RUN = Group("run", sort_key=3)
-ENGINE = Group("engine", sort_key=4)
-OUTPUT = Group("output", sort_key=5)
+PRACTICE = Group("what if, instead of published practice", sort_key=3)
+RUN = Group("run", sort_key=4)
+ENGINE = Group("engine", sort_key=5)
+OUTPUT = Group("output", sort_key=6)
 
 
 def whole(_type: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401  (cyclopts passes any type)
@@ -101,6 +102,24 @@ class MappingFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PracticeFlags:
+    """What is to be otherwise than published practice has it."""
+
+    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, Parameter(group=PRACTICE)] = None
+    "Order of micro-batches on the stages of a pipeline."
+
+    prefetch: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
+    "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute."
+
+    overlap: Annotated[bool, Parameter(group=PRACTICE)] = False
+    "Reduce gradients of an IPU while others still run backward; takes tiles from compute."
+
+    io_tiles: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
+    "Tiles set aside for traffic beside compute [default: none; 64 with --overlap]."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunFlags:
     """What the run is charged for."""
 
@@ -155,5 +174,5 @@ class OutputFlags:
             )
 
 
-ANY_MACHINE, ANY_MAPPING, ANY_RUN = MachineFlags(), MappingFlags(), RunFlags()
-ANY_ENGINE, ANY_OUTPUT = EngineFlags(), OutputFlags()
+ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
+ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()

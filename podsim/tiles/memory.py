@@ -1,5 +1,7 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
+from dataclasses import replace
+
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
@@ -14,7 +16,8 @@ CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no publ
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
-    """Whether every IPU of a replica holds its share (Eq. 19)."""
+    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19)."""
+    topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     held = tuple(_ipu(workload, mapping, topology, ipu) for ipu in ipus)
     streaming = 0.0

@@ -9,11 +9,13 @@ from podsim.cli.options import (
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
+    ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
+    PracticeFlags,
     RunFlags,
 )
 from podsim.cli.progress import OnProgress, progress
@@ -29,6 +31,7 @@ def predict(
     *,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
+    practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
     output: OutputFlags = ANY_OUTPUT,
@@ -42,7 +45,7 @@ def predict(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(workload, machine, mapping, run, engine, on_progress)
+        answer = _ask(workload, machine, mapping, practice, run, engine, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(
@@ -68,8 +71,10 @@ def _ask(
     workload: str,
     machine: MachineFlags,
     mapping: MappingFlags,
+    practice: PracticeFlags,
     run: RunFlags,
     engine: EngineFlags,
+    *,
     on_progress: OnProgress | None,
 ) -> Prediction:
     """Flags to keywords, one to one."""
@@ -88,6 +93,10 @@ def _ask(
         micro_batch=mapping.micro_batch,
         accumulation=mapping.accumulation,
         global_batch=mapping.global_batch,
+        schedule=practice.schedule,
+        prefetch=practice.prefetch,
+        overlap=practice.overlap,
+        io_tiles=practice.io_tiles,
         samples=run.samples,
         division=run.division,
         sdk=run.sdk,
