@@ -8,11 +8,13 @@ from podsim.cli.options import (
     ANY_ENGINE,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_NOISE,
     ANY_OUTPUT,
     ANY_RUN,
     EngineFlags,
     MachineFlags,
     MappingFlags,
+    NoiseFlags,
     OutputFlags,
     RunFlags,
 )
@@ -31,6 +33,7 @@ def predict(
     mapping: MappingFlags = ANY_MAPPING,
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
+    noise: NoiseFlags = ANY_NOISE,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
@@ -42,7 +45,7 @@ def predict(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(workload, machine, mapping, run, engine, on_progress)
+        answer = _ask(workload, machine, mapping, run, engine, noise, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(
@@ -70,6 +73,8 @@ def _ask(
     mapping: MappingFlags,
     run: RunFlags,
     engine: EngineFlags,
+    noise: NoiseFlags,
+    *,
     on_progress: OnProgress | None,
 ) -> Prediction:
     """Flags to keywords, one to one."""
@@ -94,5 +99,7 @@ def _ask(
         engine=engine.engine,
         fidelity=engine.fidelity,
         seed=engine.seed,
+        steps=noise.steps,
+        noise_scale=noise.noise_scale,
         on_progress=on_progress,
     )
