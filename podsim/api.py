@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from podsim.errors import InputError, MissingParameter
+from podsim.planning.asking import answer as _answer
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import machine_name as _name
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
-from podsim.planning.asking import silent as _silent
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
@@ -59,9 +59,7 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import choose
     from podsim.planning.search import Wanted
-    from podsim.predicting import assemble
 
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
@@ -71,10 +69,8 @@ def predict(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    chosen = choose.choose(question, wanted, named, on_progress)
-    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
-    answer = assemble.predict(question, chosen.mapping, chosen.choice, said)
-    return _with_noise(answer, question, changes, steps, noise_scale)
+    found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
+    return _with_noise(found, question, changes, steps, noise_scale)
 
 
 def _with_noise(
@@ -125,29 +121,18 @@ def goodput(
     Raises InputError where the question is malformed, Infeasible where failures leave no progress to speak of.
     """
     from podsim.files import failures
-    from podsim.planning import choose
     from podsim.planning.search import Wanted
-    from podsim.predicting import assemble
     from podsim.predicting import goodput as lasting
 
     rates = failures.failures(changes).value
-    times = {
-        name: failures.time_s(name, text) for name, text in (("work", work), ("checkpoint-every", checkpoint_every))
-    }
+    work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
     machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes,
-        also="failures.",
-    )  # fmt: skip
-    question = _question(
-        machine, model, named, division="closed", samples=None, engine="des", fidelity="folded", seed=seed
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts, changes=changes, also="failures."
     )
+    question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    chosen = choose.choose(question, wanted, named, on_progress)
-    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, None, hosts, chip))
-    answer = assemble.predict(question, chosen.mapping, chosen.choice, said)
-    return lasting.goodput(
-        answer, question, rates, work_s=times["work"], interval_s=times["checkpoint-every"], runs=runs, spares=spares
-    )
+    answer = _answer(question, wanted, named, (None, hosts, chip), on_progress)
+    return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
 def op(

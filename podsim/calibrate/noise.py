@@ -37,7 +37,7 @@ def variation(case: Case, runs: Sequence[RunBlocks]) -> Variation:
     at_once = case.workload.benchmark.style is EvaluationStyle.EPOCHS
     differences, excess = _across(blocks) if at_once else _along(blocks, case.point.step_s)
     block_s = NORMAL * median(abs(one) for one in differences) / math.sqrt(2)
-    per_block = fmean(sum(run.blocks_s) / case.point.step_s / len(run.blocks_s) for run in runs)
+    per_block = median(one for run in blocks for one in run) / case.point.step_s
     limit_s = max(OUTLIER * block_s, LEAST_HICCUP_S, 0.0 if at_once else 1.5 * case.point.step_s)
     return Variation(
         case=case,

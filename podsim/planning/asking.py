@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
@@ -12,9 +12,13 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
+    from podsim.model.prediction import Prediction
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
+    from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Engine, Question
+
+Progress = Callable[[int, int], None]
 
 OTHERS = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
 
@@ -25,7 +29,7 @@ def asked_of(
     *,
     chip: str | None,
     preset: str | None,
-    sdk: str | None,
+    sdk: str | None = None,
     hosts: int | None,
     changes: Mapping[str, str] | Sequence[str],
     also: str = "",
@@ -70,11 +74,11 @@ def question(
     workload: Workload,
     named: Preset | None,
     *,
-    division: str,
-    samples: float | None,
-    engine: str,
-    fidelity: str,
-    seed: int,
+    division: str = "closed",
+    samples: float | None = None,
+    engine: str = "des",
+    fidelity: str = "folded",
+    seed: int = 0,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
     from podsim.model.training import Division
@@ -95,6 +99,25 @@ def question(
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
     )
+
+
+Flag = str | int | None
+
+
+def answer(
+    question: Question,
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> Prediction:
+    """The prediction for the mapping that is wanted, or the best; `given` are the flags sdk, hosts and chip."""
+    from podsim.planning import choose
+    from podsim.predicting import assemble
+
+    chosen = choose.choose(question, wanted, named, on_progress)
+    said = (*chosen.assumptions, *question.machine.topology.notes, *silent(question.machine, *given))
+    return assemble.predict(question, chosen.mapping, chosen.choice, said)
 
 
 def one_of(name: str, value: str, known: Iterable[str]) -> str:
@@ -148,7 +171,7 @@ def _engine(name: str) -> Engine:
     return pod.run
 
 
-def silent(machine: Machine, sdk: str | None, hosts: int | None, chip: str | None) -> list[str]:
+def silent(machine: Machine, sdk: Flag, hosts: Flag, chip: Flag) -> list[str]:
     """What no flag said and was assumed."""
     said = []
     if chip is None:

@@ -8,10 +8,12 @@ import numpy as np
 
 from podsim.engines.des.histories import simulate
 from podsim.errors import InputError
-from podsim.model.goodput import Failures, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.goodput import Failures, GoodputReport, Interrupted, Quantiles
 from podsim.predicting import checkpoints, interruptions
 
 if TYPE_CHECKING:
+    from podsim.engines.des.histories import Histories
+    from podsim.model.goodput import CheckpointCost, TriedInterval
     from podsim.model.prediction import Prediction
     from podsim.physics.order_statistics import Array
     from podsim.predicting.assemble import Question
@@ -34,7 +36,6 @@ def goodput(
 
     Raises InputError: a time that makes no sense. Infeasible: failures leave no progress to speak of.
     """
-    step_s = answer.step_s.value
     cost = interruptions.checkpoint(question, answer.mapping, answer.memory, failures)
     run = Interrupted(
         work_s=answer.time_to_train_s.value if work_s is None else work_s,
@@ -44,13 +45,26 @@ def goodput(
         parts=interruptions.parts(question, answer.mapping, failures),
         spares=spares,
     )
-    _refuse(run, step_s, interval_s)
-    search = checkpoints.Search(run, step_s, question.seed)
-    useful = search.check(interval_s)
-    count = checkpoints.histories(run, runs, useful)
+    _refuse(run, answer.step_s.value, interval_s)
+    search = checkpoints.Search(run, answer.step_s.value, question.seed)
+    count = checkpoints.histories(run, runs, search.check(interval_s))
     tried = search.best() if interval_s is None else ()
     chosen_s = interval_s or max(tried, key=lambda one: one.goodput).interval_s
     found = simulate(checkpoints.luck(run, count, question.seed), chosen_s)
+    return _report(answer, run, cost, chosen_s, tried, found, seed=question.seed)
+
+
+def _report(
+    answer: Prediction,
+    run: Interrupted,
+    cost: CheckpointCost,
+    interval_s: float,
+    tried: tuple[TriedInterval, ...],
+    found: Histories,
+    *,
+    seed: int,
+) -> GoodputReport:
+    """What the histories say."""
     return GoodputReport(
         workload=answer.workload,
         workload_title=answer.workload_title,
@@ -58,24 +72,19 @@ def goodput(
         topology_title=answer.topology_title,
         chip=answer.chip,
         ipus=answer.mapping.ipus,
-        step_s=step_s,
+        step_s=answer.step_s.value,
         run=run,
         cost=cost,
-        init_s=failures.restart.init_s + question.overhead.startup_s,
-        interval_s=chosen_s,
-        searched=interval_s is None,
+        init_s=run.restart_s - cost.load_s,
+        interval_s=interval_s,
+        searched=bool(tried),
         tried=tried,
-        runs=count,
-        seed=question.seed,
+        runs=len(found.finish_s),
+        seed=seed,
         finish_s=quantiles(found.finish_s),
         goodput=quantiles(run.work_s / found.finish_s),
         failures=quantiles(found.failures),
-        lost=Lost(
-            checkpoints_s=float(found.checkpoints_s.mean()),
-            lost_work_s=float(found.lost_work_s.mean()),
-            restarts_s=float(found.restarts_s.mean()),
-            repairs_s=float(found.repairs_s.mean()),
-        ),
+        lost=found.lost,
         assumptions=answer.assumptions,
     )
 

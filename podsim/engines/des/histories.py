@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from podsim.model.goodput import Interrupted
+from podsim.model.goodput import Interrupted, Lost
 
 Array = npt.NDArray[np.float64]
 Uniform = Callable[[str, int, int], Array]  # name, rows, columns: always the same numbers for a name, row and column
@@ -45,6 +45,16 @@ class Histories:
     def mean_s(self) -> float:
         """Mean time to the end [s]."""
         return float(self.finish_s.mean())
+
+    @property
+    def lost(self) -> Lost:
+        """Where the mean history goes beside useful work."""
+        return Lost(
+            checkpoints_s=float(self.checkpoints_s.mean()),
+            lost_work_s=float(self.lost_work_s.mean()),
+            restarts_s=float(self.restarts_s.mean()),
+            repairs_s=float(self.repairs_s.mean()),
+        )
 
 
 class Luck:
