@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from podsim.api import (
         calibrate,
+        calibrate_noise,
         collective,
         explain_operators,
         freeze,
+        goodput,
         microbenchmarks,
         op,
         predict,
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibrate",
+    "calibrate_noise",
     "collective",
     "explain_operators",
     "freeze",
+    "goodput",
     "microbenchmarks",
     "op",
     "predict",

@@ -50,6 +50,11 @@ def positive(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
     return number
 
 
+def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
+    """A number of at least 0, and finite."""
+    return 0.0 if tokens[0].value.strip() in {"0", "0.0"} else positive(_type, tokens)
+
+
 Count = Annotated[int | None, Parameter(converter=whole, metavar="N")]
 Name = Annotated[str | None, Parameter(metavar="NAME")]
 NameOrFile = Annotated[str | None, Parameter(metavar="NAME|FILE")]
@@ -150,6 +155,18 @@ class EngineFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NoiseFlags:
+    """How many steps to simulate with noise."""
+
+    steps: Annotated[int, Parameter(group=ENGINE, converter=whole_or_zero, metavar="N", show_default=True)] = 0
+    "Simulate so many steps with the noise of the published runs."
+
+    noise_scale: Annotated[float | None, Parameter(group=ENGINE, converter=positive_or_zero, metavar="X")] = None
+    "Make every delay X times as long, with --steps [default: 1]."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OutputFlags:
     """What is printed, and how."""
 
@@ -176,3 +193,4 @@ class OutputFlags:
 
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
+ANY_NOISE = NoiseFlags()

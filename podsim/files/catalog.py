@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import fabrics, find, topologies
+from podsim.files import fabrics, failures, find, noise, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -22,10 +22,15 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.generic import GenericFabric
+from podsim.model.goodput import Failures
+from podsim.model.noise import Noise
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile, FrozenPrediction
 from podsim.model.workload import Workload
+
+ELSEWHERE: Final = ("workload.", "noise.", "failures.")
+"""How paths of what is no part of a machine begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +66,7 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
     found = topologies.finish(parts)
-    asked = [change for change in what_if.parse(changes) if not change.path.startswith("workload.")]
+    asked = [change for change in what_if.parse(changes) if not change.path.startswith(ELSEWHERE)]
     if not asked:
         return found
     known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
@@ -246,5 +251,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
     "frozen": lambda loaded: document(loaded, FrozenFile),
+    "noise": lambda loaded: document(loaded, Noise, noise.faults),
+    "failures": lambda loaded: document(loaded, Failures, failures.faults),
     "sources": _sources,
 }

@@ -158,6 +158,14 @@ def apply(
     return replace(document, value=value, tables=tables, provenance=provenance)
 
 
+def of_prefix(document: Document[T], cls: type[T], changes: Changes, prefix: str, rule: Rule) -> Document[T]:
+    """The document with those changes whose path begins with `prefix`; InputError for one of a path it has not."""
+    mine = [change for change in parse(changes) if change.path.startswith(prefix)]
+    known = settable(document.tables, cls, prefix)
+    refuse_unknown([change for change in mine if change.path not in known], known)
+    return apply(document, cls, mine, rule, prefix)
+
+
 def _row(path: str, message: str, texts: Mapping[str, str]) -> tuple[str, str]:
     return (f"{path}={texts[path]}" if path in texts else path), message
 

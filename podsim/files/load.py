@@ -21,6 +21,8 @@ SCHEMAS: Final = {
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
     "frozen": "podsim.frozen/1",
+    "noise": "podsim.noise/1",
+    "failures": "podsim.failures/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from podsim.convergence.samples import Samples, to_converge
+from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
@@ -18,8 +19,6 @@ from podsim.predicting import intervals, steady
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
-
-Engine = Callable[[StepProgram, Fabric], StepTimeline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

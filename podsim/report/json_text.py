@@ -11,8 +11,10 @@ from typing import Any, Protocol, TypeAlias
 from podsim.model.chip import Chip, Precision
 from podsim.model.collective import CollectiveReport
 from podsim.model.fabric import Topology
+from podsim.model.goodput import GoodputReport
 from podsim.model.mapping import Mapping as TrainingMapping
 from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
+from podsim.model.noise import NoiseFit
 from podsim.model.operator_report import OperatorReport
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
 from podsim.model.quantity import Provenance
@@ -75,7 +77,37 @@ def prediction(p: Prediction) -> str:
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
+        **({"noise": plain(p.noise)} if p.noise else {}),
     })  # fmt: skip
+
+
+def goodput(report: GoodputReport) -> str:
+    """`podsim goodput --json`, schema podsim.goodput/1; shares are fractions."""
+    run, cost = report.run, report.cost
+    told = ("workload", "topology", "chip", "ipus", "step_s", "interval_s", "searched", "runs", "seed")
+    simulated = ("goodput", "finish_s", "failures", "lost")
+    return text("goodput", {
+        **{name: plain(getattr(report, name)) for name in told},
+        "work_s": plain(run.work_s),
+        **{name: plain(getattr(report, name)) for name in simulated},
+        "checkpoint": {"total_s": plain(cost.total_s), "load_s": plain(cost.load_s), **_fields(cost)},
+        "restart": {"detect_s": plain(run.detect_s), "init_s": plain(report.init_s), "total_s": plain(run.restart_s)},
+        "spares": run.spares,
+        "mean_time_between_failures_s": plain(1 / run.failures_per_s),
+        "parts": plain(run.parts),
+        "grade": "assumed",
+        "tried": plain(report.tried),
+        "assumptions": plain(report.assumptions),
+    })  # fmt: skip
+
+
+def noise_fit(found: NoiseFit) -> str:
+    """`podsim calibrate --noise --json`, schema podsim.noise-fit/1."""
+    return text("noise-fit", _fields(found))
+
+
+def _fields(value: Any) -> dict[str, Json]:  # noqa: ANN401  (any dataclass)
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def _run(run: Run) -> dict[str, Json]:

@@ -6,7 +6,7 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
-from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, RunFlags
+from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, NoiseFlags, RunFlags
 
 ASKED = [
     ("bert", {"pod": 512}),
@@ -102,6 +102,10 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from dataclasses import fields
     from inspect import signature
 
-    flags = {field.name for flags in (MachineFlags, MappingFlags, RunFlags, EngineFlags) for field in fields(flags)}
+    flags = {
+        field.name
+        for flags in (MachineFlags, MappingFlags, RunFlags, EngineFlags, NoiseFlags)
+        for field in fields(flags)
+    }
     keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
     assert {"changes" if name == "set" else name for name in flags} == keywords

@@ -20,6 +20,8 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.generic import GenericFabric
+from podsim.model.goodput import Failures
+from podsim.model.noise import Noise
 from podsim.model.quantity import Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -37,6 +39,8 @@ ROOTS: dict[str, type] = {
     "points": PointsFile,
     "parameters": ParameterSet,
     "frozen": FrozenFile,
+    "noise": Noise,
+    "failures": Failures,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -8,12 +8,14 @@ from podsim.cli.options import (
     ANY_ENGINE,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_NOISE,
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
     MachineFlags,
     MappingFlags,
+    NoiseFlags,
     OutputFlags,
     PracticeFlags,
     RunFlags,
@@ -34,6 +36,7 @@ def predict(
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
+    noise: NoiseFlags = ANY_NOISE,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
@@ -45,7 +48,7 @@ def predict(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(workload, machine, mapping, practice, run, engine, on_progress=on_progress)
+        answer = _ask(workload, machine, mapping, practice, run, engine=engine, noise=noise, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(
@@ -73,8 +76,9 @@ def _ask(
     mapping: MappingFlags,
     practice: PracticeFlags,
     run: RunFlags,
-    engine: EngineFlags,
     *,
+    engine: EngineFlags,
+    noise: NoiseFlags,
     on_progress: OnProgress | None,
 ) -> Prediction:
     """Flags to keywords, one to one."""
@@ -103,5 +107,7 @@ def _ask(
         engine=engine.engine,
         fidelity=engine.fidelity,
         seed=engine.seed,
+        steps=noise.steps,
+        noise_scale=noise.noise_scale,
         on_progress=on_progress,
     )
