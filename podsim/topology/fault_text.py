@@ -17,7 +17,7 @@ EXAMPLES: Final = (
     "link:ipu4-ipu6=down", "link:ipu4->ipu6=0.5", "link:gateway3-gateway19=1/2", "ipu:17=0.8", "machine:5=lost",
     "rack:1=lost", "link:rank3-rank4=0.5",
 )  # fmt: skip
-_FAULT: Final = re.compile(r"\s*([a-z][\w-]*)\s*:\s*(\S.*?)\s*=\s*(\S+)\s*", re.ASCII)
+_FAULT: Final = re.compile(r"\s*([a-z][\w-]*)\s*:\s*([\w.>-]+)\s*=\s*(\S+)\s*", re.ASCII)
 _NUMBER: Final = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
 _DECIMAL: Final = re.compile(r"\d{1,9}(?:\.\d{1,17})?|\.\d{1,17}", re.ASCII)
 _RATIO: Final = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)

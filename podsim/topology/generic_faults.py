@@ -77,7 +77,7 @@ def _check(network: GenericNetwork) -> None:
     left: dict[Node, int] = {
         (RANK, 0, rank): rank for rank in range(network.endpoints if damage.down else 0) if rank not in damage.lost
     }
-    if damage.down and not left:
+    if len(damage.lost) == network.endpoints:
         raise Infeasible(f"nothing is left of {network.name}: every rank is lost", code="cut-off")
     if parted := split(left, network.steps, *_suspects(network)):
         names = [network.link(network.number(key)).name for key in sorted(damage.down)]
