@@ -170,6 +170,7 @@ class Fabric:
                 nodes[-1],
                 lambda node: self.steps(node, across=across),
                 lambda ends: self._capacities[self.number(ends)],
+                paid=lambda _: True,
             )
             if found is None:
                 raise ValueError(f"{nodes[-1]} cannot be reached from {nodes[0]}: links are down")

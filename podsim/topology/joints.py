@@ -137,6 +137,33 @@ class Joints:
         for other in dict.fromkeys(((rack + 1) % pod.holds, (rack - 1) % pod.holds)):
             yield wiring.gateway(other * self.topology.machines_per_rack + machine)
 
+    def around(self, node: str) -> Iterator[str]:
+        """Every node that a link joins to one, in either direction."""
+        yield from self.beyond(node, across=True)
+        parsed = self.parsed(node)
+        if parsed is None:
+            return
+        kind, number = parsed
+        if kind == wiring.IPU:
+            yield wiring.sram(number)
+        elif kind == wiring.SRAM:
+            yield wiring.ipu(number)
+        elif kind == wiring.GATEWAY:
+            yield wiring.NETWORK
+            yield wiring.ddr(number)
+        elif kind == wiring.DDR:
+            yield wiring.gateway(number)
+        elif kind == wiring.HOST:
+            yield wiring.NETWORK
+        elif kind == wiring.NETWORK:
+            yield from (wiring.host(at) for at in range(self._counts[wiring.HOST]))
+            yield from (wiring.gateway(at) for at in range(self._counts[wiring.GATEWAY]))
+
+    def nodes(self) -> str:
+        """Every kind of node with its numbers, in words."""
+        ranges = (f"{kind}0" + f" to {kind}{count - 1}" * (count > 1) for kind, count in self._counts.items() if count)
+        return ", ".join((*ranges, wiring.NETWORK))
+
     def of_rack(self, rack: int) -> Iterator[Ends]:
         """Both directions of every link that joins or leaves the nodes of one rack, and those of its streams."""
         size, machines, each = (
