@@ -1,7 +1,7 @@
 """Who is in flight on links that meet, at which rate: worked out once for each combination, then looked up.
 
 Flows that have the same bytes left and move at the same rate are one bundle. What happens to bundles depends only on
-which they are, so a step that comes back a thousand times is solved the first time.
+which they are, so a step that comes back a thousand times is solved the first time (Eq. 6).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, float]  # the bundle a flow was in, or NEW and its volume
 NEW: Final = -1
-KEPT: Final = 2_000_000  # flows in remembered combinations beyond which all are forgotten
+KEPT: Final = 300_000  # flows in remembered combinations beyond which all are forgotten
 
 
 class Moving(NamedTuple):
