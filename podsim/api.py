@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.planning.asking import answer as _answer
@@ -34,6 +34,15 @@ MOST_STEPS = 10_000_000  # half a GB of draws
 MOST_SCALE = 1000.0
 
 
+class PracticeFlags(TypedDict, total=False):
+    """What is to be otherwise than published practice has it, as the flags of the same names."""
+
+    schedule: Literal["grouped", "1f1b", "sequential"] | None
+    prefetch: int | None
+    overlap: bool
+    io_tiles: int | None
+
+
 def predict(
     workload: str,
     *,
@@ -46,10 +55,6 @@ def predict(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
@@ -61,6 +66,7 @@ def predict(
     steps: int = 0,
     noise_scale: float | None = None,
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Prediction:
     """Predict a training run; names and defaults are those of the flags of `podsim predict`.
 
@@ -75,7 +81,7 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
+    what_if = _what_if(**practice)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
     found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
@@ -204,15 +210,12 @@ def trace(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Trace:
     """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
 
@@ -228,8 +231,7 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
     mapping = choose.choose(question, wanted, named, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
@@ -249,12 +251,9 @@ def explain_operators(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    **practice: Unpack[PracticeFlags],
 ) -> OperatorRanking:
     """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
 
@@ -270,8 +269,7 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
+    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
     mapping = choose.choose(question, wanted, named).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
@@ -285,7 +283,9 @@ def _of_tiles(level: str, stage: int | None) -> bool:
     return tiles
 
 
-def _what_if(schedule: str | None, prefetch: int | None, overlap: bool, io_tiles: int | None) -> WhatIf:
+def _what_if(
+    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
+) -> WhatIf:
     """What is to be otherwise than practice has it."""
     from podsim.model.training import Schedule
     from podsim.planning.practice import WhatIf
