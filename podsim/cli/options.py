@@ -1,7 +1,7 @@
 """Flags that several commands share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -40,19 +40,22 @@ def _whole(text: str, least: int) -> int:
 
 def positive(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
     """A number above 0, and finite."""
-    text = tokens[0].value
-    try:
-        number = float(text.replace(",", ""))
-    except ValueError:
-        raise ValueError(f'"{text}" is not a number') from None
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"must be above 0 and finite, not {text}")
-    return number
+    return _finite(tokens[0].value, "above 0", lambda number: number > 0)
 
 
 def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
     """A number of at least 0, and finite."""
-    return 0.0 if tokens[0].value.strip() in {"0", "0.0"} else positive(_type, tokens)
+    return _finite(tokens[0].value, "at least 0", lambda number: number >= 0)
+
+
+def _finite(text: str, bound: str, inside: Callable[[float], bool]) -> float:
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        raise ValueError(f'"{text}" is not a number') from None
+    if not (math.isfinite(number) and inside(number)):
+        raise ValueError(f"must be {bound} and finite, not {text}")
+    return number
 
 
 Count = Annotated[int | None, Parameter(converter=whole, metavar="N")]

@@ -68,11 +68,9 @@ class Law:
         wanted = -np.expm1(np.log(uniform) / count)
         above = self.above()
         known = np.flatnonzero((above > 0) & (above < 1))
-        if not known.size:
-            return np.full_like(uniform, self.mean_s)
         # straight lines between logarithms are exact in an exponential tail; a half cell more is an edge of a cell
-        edges = (known + 0.5) * self.cell_s
-        return np.asarray(np.interp(-np.log(wanted), -np.log(above[known]), edges, left=edges[0] - self.cell_s / 2))
+        edges = np.concatenate(([0.0], (known + 0.5) * self.cell_s))
+        return np.asarray(np.interp(-np.log(wanted), np.concatenate(([0.0], -np.log(above[known]))), edges))
 
 
 def slowest(times_s: Sequence[float], jitter: float, cell_s: float) -> Law:

@@ -72,6 +72,13 @@ def test_equal_members_have_the_closed_form():
     assert law.spread_s == pytest.approx(0.1 * math.sqrt(harmonic(8, 2)), rel=1e-4)
 
 
+@pytest.mark.parametrize("count", [1, 100, 65_536])
+def test_a_law_draws_what_the_closed_form_does(count):
+    luck = np.array([1e-6, 0.01, 0.3, 0.999])
+    drawn = total([Barrier((1.0,), 1)], 1.0).draw_maximum(luck, count)
+    assert drawn == pytest.approx(exponential_maximum(luck, count), rel=1e-9, abs=1e-9)
+
+
 def test_who_has_less_to_do_hides_its_delays():
     alone = total([Barrier((1.0,), 1)], 0.05)
     beside_little = total([Barrier((1.0, 0.1), 1)], 0.05)

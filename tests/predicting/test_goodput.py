@@ -64,6 +64,15 @@ def test_a_checkpoint_is_one_copy_of_weights_and_moments():
     assert report.cost.way_s["gateway_to_host"] == pytest.approx(size / (16 * 12.5e9), rel=0.01)
 
 
+def test_ipus_of_a_rack_write_their_shards_and_racks_use_their_own_servers():
+    """Sharded over the replicas of a rack, as the memory model has it; two racks with a server each write one copy."""
+    preset = {"topology": "pod128", "preset": "mlperf-v1.1-closed"}
+    report, held = asked(pod=None, **preset), podsim.predict("bert", **preset).memory
+    most = max(share.by_category["weights"] + share.by_category["optimizer_state"] for share in held.ipus)
+    assert report.cost.way_s["ipu_to_gateway"] == pytest.approx(most / 16e9)
+    assert report.cost.way_s["storage"] == pytest.approx(report.cost.state_bytes / 2e9)
+
+
 def test_state_in_streaming_memory_is_read_from_there():
     report = asked(topology="pod16", pod=None, preset="mlperf-v1.0-closed")
     assert "streaming_memory" in report.cost.way_s

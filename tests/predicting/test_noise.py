@@ -1,6 +1,7 @@
 """Steps with noise: who meets where, common luck, what is in the fit already."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ import pytest
 import podsim
 from podsim.files import noise as noise_file
 from podsim.model.noise import HostNoise, IpuNoise, Noise, RunNoise
+from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Barrier
-from podsim.predicting.noise import HICCUPS, HOSTS, MICRO_BATCHES, UPDATE, Meeting, delays, scaled, stream
+from podsim.predicting.noise import HICCUPS, HOSTS, MICRO_BATCHES, UPDATE, Meeting, barriers, delays, scaled, stream
 
 STEPS = 4000
 NOISE = Noise(
@@ -70,6 +72,37 @@ def test_a_bigger_machine_is_never_less_delayed():
     small, large = drawn(MEETING, NOISE), drawn(replace(MEETING, replicas=8192, hosts=1024), NOISE)
     for name in small:
         assert (small[name] <= large[name] + 1e-12).all()
+
+
+def test_a_smaller_machine_has_fewer_replicas_and_hosts():
+    small = MEETING.at_most(4)
+    assert (small.replicas, small.hosts, small.micro_batches) == (4, 1, MEETING.micro_batches)
+    assert MEETING.at_most(8).hosts == 2
+    assert MEETING.at_most(100) == MEETING
+    assert MEETING.at_most(0).replicas == 1
+
+
+def test_barriers_of_a_program_by_hand():
+    """Two IPUs, one twice as busy; a block of three micro-batches without a barrier counts as three."""
+    from podsim.model.program import Block, Part, StepProgram, Task, TaskKind
+
+    def task(where, seconds, name="forward", repeat=1):
+        return Task(TaskKind.COMPUTE, name, where, ((Part.COMPUTE, seconds),), repeat=repeat)
+
+    sync = Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, 9.0),), (0, 1))
+    blocks = (
+        Block("cycle", (task(0, 1.0), task(0, 1.0, "backward"), task(1, 1.0), task(5, 7.0), sync), 4, pipeline=True),
+        Block("1f1b", (task(0, 6.0, repeat=3), task(1, 1.0), task(1, 1.0), task(1, 4.0)), pipeline=True),
+        Block("weight update", (task(0, 0.5), task(1, 0.25), sync)),
+        Block("all-gather", (sync,)),
+    )
+    program = StepProgram(blocks=blocks, ipus=2, micro_batches=4, steady=())
+    mapping = SimpleNamespace(ipus_per_replica=2, schedule=Schedule.GROUPED)
+    assert barriers(program, mapping, pipeline=True) == (Barrier((2.0, 1.0), 4), Barrier((6.0, 2.0), 3))
+    assert barriers(program, mapping, pipeline=False) == (Barrier((0.5, 0.25), 1),)
+    mapping.schedule = Schedule.SEQUENTIAL
+    alone = {(2.0,): 4 + 3, (1.0,): 4, (6.0,): 3}
+    assert {met.times_s: met.count for met in barriers(program, mapping, pipeline=True)} == alone
 
 
 def test_scaling_scales_every_delay():

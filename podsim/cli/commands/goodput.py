@@ -23,7 +23,7 @@ from podsim.report import json_text
 from podsim.report.views import goodput as view
 
 LASTING = Group("failures", sort_key=3)
-Time = Annotated[str | None, Parameter(group=LASTING, metavar="TIME")]
+Time = Annotated[str | None, Parameter(group=LASTING, metavar="TIME", allow_leading_hyphen=True)]
 
 
 @Parameter(name="*")
