@@ -6,9 +6,11 @@ routes and arrive over the last ones.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from podsim.lowering.groups import Group, Side, sides
+from podsim.lowering.moves import MIDDLED
 from podsim.model.collective import Collective
 from podsim.model.fabric import Shape
 from podsim.topology.axes import DOWN, HUB, UP
@@ -52,6 +54,10 @@ def lower_bound(setting: Setting, group: Group, collective: Collective) -> Bound
     ):
         if links:
             found.append(Bound(asked.least_s + need * volume / links, word))
+    if through := asked.through():
+        found.append(
+            Bound(asked.least_s + _mean_share(collective, group.size) * volume / through, "links all go through")
+        )
     groups = setting.endpoints // group.size
     for side in along:
         if side.covers and (cut := _cut_bytes_per_s(setting, side)):
@@ -103,13 +109,14 @@ class _Asked:
     """First and last links of the routes of members, and their latencies."""
 
     def __init__(self, setting: Setting, along: tuple[Side, ...]) -> None:
+        setting = replace(setting, folded=True)  # a bound is the same however much is simulated
         self._network, self._along = setting.network, along
         self._quotient = setting.quotient
         self._dimensions = setting.network.dimensions
         self.even = not getattr(setting.network, "damage", None) and (
             not isinstance(setting.network, GenericNetwork) or setting.network.folded is not None
         )
-        whole = setting.rack if setting.rack and setting.folded else setting.endpoints
+        whole = setting.rack if setting.rack and setting.alike else setting.endpoints
         self._members = range(whole) if whole * self._peers() <= MOST_ASKED * 4 else range(0)
 
     def _peers(self) -> int:
@@ -168,6 +175,17 @@ class _Asked:
             return sum(self._quotient.capacities[link] for link in links)
         links = {link for member in self._members for link in self._links(member, out=out)}
         return self._rate(links) / len(self._members) if links else 0.0
+
+    def through(self) -> float:
+        """Rate of the narrowest link that every message crosses, of a switch or star, by the mean member [B/s]."""
+        if (
+            self._quotient is None
+            or len(self._along) > 1
+            or self._dimensions[self._along[0].index].shape not in MIDDLED
+        ):
+            return 0.0
+        route = self._quotient.folded_route(next(self._offsets(self._along[0])))
+        return min(self._quotient.capacities[link] / route.links.count(link) for link in route.links)
 
     def _offsets(self, side: Side) -> Iterator[tuple[int, ...]]:
         for by in self._moves(side):

@@ -106,7 +106,7 @@ def _bases(setting: Setting, phase: Phase) -> list[int]:
 
 def _alike_racks(setting: Setting, phase: Phase) -> bool:
     """Whether one rack sends what every other does, through switches: it then stands for all."""
-    if not setting.alike or not isinstance(setting.network, Fabric):
+    if not setting.alike or not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
         return False
     pod = setting.network.topology.level("pod")
     across = setting.rack is not None and phase.group.stride % setting.rack == 0

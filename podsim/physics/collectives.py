@@ -30,13 +30,13 @@ class Step:
         return (len(self.shifts) + (self.swap > 0)) * members + len(self.pairs)
 
     def messages(self, members: int, *, first: bool = False) -> Iterator[tuple[int, int]]:
-        """Sender and receiver of every message, or of those of the `first` sender."""
+        """Sender and receiver of every message; where all send alike, of those of the `first` sender if that will do."""
         senders = range(1 if first else members)
         if self.swap:
             yield from ((member, member ^ self.swap) for member in senders)
         for shift in self.shifts:
             yield from ((member, (member + shift) % members) for member in senders)
-        yield from (pair for pair in self.pairs if not first or pair[0] == self.pairs[0][0])
+        yield from self.pairs
 
 
 Steps = tuple[Step, ...]
