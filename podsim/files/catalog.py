@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
@@ -26,8 +26,10 @@ from podsim.model.goodput import Failures
 from podsim.model.noise import Noise
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
-from podsim.model.validation import FrozenFile, FrozenPrediction
 from podsim.model.workload import Workload
+
+if TYPE_CHECKING:
+    from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
@@ -219,14 +221,20 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
-def frozen() -> tuple[FrozenPrediction, ...]:
+def frozen() -> "tuple[FrozenPrediction, ...]":
     """The predictions that are meant to stay; MissingParameter where there is no such file."""
     path = frozen_path()
     if not path.is_file():
         raise MissingParameter(
             f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
         )
-    return read(path, FrozenFile, "frozen").value.predictions
+    return _frozen(load(path, "frozen")).value.predictions
+
+
+def _frozen(loaded: Loaded) -> "Document[FrozenFile]":
+    from podsim.model.validation import FrozenFile  # no prediction needs what is frozen
+
+    return document(loaded, FrozenFile)
 
 
 def frozen_path() -> Path:
@@ -250,7 +258,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
-    "frozen": lambda loaded: document(loaded, FrozenFile),
+    "frozen": _frozen,
     "noise": lambda loaded: document(loaded, Noise, noise.faults),
     "failures": lambda loaded: document(loaded, Failures, failures.faults),
     "sources": _sources,

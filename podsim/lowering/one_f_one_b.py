@@ -117,7 +117,7 @@ class _Emitter:
             own = (self.last[where],) if where in self.last else ()
             self.last[where] = len(self.tasks)
             ids.append(len(self.tasks))
-            self.tasks.append(compute_task(item, where, backward, tuple(sorted({*needs, *own}))))
+            self.tasks.append(compute_task(self.pipeline, item, where, backward, tuple(sorted({*needs, *own}))))
         self.done[key] = tuple(ids)
 
     def _arrival(self, key: Key, begin: tuple[int, ...]) -> tuple[int, ...]:

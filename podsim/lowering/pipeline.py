@@ -12,7 +12,7 @@ from itertools import groupby
 from podsim.lowering.work import StageWork
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Block, Flow, Part, Task, TaskKind
+from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
@@ -33,11 +33,20 @@ class Pipeline:
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
     _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
+    _computes: dict[tuple[int, bool], tuple[str, Cut]] = field(default_factory=dict)
 
     @property
     def replicas(self) -> range:
         """Replicas whose IPUs appear as tasks."""
         return range(1 if self.folded else self.mapping.replicas)
+
+    def compute(self, item: StageWork, backward: bool) -> tuple[str, Cut]:
+        """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
+        key = item.stage.index, backward
+        if key not in self._computes:
+            what, done = ("backward", item.backward) if backward else ("forward", item.forward)
+            self._computes[key] = f"{what} {item.stage.index}", done.cut
+        return self._computes[key]
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
@@ -162,7 +171,7 @@ def _cycle(pipeline: Pipeline, active: Active, tasks: list[Task], first: tuple[i
             needs = (last[where],) if where in last else ()
             last[where] = len(tasks)
             takes = stage == 0 and not backward
-            tasks.append(compute_task(item, where, backward, needs + first if takes else needs))
+            tasks.append(compute_task(pipeline, item, where, backward, needs + first if takes else needs))
         ends += last.values()
     flows: list[Flow] = []
     for stage, backward in active:
@@ -181,7 +190,7 @@ def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tu
         here, item = len(tasks), pipeline.work[stage]
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
-            tasks.append(compute_task(item, where, backward, before))
+            tasks.append(compute_task(pipeline, item, where, backward, before))
         before = tuple(range(here, len(tasks)))
         after = active[position + 1 : position + 2]
         flows = pipeline.boundary(item, pipeline.work[after[0][0]]) if after else ()
@@ -190,10 +199,10 @@ def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tu
             before = (len(tasks) - 1,)
 
 
-def compute_task(item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
+def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
-    what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-    return Task(TaskKind.COMPUTE, f"{what} {item.stage.index}", where, done.cut, needs)
+    name, cut = pipeline.compute(item, backward)
+    return Task(TaskKind.COMPUTE, name, where, cut, needs)
 
 
 def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:

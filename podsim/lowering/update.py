@@ -17,8 +17,7 @@ from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics.sync import machine_sync_s
-from podsim.tiles import update as optimizers
-from podsim.tiles.supersteps import total
+from podsim.tiles.cost import Rates
 
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
@@ -39,12 +38,8 @@ class Update:
     pipeline: Pipeline
     optimizer: str
     shares: tuple[Share, ...]
-
-    @property
-    def local(self) -> int:
-        """Replicas of one rack."""
-        topology, mapping = self.pipeline.machine.topology, self.pipeline.mapping
-        return min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    local: int  # replicas of one rack
+    rates: Rates
 
     @property
     def racks(self) -> int:
@@ -95,9 +90,15 @@ def shares(pipeline: Pipeline) -> tuple[Share, ...]:
     return tuple(Share(ipu, parameters[ipu], tensors[ipu]) for ipu in sorted(parameters))
 
 
+def _asked(pipeline: Pipeline, optimizer: str) -> Update:
+    topology, mapping = pipeline.machine.topology, pipeline.mapping
+    local = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    return Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
+
+
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
     """The weight update of a step, in order; without the reduction in the rack where that is done already."""
-    update = Update(pipeline, optimizer, shares(pipeline))
+    update = _asked(pipeline, optimizer)
     parts: list[tuple[str, Sequence[Task]]] = []
     if update.local > 1 and not reduced:
         parts.append(("reduce-scatter", _tasks(update.in_rack(Collective.REDUCE_SCATTER))))
@@ -115,7 +116,7 @@ def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Tas
 
     A pair is the IPU of the replica and its tasks, whose needs count from the first of them.
     """
-    update = Update(pipeline, optimizer, shares(pipeline))
+    update = _asked(pipeline, optimizer)
     if update.local == 1:
         return ()
     algorithm = update.in_rack(Collective.REDUCE_SCATTER).algorithm
@@ -193,8 +194,8 @@ WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts 
 
 def _update_s(update: Update, elements: int) -> float:
     """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
-    planned = rates(update.pipeline.machine, update.pipeline.workload)
-    target = planned.planner.target
-    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * target.chip.tiles))
-    found = optimizers.plan(update.optimizer, math.ceil(elements / parts), target.precision, target.chip)
-    return parts * total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
+    planned = update.rates
+    chip = planned.planner.target.chip
+    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
+    cycles = planned.planner.updated(update.optimizer, math.ceil(elements / parts)).cycles
+    return parts * cycles.total * planned.stretch / chip.clock_hz
