@@ -40,8 +40,9 @@ class WhatIf:
         """What no chip of so many tiles can do."""
         if self.prefetch is not None and self.prefetch < 0:
             yield f"--prefetch must be at least 0, not {self.prefetch}"
-        if self.io_tiles is not None and not 0 <= self.io_tiles < tiles:
-            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {self.io_tiles}"
+        io_tiles = self.io_tiles if self.io_tiles is not None else IO_TILES if self.overlap else 0
+        if not 0 <= io_tiles < tiles:
+            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {io_tiles}"
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
 
@@ -123,6 +124,12 @@ class Planner:
         self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> Mapping:
         """A mapping that follows a practice but for what is to be otherwise."""
+        practice, tiles = self.what_if.of(practice), self.topology.chip.tiles
+        if practice.io_tiles >= tiles:
+            raise InputError(
+                f"practice {practice.name} sets {practice.io_tiles:,} tiles aside, the chip has {tiles:,}",
+                code="bad-mapping",
+            )
         key = (practice.name, ipus_per_replica)
         if key not in self._stages:
             self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)
@@ -138,7 +145,7 @@ class Planner:
             micro_batch=micro_batch,
             accumulation=accumulation,
             stages=self._stages[key],
-            practice=self.what_if.of(practice),
+            practice=practice,
             samples_per_row=self.workload.samples_per_row,
         )
 
