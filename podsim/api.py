@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.model.workload import Workload
-    from podsim.planning.practice import WhatIf
+    from podsim.planning.choose import Chosen
     from podsim.predicting.assemble import Engine, Question
 
 Progress = Callable[[int, int], None]
+Split = tuple[int | None, int | None, int | None, int | None, int | None]
 
 
 class PracticeFlags(TypedDict, total=False):
@@ -65,8 +66,6 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import choose
-    from podsim.planning.search import Wanted
     from podsim.predicting import assemble
 
     machine, model, named = _asked_of(
@@ -75,8 +74,8 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    chosen = choose.choose(question, wanted, named, on_progress)
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    chosen = _chosen(question, named, split, practice, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
     return assemble.predict(question, chosen.mapping, chosen.choice, said)
 
@@ -127,7 +126,6 @@ def trace(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -136,8 +134,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)
@@ -165,7 +163,6 @@ def explain_operators(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting.ranking import ranking
 
     machine, model, named = _asked_of(
@@ -174,8 +171,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
@@ -251,15 +248,18 @@ def _question(
     )
 
 
-def _what_if(
-    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
-) -> WhatIf:
-    """What is to be otherwise than practice has it."""
-    from podsim.model.training import Schedule
-    from podsim.planning.practice import WhatIf
+def _chosen(
+    question: Question,
+    named: Preset | None,
+    split: Split,
+    practice: PracticeFlags,
+    on_progress: Progress | None = None,
+) -> Chosen:
+    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning import choose, search
+    from podsim.planning.practice import what_if
 
-    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> str:

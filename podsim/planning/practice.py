@@ -61,6 +61,17 @@ class WhatIf:
 AS_PRACTISED = WhatIf()
 
 
+def what_if(
+    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
+) -> WhatIf:
+    """As flags say it; InputError where there is no such schedule."""
+    if schedule is not None and schedule not in tuple(Schedule):
+        known = ", ".join(Schedule)
+        raise InputError(f'schedule is "{schedule}"', code="bad-value", context=[f"known: {known}"])
+    order = None if schedule is None else Schedule(schedule)
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+
+
 def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
     """The practice published for this chip and size, of this SDK where there is one."""
     fitting = [

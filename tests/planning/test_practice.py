@@ -7,7 +7,7 @@ import pytest
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.model.training import Schedule, StatePlace
-from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf, nearest, options, published
+from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf, nearest, options, published, what_if
 from podsim.tiles import memory
 from podsim.tiles.memory import in_flight
 
@@ -73,8 +73,8 @@ def test_without_a_question_practice_is_as_published():
 @pytest.mark.parametrize("schedule", Schedule)
 def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
     """The stash of stage 1 of 9: 15 micro-batches grouped, 8 with 1F1B, 1 sequential; and it is said."""
-    what_if = WhatIf(schedule=schedule)
-    planner = Planner(BERT, catalog.topology("pod64").value, "2.3", what_if)
+    asked = WhatIf(schedule=schedule)
+    planner = Planner(BERT, catalog.topology("pod64").value, "2.3", asked)
     mapping, held = planner.first_that_fits(replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
     assert mapping.schedule is schedule
     assert in_flight(mapping, mapping.stages[1]) == {"grouped": 15, "1f1b": 8, "sequential": 1}[schedule]
@@ -82,7 +82,7 @@ def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
     alone = memory.fit(BERT, sequential, planner.topology)
     stash, least = (fitted.ipus[1].by_category["stash"] for fitted in (held, alone))
     assert stash == in_flight(mapping, mapping.stages[1]) * least
-    assert list(what_if.said(mapping.practice)) == [f"what if: schedule {schedule}, as asked"]
+    assert list(asked.said(mapping.practice)) == [f"what if: schedule {schedule}, as asked"]
 
 
 def test_tiles_set_aside_hold_nothing():
@@ -105,10 +105,10 @@ def test_tiles_that_are_asked_for_are_the_ones_set_aside():
 
 
 @pytest.mark.parametrize(
-    "what_if", [WhatIf(prefetch=-1), WhatIf(io_tiles=1472), WhatIf(io_tiles=-1), WhatIf(overlap=True, io_tiles=0)]
+    "asked", [WhatIf(prefetch=-1), WhatIf(io_tiles=1472), WhatIf(io_tiles=-1), WhatIf(overlap=True, io_tiles=0)]
 )
-def test_what_no_chip_can_do_is_refused(what_if):
-    (fault,) = what_if.faults(1472)
+def test_what_no_chip_can_do_is_refused(asked):
+    (fault,) = asked.faults(1472)
     assert fault.startswith("--")
 
 
@@ -135,3 +135,10 @@ def test_a_practice_that_leaves_no_tile_to_compute_on_is_refused():
     practice = replace(published(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
     with pytest.raises(InputError, match="sets 1,472 tiles aside, the chip has 1,472"):
         planner.mapping(practice, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
+
+
+def test_an_unknown_schedule_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match='schedule is "gpipe"') as caught:
+        what_if(schedule="gpipe")
+    assert caught.value.code == "bad-value"
+    assert what_if(schedule="1f1b", prefetch=2) == WhatIf(schedule=Schedule.ONE_F_ONE_B, prefetch=2)
