@@ -13,6 +13,7 @@ from podsim.errors import InputError, MissingParameter
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
     from podsim.model.calibration import ParameterSet
+    from podsim.model.collective import CollectiveReport
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
     from podsim.model.microbenchmark import MicrobenchmarkReport
@@ -98,6 +99,33 @@ def op(
 
     asked = operators.asked(operator, sizes)
     return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
+
+
+def collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    pod: int | None = None,
+    topology: str | None = None,
+    group: str | int = "all",
+    ipus_per_replica: int = 1,
+    algorithm: str | None = None,
+    chunks: int = 1,
+    pace: Literal["lockstep", "messages"] | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+) -> CollectiveReport:
+    """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.predicting import collective as predicting
+    from podsim.topology import build
+
+    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
+    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
+    return predicting.answer(asked, _engine(engine), engine)
 
 
 def trace(

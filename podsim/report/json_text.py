@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, Protocol, TypeAlias
 
 from podsim.model.chip import Chip, Precision
+from podsim.model.collective import CollectiveReport
 from podsim.model.fabric import Topology
 from podsim.model.generic import GenericFabric
 from podsim.model.mapping import Mapping as TrainingMapping
@@ -248,6 +249,11 @@ def op(report: OperatorReport) -> str:
 def ranking(value: OperatorRanking) -> str:
     """`podsim explain --ops --json`, schema podsim.operators/1."""
     return text("operators", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
+
+
+def collective(value: CollectiveReport) -> str:
+    """`podsim collective --json`, schema podsim.collective/1."""
+    return text("collective", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
 
 
 def trace(value: Trace) -> str:

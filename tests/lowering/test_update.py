@@ -204,14 +204,14 @@ def test_every_weight_is_updated_once_whatever_the_split(monkeypatch):
 
 
 def test_behind_a_switch_one_pair_of_racks_stands_for_all():
-    """Folded and whole take the same time; the whole one has a flow for each machine of each rack."""
+    """Folded and whole take the same time; the whole one has a flow for each IPU of each rack."""
     setup = line(replicas=16, racks=4)
     flows, took_s = [], []
     for folded in (True, False):
         program = setup.block("rack all-reduce", folded=folded)
         flows.append(len(program.blocks[0].tasks[0].flows))
         took_s.append(analytic.run(program, setup.fabric).step_s)
-    assert flows == [4, 4 * 4]
+    assert flows == [4, 4 * 16]
     assert took_s[0] == pytest.approx(took_s[1], rel=1e-12)
 
 
