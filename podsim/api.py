@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
+    from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
-    from podsim.planning.practice import WhatIf
+    from podsim.planning.choose import Chosen
     from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
+Split = tuple[int | None, int | None, int | None, int | None, int | None]
 MOST_STEPS = 10_000_000  # half a GB of draws
 MOST_SCALE = 1000.0
 
@@ -72,6 +74,7 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
+    from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
     machine, model, named = _asked_of(
@@ -81,8 +84,7 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    what_if = _what_if(**practice)
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
 
@@ -222,7 +224,6 @@ def trace(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -231,8 +232,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)
@@ -260,7 +261,6 @@ def explain_operators(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting.ranking import ranking
 
     machine, model, named = _asked_of(
@@ -269,8 +269,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
@@ -283,15 +283,18 @@ def _of_tiles(level: str, stage: int | None) -> bool:
     return tiles
 
 
-def _what_if(
-    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
-) -> WhatIf:
-    """What is to be otherwise than practice has it."""
-    from podsim.model.training import Schedule
-    from podsim.planning.practice import WhatIf
+def _chosen(
+    question: Question,
+    named: Preset | None,
+    split: Split,
+    practice: PracticeFlags,
+    on_progress: Progress | None = None,
+) -> Chosen:
+    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning import choose, search
+    from podsim.planning.practice import what_if
 
-    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
 
 
 def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
