@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
 
@@ -24,10 +24,20 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.model.workload import Workload
-    from podsim.planning.practice import WhatIf
+    from podsim.planning.choose import Chosen
     from podsim.predicting.assemble import Engine, Question
 
 Progress = Callable[[int, int], None]
+Split = tuple[int | None, int | None, int | None, int | None, int | None]
+
+
+class PracticeFlags(TypedDict, total=False):
+    """What is to be otherwise than published practice has it, as the flags of the same names."""
+
+    schedule: Literal["grouped", "1f1b", "sequential"] | None
+    prefetch: int | None
+    overlap: bool
+    io_tiles: int | None
 
 
 def predict(
@@ -42,10 +52,6 @@ def predict(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
@@ -55,13 +61,12 @@ def predict(
     fidelity: Literal["folded", "full"] = "folded",
     seed: int = 0,
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Prediction:
     """Predict a training run; names and defaults are those of the flags of `podsim predict`.
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import choose
-    from podsim.planning.search import Wanted
     from podsim.predicting import assemble
 
     machine, model, named = _asked_of(
@@ -70,9 +75,8 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
-    chosen = choose.choose(question, wanted, named, on_progress)
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    chosen = _chosen(question, named, split, practice, on_progress)
     said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
     return assemble.predict(question, chosen.mapping, chosen.choice, said)
 
@@ -138,22 +142,18 @@ def trace(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Trace:
     """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -162,9 +162,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
-    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)
@@ -183,19 +182,15 @@ def explain_operators(
     micro_batch: int | None = None,
     accumulation: int | None = None,
     global_batch: int | None = None,
-    schedule: Literal["grouped", "1f1b", "sequential"] | None = None,
-    prefetch: int | None = None,
-    overlap: bool = False,
-    io_tiles: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    **practice: Unpack[PracticeFlags],
 ) -> OperatorRanking:
     """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting.ranking import ranking
 
     machine, model, named = _asked_of(
@@ -204,9 +199,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    what_if = _what_if(schedule, prefetch, overlap, io_tiles)
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
-    mapping = choose.choose(question, wanted, named).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
@@ -282,13 +276,18 @@ def _question(
     )
 
 
-def _what_if(schedule: str | None, prefetch: int | None, overlap: bool, io_tiles: int | None) -> WhatIf:
-    """What is to be otherwise than practice has it."""
-    from podsim.model.training import Schedule
-    from podsim.planning.practice import WhatIf
+def _chosen(
+    question: Question,
+    named: Preset | None,
+    split: Split,
+    practice: PracticeFlags,
+    on_progress: Progress | None = None,
+) -> Chosen:
+    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning import choose, search
+    from podsim.planning.practice import what_if
 
-    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> str:

@@ -7,19 +7,36 @@ from podsim.physics.links import alone_s
 
 def run(program: StepProgram, fabric: Linked) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
-    known: dict[tuple[Flow, ...], float] = {}
-    return timeline(program, [_block(block, fabric, known) for block in program.blocks])
+    alone = _Alone(fabric)
+    return timeline(program, [_block(block, alone) for block in program.blocks])
 
 
-def _block(block: Block, fabric: Linked, known: dict[tuple[Flow, ...], float]) -> BlockRun:
+class _Alone:
+    """What each flow group takes alone [s], asked once for equal ones."""
+
+    def __init__(self, fabric: Linked) -> None:
+        self._fabric = fabric
+        self._by_flows: dict[tuple[Flow, ...], float] = {}
+        self._by_identity: dict[int, float] = {}
+
+    def seconds(self, flows: tuple[Flow, ...]) -> float:
+        """By identity first: to compare two groups is to look at every flow."""
+        found = self._by_identity.get(id(flows))
+        if found is None:
+            found = self._by_flows.get(flows)
+            if found is None:
+                found = self._by_flows[flows] = alone_s(flows, self._fabric.capacities)
+            self._by_identity[id(flows)] = found
+        return found
+
+
+def _block(block: Block, alone: _Alone) -> BlockRun:
     start: list[float] = []
     end: list[float] = []
     flow: list[float] = []
     for task in block.tasks:
-        if task.flows and task.flows not in known:
-            known[task.flows] = alone_s(task.flows, fabric.capacities)
-        flow_s = known[task.flows] * task.repeat if task.flows else 0.0
-        begin = max((end[need] for need in task.needs), default=0.0)
+        flow_s = alone.seconds(task.flows) * task.repeat if task.flows else 0.0
+        begin = max([end[need] for need in task.needs], default=0.0)
         start.append(begin)
         flow.append(flow_s)
         end.append(begin + task.fixed_s * task.repeat + flow_s)

@@ -55,7 +55,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     for run in runs:
         block, own_s = run.block, max(run.end_s[: _own(run.block)], default=0.0)
         bubble_s += own_s * block.repeat
-        for part, seconds in _waits(run, own_s, busiest):
+        for part, seconds in _idle(run, own_s, busiest):
             parts[part] += seconds * block.repeat
             bubble_s -= seconds * block.repeat
         for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s, run.length_s):
@@ -125,7 +125,7 @@ def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
 
 
-def _waits(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
+def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
     """What the busiest IPU waits for: of the chain that ends each wait all but work, which is bubble and remains."""
     tasks, free_s = run.block.tasks, 0.0
     for at in range(_own(run.block)):

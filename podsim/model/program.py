@@ -61,7 +61,7 @@ class Task:
     @property
     def fixed_s(self) -> float:
         """Duration without the flows, once [s]."""
-        return sum(seconds for _, seconds in self.cut)
+        return sum([seconds for _, seconds in self.cut])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class StepProgram:
 
 
 class Span(NamedTuple):
-    """One task as it ran; `repeat` copies follow without a gap. A tuple, as a step may have a million."""
+    """One task as it ran; `repeat` copies follow without a gap."""
 
     name: str
     where: int

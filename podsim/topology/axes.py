@@ -41,6 +41,11 @@ class Axis:
     outer: str
 
     @property
+    def grouped(self) -> bool:
+        """Whether its links belong to groups of the level inside, not to ranks."""
+        return self.inner != RANK
+
+    @property
     def half(self) -> bool:
         """Whether the two directions of a link share its rate."""
         return self.kind.duplex is Duplex.HALF
@@ -67,6 +72,28 @@ class Axis:
         """The middle through which an endpoint goes."""
         group = endpoint // (self.stride * self.size)
         return group * self.copies + endpoint % self.stride // self.unit
+
+    def beyond(self, endpoint: int, port: int) -> int:
+        """The endpoint that a port leads to, where there is no middle."""
+        offset = port if self.shape is Shape.FULL else 1 if port == UP else -1
+        return self.moved(endpoint, (self.coordinate(endpoint) + offset) % self.size)
+
+    def opposite(self, port: int) -> int:
+        """The port of the other end of a link, where there is no middle."""
+        if self.shape is Shape.FULL:
+            return self.size - port
+        return UP if self.size == 2 or port == DOWN else DOWN
+
+    def beside(self, endpoint: int) -> Iterator[tuple[int, int]]:
+        """Ports without a middle and the endpoints they lead to, the nearest first."""
+        if self.shape is Shape.FULL:
+            ports = [port for near in range(1, self.size // 2 + 1) for port in dict.fromkeys((near, self.size - near))]
+        else:
+            ports = [UP, DOWN][: self.size - 1]
+            at = self.coordinate(endpoint)
+            if self.shape is Shape.LINE and self.size > 2:
+                ports = [UP] * (at + 1 < self.size) + [DOWN] * (at > 0)
+        yield from ((port, self.beyond(endpoint, port)) for port in ports)
 
     def crossed(self, endpoint: int, to: int) -> Iterator[Key]:
         """Links from an endpoint to its like in member `to`: the shorter way round a ring, upwards where both are."""
@@ -136,14 +163,11 @@ class Axis:
                 return self.middle_name(at), self.middle_name(at)
             node, middle = self.node_name(at), self.middle_name(self.middle(at * self.unit))
             return (node, middle) if port == UP else (middle, node)
-        endpoint = at * self.unit
-        offset = port if self.shape is Shape.FULL else 1 if port == UP else -1
-        there = self.moved(endpoint, (self.coordinate(endpoint) + offset) % self.size)
-        return self.node_name(at), self.node_name(there // self.unit)
+        return self.node_name(at), self.node_name(self.beyond(at * self.unit, port) // self.unit)
 
     def node_name(self, node: int) -> str:
         """An end of the links of this axis: a rank, or a group of the level inside."""
-        return f"{RANK if self.unit == 1 else self.inner}{node}"
+        return f"{self.inner}{node}"
 
     def middle_name(self, middle: int) -> str:
         """A switch, hub or medium; with the place in a member where a group has several."""
@@ -156,10 +180,11 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
     found: list[Axis] = []
     stride = 1
     for at, level in enumerate(fabric.levels):
-        unit = stride if level.attach is Attach.GROUP else 1
+        grouped = level.attach is Attach.GROUP and at > 0
+        unit = stride if grouped else 1
         kind = fabric.links[level.link]
         hub = kind if level.shape is Shape.SHARED else fabric.links[level.hub] if level.hub else None
-        inner = fabric.levels[at - 1].name if at else RANK
+        inner = fabric.levels[at - 1].name if grouped else RANK
         for side, size in enumerate(level.extents):
             name = f"{level.name}.{side}" if level.shape is Shape.TORUS else level.name
             shape = Shape.RING if level.shape is Shape.TORUS else level.shape

@@ -53,17 +53,13 @@ def _between(fabric: GenericFabric, found: Sequence[Axis], source: str, target: 
 
 def _leaving(fabric: GenericFabric, axis: Axis, name: str) -> Iterator[Key]:
     """Every link of the axis that leaves the node of that name, or reaches it from a middle."""
-    node = _number(name, RANK if axis.unit == 1 else axis.inner, fabric.endpoints // axis.unit)
-    if node is None or axis.size == 1:
+    node = _number(name, axis.inner, fabric.endpoints // axis.unit)
+    if node is None:
         return
     endpoint = node * axis.unit
     if axis.shape is Shape.SHARED:
         return
-    if axis.shape is Shape.FULL:
-        yield from (axis.key(endpoint, offset) for offset in range(1, axis.size))
-        return
-    at = axis.coordinate(endpoint)
-    ports = [UP, DOWN] if axis.shape is not Shape.LINE else [UP] * (at + 1 < axis.size) + [DOWN] * (at > 0)
+    ports = [UP, DOWN] if axis.middled else [port for port, _ in axis.beside(endpoint)]
     yield from (axis.key(endpoint, port) for port in ports)
 
 
@@ -98,7 +94,7 @@ def _nothing(fabric: GenericFabric, found: Sequence[Axis], ends: Sequence[tuple[
 
 
 def _is_node(fabric: GenericFabric, axis: Axis, name: str) -> bool:
-    node = _number(name, RANK if axis.unit == 1 else axis.inner, fabric.endpoints // axis.unit)
+    node = _number(name, axis.inner, fabric.endpoints // axis.unit)
     if node is not None or not axis.middled:
         return node is not None
     groups = fabric.endpoints // (axis.stride * axis.size)
@@ -111,7 +107,7 @@ def nodes(fabric: GenericFabric) -> str:
     """Every kind of node with its numbers, in words."""
     words = [f"{RANK}0 to {RANK}{fabric.endpoints - 1}"]
     for axis in axes(fabric):
-        if axis.unit > 1:
+        if axis.grouped:
             words.append(f"{axis.inner}0 to {axis.inner}{fabric.endpoints // axis.unit - 1}")
         if axis.middled:
             groups = fabric.endpoints // (axis.stride * axis.size)
@@ -121,7 +117,7 @@ def nodes(fabric: GenericFabric) -> str:
 
 def _example(fabric: GenericFabric, found: Sequence[Axis]) -> str:
     for axis in found:
-        for key in _leaving(fabric, axis, RANK + "0" if axis.unit == 1 else axis.inner + "0"):
+        for key in _leaving(fabric, axis, axis.inner + "0"):
             return "-".join(axis.ends(key))
         if axis.hub is not None:
             return axis.middle_name(0)

@@ -6,9 +6,12 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from podsim.model.fabric import Shape
-from podsim.model.generic import Attach
+from podsim.model.generic import RANK, Attach
 from podsim.topology.axes import HUB, axes
+from podsim.topology.damage import Damage
+from podsim.topology.detour import detour
 from podsim.topology.edges import link_keys
+from podsim.topology.generic_graph import GenericGraph
 from podsim.topology.network import Dimension, FabricLink, Route
 from podsim.topology.quotient import Quotient
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from podsim.model.generic import GenericFabric, GenericLink, Override
     from podsim.topology.axes import Axis, Key
+    from podsim.topology.generic_graph import Node, Step
 
 
 class Rate(NamedTuple):
@@ -29,9 +33,11 @@ class Rate(NamedTuple):
 class GenericNetwork:
     """Ranks joined level by level; a link gets its number when a route first crosses it."""
 
-    def __init__(self, fabric: GenericFabric) -> None:
+    def __init__(self, fabric: GenericFabric, damage: Damage[Key] | None = None) -> None:
         self.fabric = fabric
+        self.damage: Damage[Key] = damage or Damage()
         self.axes = axes(fabric)
+        self.graph = GenericGraph(fabric, self.axes)
         self.different: dict[Key, Rate] = {}
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
@@ -40,6 +46,9 @@ class GenericNetwork:
         for override in fabric.overrides:
             for key in link_keys(fabric, override.name):
                 self.different[key] = self._overridden(key, override)
+        for key, share in self.damage.rates.items():
+            usual = self.rate(key)
+            self.different[key] = Rate(usual.bytes_per_s * share, usual.latency_s)
 
     @property
     def name(self) -> str:
@@ -63,8 +72,10 @@ class GenericNetwork:
 
     @property
     def folded(self) -> Quotient | None:
-        """One rank that stands for all, where all are alike: no line, no link that differs."""
-        alike = not self.different and all(axis.shape is not Shape.LINE or axis.size == 1 for axis in self.axes)
+        """One rank that stands for all, where all are alike: no line, no link that differs, no fault."""
+        alike = not (self.different or self.damage) and all(
+            axis.shape is not Shape.LINE or axis.size == 1 for axis in self.axes
+        )
         return Quotient(self) if alike else None
 
     def link(self, number: int) -> FabricLink:
@@ -115,14 +126,26 @@ class GenericNetwork:
         """
         if not (0 <= a < self.endpoints and 0 <= b < self.endpoints):
             raise ValueError(f"ranks of {self.name} are 0 to {self.endpoints - 1}, not {a} and {b}")
-        return tuple(self._walk(a, b))
+        usual = tuple(self._walk(a, b))
+        return usual if self.damage.down.isdisjoint(usual) else self._round(a, b)
+
+    def _round(self, a: int, b: int) -> tuple[Key, ...]:
+        found = detour(("rank", 0, a), ("rank", 0, b), self.steps, lambda key: self.rate(key).bytes_per_s, _is_rank)
+        if found is None:
+            raise ValueError(f"rank{b} cannot be reached from rank{a}: links are down")
+        return found
+
+    def steps(self, node: Node) -> Iterator[Step]:
+        """Links that leave a node of the graph and are not down, and free steps."""
+        down = self.damage.down
+        return (step for step in self.graph.steps(node) if step[0] is None or step[0] not in down)
 
     def _walk(self, at: int, b: int) -> Iterator[Key]:
         differing = {axis.level for axis in self.axes if axis.coordinate(at) != axis.coordinate(b)}
         top = max((level for level in self._grouped if level in differing), default=-1)
         last = max((axis.index for axis in self.axes if axis.level == top), default=-1)
         if top >= 0:
-            yield from self._out_of(at, top)
+            yield from self.out_of(at, top)
         for axis in self.axes:
             to = axis.coordinate(b)
             if axis.coordinate(at) != to:
@@ -140,13 +163,18 @@ class GenericNetwork:
         way: list[Axis] = []
         for axis in self.axes:
             if axis.level < level:
-                way = [axis] if axis.unit == 1 else [*way, axis]
+                way = [*way, axis] if axis.grouped else [axis]
         return [axis for axis in way if axis.middled]
 
-    def _out_of(self, endpoint: int, level: int) -> Iterator[Key]:
+    def out_of(self, endpoint: int, level: int) -> Iterator[Key]:
+        """Links from an endpoint to the way out of its group inside a level."""
         for axis in self._way(level):
             yield from axis.way_in(endpoint)
 
     def _into(self, endpoint: int, level: int) -> Iterator[Key]:
         for axis in reversed(self._way(level)):
             yield from axis.way_out(endpoint)
+
+
+def _is_rank(node: Node) -> bool:
+    return node[0] == RANK

@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 import pytest
+import simpy
 from engines.worlds import published
 
 from podsim.engines import analytic
-from podsim.engines.des import fabric as shared
 from podsim.engines.des import pod as des
 from podsim.files import catalog
 from podsim.lowering.lower import lower
+from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.physics import links
-from podsim.physics.links import max_min_rates
 from podsim.topology.fabric import build
 
 
@@ -26,17 +26,22 @@ def at(setup, topology, *, folded=True):
 
 
 @pytest.fixture
-def solves(monkeypatch):
-    """Sizes of the problems the max-min solver was given."""
+def fillings(monkeypatch):
+    """Sizes of the problems that were filled."""
     calls = []
+    filled = links._filled
 
-    def counted(flows, capacities):
-        calls.append(len(flows))
-        return max_min_rates(flows, capacities)
+    def counted(crossings, *rest):
+        calls.append(len(crossings))
+        return filled(crossings, *rest)
 
-    monkeypatch.setattr(links, "max_min_rates", counted)
-    monkeypatch.setattr(shared, "max_min_rates", counted)
+    monkeypatch.setattr(links, "_filled", counted)
     return calls
+
+
+def distinct(program):
+    """Groups of flows that differ."""
+    return {task.flows for block in program.blocks for task in block.tasks if task.flows}
 
 
 def test_a_folded_step_of_bert_on_512_ipus_is_a_few_hundred_tasks():
@@ -74,19 +79,36 @@ def test_whole_fidelity_holds_every_replica_and_micro_batch():
     assert whole.tasks >= 20 * published("bert", "pod64").program().tasks
 
 
-def test_events_are_tasks_and_solves(solves):
+def test_events_are_what_simpy_processed(monkeypatch):
     program, fabric = at(published("bert", "pod64"), "pod512")
-    solves.clear()  # choosing how to reduce between racks has asked too
+    steps, step = [], simpy.Environment.step
+    monkeypatch.setattr(simpy.Environment, "step", lambda env: steps.append(step(env)))
     timeline = des.run(program, fabric)
-    assert timeline.events == program.tasks + len(solves)
-    # A group of equal flows needs one, a boundary exchange one for each length of its flows.
+    assert timeline.events == len(steps)
+    # A task is one, a transfer its latency and an end for each length of its flows, and rarely one to settle.
     groups = sum(task.repeat for block in program.blocks for task in block.tasks if task.flows)
-    assert len(solves) <= 3 * groups
+    assert program.tasks < timeline.events <= program.tasks + 4 * groups
 
 
-def test_the_analytic_engine_solves_each_group_of_flows_once(solves):
+def test_the_event_engine_solves_each_combination_of_flows_once(fillings):
+    """One for each group, and one for each time some of it ends before the rest; never one a step."""
+    program, fabric = at(published("bert", "pod64", schedule=Schedule.ONE_F_ONE_B), "pod512")
+    fillings.clear()  # choosing how to reduce between racks has asked too
+    des.run(program, fabric)
+    sent = sum(task.repeat for block in program.blocks for task in block.tasks if task.flows)
+    assert len(distinct(program)) <= len(fillings) <= 3 * len(distinct(program)) < sent / 10
+
+
+def test_classes_not_flows_are_filled(fillings):
+    """Two volumes on 2,048 links are two classes, and one once the smaller is through."""
+    flows = tuple(Flow((link,), 1.0 + link % 2) for link in range(2048))
+    links.alone_s(flows, [1.0] * 2048)
+    assert fillings == [2, 1]
+
+
+def test_the_analytic_engine_solves_each_group_of_flows_once(monkeypatch):
     program, fabric = at(published("bert", "pod64"), "pod512")
-    solves.clear()
+    solved = []
+    monkeypatch.setattr(analytic, "alone_s", lambda flows, capacities: solved.append(flows) or 1.0)
     analytic.run(program, fabric)
-    distinct = {task.flows for block in program.blocks for task in block.tasks if task.flows}
-    assert len(distinct) <= len(solves) <= 3 * len(distinct)
+    assert len(solved) == len(distinct(program)) == len(set(solved))

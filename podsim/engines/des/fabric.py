@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from podsim.engines.des.sharing import NEW, Group, Sharing, Sharings, end_of_next
+from podsim.engines.des.sharing import NEW, Group, Sharing, Sharings, Started, end_of_next
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     import simpy
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Turn(Protocol):
-    """The event before a group of flows starts, by which its sender knows it."""
+    """The event before flows start, by which their sender knows them."""
 
     @property
     def value(self) -> int:
-        """The number of the task."""
+        """The number of their group."""
         ...
 
 
@@ -31,10 +31,10 @@ class _Area:
     def __init__(self) -> None:
         self.sharing: Sharing | None = None
         self.left_bytes: Sequence[float] = ()
-        self.turns: list[Turn] = []
+        self.turns: Sequence[Turn] = ()
         self.arrivals: list[tuple[Group, Turn]] = []
         self.ending: tuple[int, ...] = ()
-        self.wake: simpy.Event | None = None
+        self.wake: object = None  # the event that ends the next flows, if nothing changes before
         self.since_s = 0.0
         self.settled = True
 
@@ -48,14 +48,24 @@ class _Wake(Protocol):
         ...
 
 
+class _Place:
+    """Where a group moves, and what it does there alone."""
+
+    __slots__ = ("alone", "area", "group")
+
+    def __init__(self, group: Group, area: _Area) -> None:
+        self.group, self.area = group, area
+        self.alone: Started | None = None
+
+
 class SharedLinks:
     """The links of a fabric as a SimPy resource that is shared, not queued for.
 
-    All groups that will be sent are named beforehand, so that areas of links which never meet are kept apart.
-    What starts or ends at one time is solved once.
+    All groups that will be sent are given beforehand and then known by their number, so that areas of links which never
+    meet are kept apart. What starts or ends at one time is solved once.
     """
 
-    def __init__(self, sharings: Sharings, groups: Iterable[tuple[Flow, ...]]) -> None:
+    def __init__(self, sharings: Sharings, groups: Sequence[tuple[Flow, ...]]) -> None:
         self._sharings = sharings
         self._places = _places(sharings, groups)
 
@@ -66,27 +76,33 @@ class SharedLinks:
         self.events = 0
         self.used: list[tuple[float, float, Sharing]] | None = [] if recorded else None
 
-    def send(self, flows: tuple[Flow, ...], turn: Turn) -> None:
+    def send(self, turn: Turn) -> None:
         """Start a group; one that moves nothing is through at once."""
-        group, area = self._places[id(flows)]
-        if area is None:
+        place = self._places[turn.value]
+        if place is None:
             self._through(turn)
             return
-        area.arrivals.append((group, turn))
-        self._unsettle(area)
+        area, env = place.area, self._env
+        if area.sharing is None and area.settled and env.peek() > env.now:
+            alone = place.alone
+            if alone is None:
+                alone = place.alone = self._sharings.start(None, (place.group,))
+            self._start(area, alone, (turn,))
+            return
+        area.arrivals.append((place.group, turn))
+        if area.settled:
+            self._unsettle(area)
 
     def _unsettle(self, area: _Area) -> None:
         """Solve for the area once everything else of this moment has happened."""
         env = self._env
-        if not area.settled:
-            return
-        if not self._changed and env.peek() > env.now:
-            self._solve(area)
-            return
-        area.settled = False
         if not self._changed:
+            if env.peek() > env.now:
+                self._solve(area)
+                return
             self.events += 1
             env.timeout(0.0).callbacks.append(self._settle)
+        area.settled = False
         self._changed.append(area)
 
     def _settle(self, _event: simpy.Event) -> None:
@@ -97,38 +113,48 @@ class SharedLinks:
                 self._solve(area)
 
     def _solve(self, area: _Area) -> None:
-        """Arrivals move with the rest from now on. One event at the next end; an older one is not the area's any more.
+        """Arrivals move with the rest from now on."""
+        before = area.sharing
+        if before is None:
+            groups, turns = self._arrived(area)
+            self._start(area, self._sharings.start(None, groups), turns)
+        else:
+            sharing = self._join(area, before) if area.arrivals else before
+            self._plan(area, end_of_next(area.left_bytes, sharing.rates))
+
+    def _arrived(self, area: _Area) -> tuple[tuple[Group, ...], tuple[Turn, ...]]:
+        """In the order of the program, so that what comes again is recognized."""
+        arrivals, area.arrivals = sorted(area.arrivals, key=_number), []
+        return tuple([group for group, _ in arrivals]), tuple([turn for _, turn in arrivals])
+
+    def _start(self, area: _Area, started: Started, turns: tuple[Turn, ...]) -> None:
+        """The first groups of an idle area."""
+        area.sharing, area.left_bytes, area.turns = started.sharing, started.volumes, turns
+        area.since_s = self._env.now
+        self._plan(area, started.next_end)
+
+    def _plan(self, area: _Area, next_end: tuple[float, tuple[int, ...]]) -> None:
+        """One event at the next end; an older one is not the area's any more.
 
         Who ends is settled now: a clock that has run on cannot resolve the last bytes of a short flow.
         """
-        before = area.sharing
-        if before is None:
-            arrivals, area.arrivals = area.arrivals, []
-            arrivals.sort(key=_number)
-            started = self._sharings.start(None, tuple([group for group, _ in arrivals]))
-            area.sharing, area.left_bytes, area.since_s = started.sharing, started.volumes, self._env.now
-            area.turns = [turn for _, turn in arrivals]
-            next_s, area.ending = started.next_end
-        else:
-            sharing = self._join(area, before) if area.arrivals else before
-            next_s, area.ending = end_of_next(area.left_bytes, sharing.rates)
+        next_s, area.ending = next_end
         self.events += 1
         area.wake = wake = self._env.timeout(next_s, area)
         wake.callbacks.append(self._wake)
 
     def _join(self, area: _Area, before: Sharing) -> Sharing:
-        """In the order of the program, so that what comes again is recognized."""
+        """More groups in a busy area."""
         self._advance(area, before)
-        arrivals, area.arrivals = area.arrivals, []
-        arrivals.sort(key=_number)
-        started = self._sharings.start(before, tuple([group for group, _ in arrivals]))
-        left_bytes, turns = area.left_bytes, area.turns
+        groups, turns = self._arrived(area)
+        started = self._sharings.start(before, groups)
+        left_bytes, known = area.left_bytes, area.turns
         area.sharing = started.sharing
         area.left_bytes = [
             volume if bundle == NEW else left_bytes[bundle]
             for bundle, volume in zip(started.inherits, started.volumes, strict=True)
         ]
-        area.turns = [turns[slot] for slot in started.slots] + [turn for _, turn in arrivals]
+        area.turns = (*(known[slot] for slot in started.slots), *turns)
         return started.sharing
 
     def _wake(self, event: _Wake) -> None:
@@ -136,13 +162,14 @@ class SharedLinks:
         sharing = area.sharing
         if area.wake is not event or sharing is None:
             return
-        self._advance(area, sharing)
         ended = self._sharings.end(sharing, area.ending)
-        area.sharing, left_bytes = ended.sharing, area.left_bytes
-        area.left_bytes = [left_bytes[bundle] for bundle in ended.inherits]
+        area.sharing = ended.sharing
+        if ended.sharing is not None or self.used is not None:
+            self._advance(area, sharing)
+            area.left_bytes = [area.left_bytes[bundle] for bundle in ended.inherits]
         for slot in ended.through:
             self._through(area.turns[slot])
-        if ended.sharing is not None:
+        if ended.sharing is not None and area.settled:
             self._unsettle(area)
 
     def _advance(self, area: _Area, sharing: Sharing) -> None:
@@ -158,10 +185,11 @@ def _number(arrival: tuple[Group, Turn]) -> int:
     return arrival[0].number
 
 
-def _places(sharings: Sharings, groups: Iterable[tuple[Flow, ...]]) -> dict[int, tuple[Group, _Area | None]]:
-    """The group and the area of each tuple of flows, by its identity; no area where nothing moves."""
+def _places(sharings: Sharings, groups: Sequence[tuple[Flow, ...]]) -> list[_Place | None]:
+    """The place of each group; None where nothing moves."""
     distinct = {id(flows): flows for flows in groups}
     found = {key: sharings.group(flows) for key, flows in distinct.items()}
+    moving = dict.fromkeys(group for group in found.values() if group.flows)
     above: dict[int, int] = {}
 
     def top(link: int) -> int:
@@ -169,11 +197,12 @@ def _places(sharings: Sharings, groups: Iterable[tuple[Flow, ...]]) -> dict[int,
             above[link] = link = above[above[link]]
         return link
 
-    for group in dict.fromkeys(found.values()):
+    for group in moving:
         links = dict.fromkeys(link for flow in group.flows for link in flow.route)
         for link in links:
             above.setdefault(link, link)
         for link in links:
             above[top(link)] = top(group.flows[0].route[0])
     areas = {link: _Area() for link in above if above[link] == link}
-    return {key: (group, areas[top(group.flows[0].route[0])] if group.flows else None) for key, group in found.items()}
+    places = {group: _Place(group, areas[top(group.flows[0].route[0])]) for group in moving}
+    return [places.get(found[id(flows)]) for flows in groups]

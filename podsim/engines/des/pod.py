@@ -32,11 +32,11 @@ class _Plan:
     """Tasks of a block as the simulation looks at them."""
 
     def __init__(self, tasks: tuple[Task, ...], sharings: Sharings) -> None:
-        self.links = SharedLinks(sharings, [task.flows for task in tasks if task.flows])
-        # Equal tasks have one cut, which is summed once.
-        fixed_s = {id(task.cut): task.fixed_s for task in {id(task.cut): task for task in tasks}.values()}
-        self.turns = [task.repeat if task.flows else 0 for task in tasks]
-        self.fixed_s = [fixed_s[id(task.cut)] * (1 if task.flows else task.repeat) for task in tasks]
+        self.links = SharedLinks(sharings, [task.flows for task in tasks])
+        self.sends = [bool(task.flows) for task in tasks]
+        self.turns = [task.repeat if task.flows else 1 for task in tasks]
+        self.events = sum(self.turns)
+        self.fixed_s = [task.fixed_s if task.flows else task.fixed_s * task.repeat for task in tasks]
         self.missing = [len(task.needs) for task in tasks]
         self.followers: list[list[int]] = [[] for _ in tasks]
         for number, task in enumerate(tasks):
@@ -52,58 +52,52 @@ class _Simulation:
 
     def __init__(self, block: Block, plan: _Plan, record: Record) -> None:
         self._block, self._plan, self._record = block, plan, record
-        size = len(block.tasks)
-        self._start_s, self._end_s, self._flow_s = [0.0] * size, [0.0] * size, [0.0] * size
-        self._turns = plan.turns.copy()
+        self._start_s, self._end_s = [0.0] * len(block.tasks), [0.0] * len(block.tasks)
 
     def run(self) -> BlockRun:
         """Run all tasks to their end."""
-        env = simpy.Environment()
+        env, plan = simpy.Environment(), self._plan
         begin = self._begin(env)
-        for number, missing in enumerate(self._plan.missing):
+        for number, missing in enumerate(plan.missing):
             if not missing:
                 begin(number)
         env.run()
-        turns = sum(self._plan.turns) + self._plan.turns.count(0)
-        links = self._plan.links
-        uses = link_uses(links.used or (), self._record)
-        return BlockRun(self._block, self._start_s, self._end_s, self._flow_s, turns + links.events, uses)
+        uses = link_uses(plan.links.used or (), self._record)
+        times = zip(plan.sends, plan.fixed_s, plan.turns, self._start_s, self._end_s, strict=True)
+        flow_s = [
+            max(0.0, end_s - start_s - fixed_s * turns) if sends else 0.0
+            for sends, fixed_s, turns, start_s, end_s in times
+        ]
+        return BlockRun(self._block, self._start_s, self._end_s, flow_s, plan.events + plan.links.events, uses)
 
     def _begin(self, env: simpy.Environment) -> Callable[[int], None]:
-        """Starts a task; what a task needs at each event is at hand in local names, as there are many events."""
-        tasks, fixed_s, followers = self._block.tasks, self._plan.fixed_s, self._plan.followers
-        start_s, end_s, flow_s, turns = self._start_s, self._end_s, self._flow_s, self._turns
-        missing, sent_s, timeout = self._plan.missing.copy(), [0.0] * len(tasks), env.timeout
+        """Starts a task; what an event needs is at hand in local names, as there are many events."""
+        fixed_s, followers, links = self._plan.fixed_s, self._plan.followers, self._plan.links
+        start_s, end_s, timeout = self._start_s, self._end_s, env.timeout
+        missing, turns = self._plan.missing.copy(), self._plan.turns.copy()
 
         def begin(number: int) -> None:
-            start_s[number] = env.now
             timeout(fixed_s[number], number).callbacks.append(then[number])
 
         def done(turn: Turn) -> None:
             number = turn.value
             end_s[number] = now_s = env.now
             for follower in followers[number]:
-                if missing[follower] > 1:
-                    missing[follower] -= 1
+                if (needs := missing[follower]) > 1:
+                    missing[follower] = needs - 1
                 else:
                     start_s[follower] = now_s
                     timeout(fixed_s[follower], follower).callbacks.append(then[follower])
 
-        def send(turn: Turn) -> None:
-            number = turn.value
-            sent_s[number] = env.now
-            links.send(tasks[number].flows, turn)
-
         def through(turn: Turn) -> None:
             number = turn.value
-            flow_s[number] += env.now - sent_s[number]
-            turns[number] -= 1
-            if turns[number]:
-                timeout(fixed_s[number], number).callbacks.append(send)
+            if turns[number] > 1:
+                turns[number] -= 1
+                begin(number)
             else:
                 done(turn)
 
-        then = [send if task.flows else done for task in tasks]
-        links = self._plan.links
+        send = links.send
+        then = [send if sends else done for sends in self._plan.sends]
         links.open(env, through, recorded=self._record is not Record.NOTHING)
         return begin

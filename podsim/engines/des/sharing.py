@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, float]  # the bundle a flow was in, or NEW and its volume
 NEW: Final = -1
-KEPT: Final = 2_000_000  # flows in remembered combinations beyond which all are forgotten
+KEPT: Final = 300_000  # flows in remembered combinations beyond which all are forgotten
 
 
 class Moving(NamedTuple):

@@ -1,0 +1,109 @@
+"""How fast the event engine is, in bare SimPy timeouts of the same run: seconds of a busy machine mean nothing.
+
+Seconds are the processor's, both sides run in turn, and the best of each counts.
+"""
+
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import simpy
+from engines.programs import step, task
+from engines.worlds import published
+
+from podsim.engines.des import pod as des
+from podsim.model.program import Flow
+from podsim.model.training import Schedule
+from podsim.physics.links import alone_s
+
+ROUNDS = 7
+SHARE = 0.6
+
+
+def timed(work):
+    began = time.process_time()
+    result = work()
+    return time.process_time() - began, result
+
+
+def bare(processes, each):
+    """SimPy with so many processes that time out so often, not quite in step."""
+    env = simpy.Environment()
+
+    def process(number):
+        for _ in range(each):
+            yield env.timeout(1.0 + number / processes)
+
+    for number in range(processes):
+        env.process(process(number))
+    return env
+
+
+def best_of_turns(*works):
+    """The least seconds of each, run in turn."""
+    turns = [[work() for work in works] for _ in range(ROUNDS)]
+    return [min(seconds) for seconds in zip(*turns, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def bert():
+    """Every micro-batch of every replica on 64 IPUs: 15,000 tasks, one transfer in ten."""
+    setup = published("bert", "pod64", schedule=Schedule.ONE_F_ONE_B)
+    return setup.program(folded=False), setup.fabric
+
+
+def test_events_come_as_fast_as_bare_timeouts_of_as_many_processes_as_ipus(bert, monkeypatch):
+    """Inside SimPy's own loop, which includes all that podsim does at an event."""
+    program, fabric = bert
+    events = des.run(program, fabric).events
+    spent, run = [], simpy.Environment.run
+
+    def loop_s():
+        spent.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(simpy.Environment, "run", lambda env: spent.append(timed(lambda: run(env))[0]))
+            des.run(program, fabric)
+        return sum(spent)
+
+    def bare_s():
+        return timed(bare(program.ipus, events // program.ipus).run)[0]
+
+    engine_s, timeouts_s = best_of_turns(loop_s, bare_s)
+    assert timeouts_s >= SHARE * engine_s
+
+
+def test_a_whole_run_is_as_fast_as_a_bare_process_for_each_task(bert):
+    """From a program to a timeline, against processes that are made and time out once."""
+    program, fabric = bert
+    events = des.run(program, fabric).events
+    engine_s, timeouts_s = best_of_turns(
+        lambda: timed(lambda: des.run(program, fabric))[0],
+        lambda: timed(lambda: bare(program.tasks, 1).run())[0],
+    )
+    assert events / engine_s >= SHARE * program.tasks / timeouts_s
+
+
+def test_an_all_reduce_among_a_thousand_takes_less_than_30_000_timeouts():
+    """Two rings, 2,046 steps of 2,048 flows, each step sent for itself."""
+    first = task(1e-6, *(Flow((link,), 65536.0) for link in range(2048)))
+    program = step([first, *(replace(first, needs=(number,)) for number in range(2045))])
+    fabric = SimpleNamespace(capacities=[1e9] * 2048)
+    engine_s, timeouts_s = best_of_turns(
+        lambda: timed(lambda: des.run(program, fabric))[0], lambda: timed(bare(16, 30_000 // 16).run)[0]
+    )
+    timeline = des.run(program, fabric)
+    assert timeline.events == 2 * 2046
+    assert timeline.step_s == pytest.approx(2046 * (1e-6 + 65536 / 1e9), rel=1e-9)
+    assert engine_s <= timeouts_s
+
+
+def test_65536_flows_share_links_within_the_time_of_a_million_timeouts():
+    """Each over four links of a ring, of four lengths, so that four times some end and the others go on."""
+    members = 65536
+    flows = [Flow(tuple((start + hop) % members for hop in range(4)), 1.0 + start % 4) for start in range(members)]
+    engine_s, found = timed(lambda: alone_s(flows, [4.0] * members))
+    timeouts_s, _ = timed(bare(16, 10_000).run)
+    # A link carries one flow of each length: 1 B/s each, then a quarter less of them, and so on: 10 B at 4 B/s.
+    assert found == pytest.approx(10.0 / 4.0, rel=1e-9)
+    assert engine_s <= timeouts_s * 1_000_000 / 160_000
