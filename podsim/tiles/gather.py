@@ -18,6 +18,7 @@ from podsim.model.workload import Gather
 from podsim.tiles import vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, call, checked, fitted, spread, step
+from podsim.tiles.supersteps import exchange_rates, total
 
 Array = npt.NDArray[np.float64]
 
@@ -228,7 +229,8 @@ def _chosen(
                 hint="a larger share of memory, or a narrower table",
             )
         serial *= 2
-    cycles = sum((_cycles(part, ask.chip, serial) for part in parts), np.zeros_like(temporary))
+    around = total((*before, *after), ask.chip).total
+    cycles = sum((_cycles(part, ask.chip, serial) for part in parts), np.full_like(temporary, around))
     best = int(np.argmin(np.where(fitting, cycles, np.inf)))
     table = -(-ask.shape.table * ask.shape.width // ask.chip.tiles) * ask.size
     return TilePlan(
@@ -245,8 +247,7 @@ def _chosen(
 
 def _cycles(part: _Part, chip: Chip, serial: int) -> Array:
     """What podsim.tiles.supersteps makes of the part, for all candidates at once."""
-    exchange = chip.exchange
-    arrives = exchange.start_cycles + part.receive / (exchange.receive_bytes_per_cycle * exchange.efficiency)
+    arrives = chip.exchange.start_cycles + part.receive / exchange_rates(chip)[1]
     once = part.compute + np.where(part.receive > 0, arrives, 0.0) + chip.sync.on_chip_cycles
     return np.where((part.compute > 0) | (part.receive > 0), once * (serial if part.serial else 1), 0.0)
 

@@ -113,12 +113,15 @@ def _accesses(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> t
 
 
 def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Array, Array]) -> Superstep:
-    """One superstep; cohorts with the same work are one."""
+    """One superstep; cohorts with the same work are one.
+
+    The largest part comes first: a smaller one that is no whole number of vectors is padded where that is faster.
+    """
     merged: dict[tuple[float, ...], int] = {}
     multiplies = step.purpose == "multiply"
     none = np.zeros_like(tiles)
     load, store = access if multiplies else (none, none)
-    columns = (step.compute, step.send, step.receive, step.shared, load, store)
+    columns = (np.minimum(step.compute, step.compute[0]), step.send, step.receive, step.shared, load, store)
     for count, *work in zip(tiles, *columns, strict=True):
         key = tuple(float(value) for value in work)
         merged[key] = merged.get(key, 0) + int(count)

@@ -1,0 +1,56 @@
+"""What holds for the plan of any operator that `podsim op` takes, whatever its sizes."""
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from podsim.errors import Infeasible
+from podsim.files import catalog
+from podsim.model.chip import Chip, Precision
+from podsim.model.tile_plan import TilePlan
+from podsim.predicting import operators
+from podsim.predicting.operators import Asked
+from podsim.tiles.supersteps import total
+
+CHIPS = [catalog.chip(name).value for name in ("gc2", "gc200", "c600")]
+
+
+def sizes(most: int) -> st.SearchStrategy[int]:
+    """Sizes of every magnitude alike."""
+    return st.integers(0, most).flatmap(lambda bits: st.integers(2**bits // 2 + 1, 2**bits))
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Asked:
+    """Any operator, at sizes that mostly fit a chip."""
+    operator = draw(st.sampled_from(tuple(operators.KINDS)))
+    bits = {"matmul": 12, "conv": 6}.get(operator, 14)
+    kind = operators.KINDS[operator]
+    found: dict[str, int | str] = {name: draw(sizes(bits)) for name in kind.counts}
+    found |= {name: draw(st.sampled_from(words)) for name, words in kind.choices.items()}
+    multiples, limits = operators.RULES.get(operator, ((), ()))
+    for name, of in multiples:
+        found[name] = int(found[name]) * int(found[of])
+    for name, of in limits:
+        found[name] = min(int(found[name]), int(found[of]))
+    return operators.asked(operator, found)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> tuple[TilePlan, Chip]:
+    """A plan that fits, and the chip it is for."""
+    question, chip = draw(questions()), draw(st.sampled_from(CHIPS))
+    precision = draw(st.sampled_from(sorted(chip.amp.flop_per_cycle)))
+    share = draw(st.sampled_from((0.1, 0.6, 1.0)))
+    try:
+        return operators.KINDS[question.operator].plan(question, chip, Precision(precision), share), chip
+    except Infeasible:
+        assume(False)
+        raise
+
+
+@given(plans())
+def test_no_plan_that_fits_beats_the_chosen_one(planned):
+    plan, chip = planned
+    own = total(plan.supersteps, chip).total
+    fitting = [other for other in plan.alternatives if "fit" not in other.why]
+    assert all(other.cycles >= own * (1 - 1e-9) for other in fitting)
