@@ -1,8 +1,9 @@
 """One operator by name and sizes: checked, planned on the tiles of a chip, and run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from podsim.engines.des import chip as tile_engine
 from podsim.errors import Infeasible, InputError
@@ -14,6 +15,8 @@ from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.model.workload import Conv, Gather, Matmul, Pass
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.supersteps import cycles
+
+T = TypeVar("T")
 
 MOST: Final = 2**31 - 1
 """Largest size: Poplar counts elements of a dimension in 32 bits."""
@@ -222,21 +225,36 @@ def _refuse_absurd(resident_bytes: int, chip: Chip) -> None:
 def _what_would(question: Asked, kind: Kind, chip: Chip, precision: Precision, available_memory: float) -> str:
     """The least more memory with which a split fits, else smaller sizes that do; nothing if neither is found."""
     resident = kind.elements(question) * ELEMENT_BYTES[precision]
-    for tenths in range(int(available_memory * 10) + 1, 11) if kind.limited and resident <= chip.sram_bytes else ():
-        if _fits(question, kind, chip, precision, tenths / 10):
-            return f"--available-memory {tenths / 10:g} fits"
+    more = range(int(available_memory * 10) + 1, 11) if kind.limited and resident <= chip.sram_bytes else range(0)
+    tenths = _first(more, lambda tenth: _fits(question, kind, chip, precision, tenth / 10))
+    if tenths is not None:
+        return f"--available-memory {tenths / 10:g} fits"
+    smaller = [
+        one
+        for one in _halved(question, kind)
+        if kind.elements(one) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
+    ]
+    found = _first(smaller, lambda one: _fits(one, kind, chip, precision, available_memory))
+    if found is None:
+        return ""
+    changed = (name for name in kind.scales if found.sizes[name] != question.sizes[name])
+    return f"{' '.join(f'{_flag(name)} {found.sizes[name]}' for name in changed)} fits"
+
+
+def _first(options: Sequence[T], fits: Callable[[T], bool]) -> T | None:
+    """The first option that fits, where every one after it does as well: few are tried."""
+    if not options or not fits(options[-1]):
+        return None
+    return options[bisect_left(options, True, hi=len(options) - 1, key=fits)]
+
+
+def _halved(question: Asked, kind: Kind) -> Iterator[Asked]:
+    """The same operator ever smaller: the largest of the sizes that scale is halved."""
     sizes = {name: question.count(name) for name in kind.scales}
     while max(sizes.values()) > 1:
         largest = max(sizes, key=lambda name: sizes[name])
         sizes[largest] //= 2
-        smaller = Asked(question.operator, {**question.sizes, **sizes})
-        # what the whole chip cannot hold need not be planned
-        if kind.elements(smaller) * ELEMENT_BYTES[precision] > chip.sram_bytes:
-            continue
-        if _fits(smaller, kind, chip, precision, available_memory):
-            changed = (f"{_flag(name)} {size}" for name, size in sizes.items() if size != question.sizes[name])
-            return f"{' '.join(changed)} fits"
-    return ""
+        yield Asked(question.operator, {**question.sizes, **sizes})
 
 
 def _fits(question: Asked, kind: Kind, chip: Chip, precision: Precision, available_memory: float) -> bool:

@@ -1,6 +1,7 @@
 """`podsim op`: one operator on the tiles of a chip."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,31 @@ def test_a_cache_folder_in_any_state_changes_nothing(
         monkeypatch.setenv("PODSIM_CACHE", str(own_cache / "below" if state != "a file" else own_cache))
     cache._shelf.cache_clear()
     assert run(capsys, f"{FFN} --json") == expected
+
+
+@pytest.mark.parametrize(
+    ("operator", "sizes"),
+    [
+        ("matmul", {"m": 4097, "k": 4097, "n": 4097, "groups": 97}),
+        (
+            "conv",
+            {"batch": 64, "size": 64, "in_channels": 4096, "out_channels": 4096, "kernel": 32, "channel_groups": 64},
+        ),
+        ("gather", {"table": 30_000, "width": 10_000, "lookups": 2_000_000}),
+        ("softmax", {"rows": 2**31 - 1, "columns": 3}),
+    ],
+)
+def test_what_would_fit_is_found_in_few_tries(operator: str, sizes: dict[str, int], gc200: Chip) -> None:
+    asked, tries = operators.asked(operator, sizes), []
+    kind = operators.KINDS[operator]
+
+    def counted(*question: Any) -> Any:
+        tries.append(question)
+        return kind.plan(*question)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(operators.KINDS, operator, replace(kind, plan=counted))  # type: ignore[misc]
+        with pytest.raises(Infeasible) as no:
+            operators.report(asked, gc200, "16.16", 0.1)
+    assert "fits" in (no.value.hint or "")
+    assert len(tries) <= 8
