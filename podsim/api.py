@@ -76,18 +76,20 @@ def op(
     chip: str = "gc200",
     precision: str = "16.16",
     available_memory: float = 0.6,
+    count_copies: bool | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     **sizes: int | str | Sequence[str],
 ) -> OperatorReport:
     """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
 
-    Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
+    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies. Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
     """
     from podsim.files import chips
     from podsim.predicting import operators
 
     asked = operators.asked(operator, sizes)
-    return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
+    target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
+    return operators.report(asked, target, precision, available_memory)
 
 
 def trace(

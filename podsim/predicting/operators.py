@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from podsim.engines.des import chip as tile_engine
@@ -159,6 +159,16 @@ def _odd(operator: str, sizes: Mapping[str, int | str]) -> list[str]:
             if counts[name] > counts[of]
         ),
     ]
+
+
+def counting(question: Asked, chip: Chip, copies: bool | None) -> Chip:
+    """The chip whose library counts copies or not; InputError for an operator whose plans are always compared whole."""
+    if copies is None:
+        return chip
+    if question.operator != "conv":
+        raise InputError(f"--count-copies is for conv, not {question.operator}", code="conflicting-flags",
+                         hint="leave it out: these plans are compared with all they take")  # fmt: skip
+    return replace(chip, library=replace(chip.library, counts_copies=copies))
 
 
 def report(question: Asked, chip: Chip, precision: str, available_memory: float) -> OperatorReport:

@@ -101,6 +101,7 @@ def conv(
     stride: Count = None,
     channel_groups: Count = None,
     run: Annotated[str | None, Parameter(name="--pass", metavar="forward|backward|weight-gradient")] = None,
+    count_copies: bool | None = None,
     chip: ChipFlags = ANY_CHIP,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -124,10 +125,12 @@ def conv(
         Groups of channels that do not mix [default: 1].
     run
         Which of the three convolutions of training [default: forward].
+    count_copies
+        Compare plans with the cycles of copies into another order, or before them [default: as the library of the chip].
     """
     return _give(
         "conv", chip, output, batch=batch, size=size, in_channels=in_channels, out_channels=out_channels,
-        kernel=kernel, stride=stride, channel_groups=channel_groups, pass_=run,
+        kernel=kernel, stride=stride, channel_groups=channel_groups, pass_=run, count_copies=count_copies,
     )  # fmt: skip
 
 

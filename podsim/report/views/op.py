@@ -51,6 +51,8 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
         rate = numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s"))
         yield Fact("arithmetic", *rate, numbers.rate(plan.flop, "FLOP"), of_peak)
     yield Fact("plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
+    if report.operator == "conv" and not chip.library.counts_copies:
+        yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
     yield Fact("idle", idle, "%", "of all cycles of all tiles")
     moved = report.exchange_bytes
