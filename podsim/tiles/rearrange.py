@@ -63,13 +63,13 @@ def product_result(
     *,
     field: int,
     outputs: int,
+    group_parts: int,
     swapped: bool,
     grain: int = 16,
-    group_parts: int | None = None,
 ) -> Layout:
     """What a product leaves: `grain` output channels next to each other; with operands swapped they are the rows.
 
-    Splits are those of the product's plan; `group_parts` is that of the groups, by default one tile for each.
+    Splits are those of the product's plan: of the field, the output channels, and the groups.
     """
     streamed, channels = (columns, rows) if swapped else (rows, columns)
     block = -(-streamed // field), min(channels, up(-(-channels // outputs), grain))
@@ -79,8 +79,8 @@ def product_result(
         along="rows" if swapped else "columns",
         run=min(grain, channels),
         pitch=grain,
-        tiles=(group_parts or groups) * field * outputs,
-        matrices=-(-groups // (group_parts or groups)),
+        tiles=group_parts * field * outputs,
+        matrices=-(-groups // group_parts),
     )
 
 
@@ -91,9 +91,9 @@ def product_operand(
     *,
     field: int,
     inputs: int,
+    group_parts: int,
     along: Along = "columns",
     grain: int = 16,
-    group_parts: int | None = None,
 ) -> Layout:
     """What a product takes: `grain` input channels next to each other, cut over `inputs` tiles."""
     streamed, channels = (rows, columns) if along == "columns" else (columns, rows)
@@ -104,8 +104,8 @@ def product_operand(
         along=along,
         run=min(grain, channels),
         pitch=grain,
-        tiles=(group_parts or groups) * field * inputs,
-        matrices=-(-groups // (group_parts or groups)),
+        tiles=group_parts * field * inputs,
+        matrices=-(-groups // group_parts),
     )
 
 
