@@ -181,7 +181,9 @@ def _block(heads: Heads, rows: int, tiles: int, keys: int, precision: Precision,
         _product(rows, heads.width, keys, precision, chip)
         + _softmax(rows, keys, result, chip)
         + _product(rows, keys, heads.width, precision, chip)
-        + vertex(vector.OPERATIONS["scaled_add"].thread_cycles(vectors(rows * heads.width, result, chip), result), chip)
+        + vertex(
+            vector.OPERATIONS["scaled_add"].thread_cycles(vectors(rows * heads.width, result, chip), result, chip), chip
+        )
     )
     sent = float(2 * heads.keys * heads.width * size * heads.groups / tiles)
     cohort = Cohort(tiles=tiles, compute_cycles=compute, shared_receive_bytes=arriving, send_bytes=min(sent, arriving))
@@ -207,7 +209,7 @@ def _product(rows: int, inputs: int, outputs: int, precision: Precision, chip: C
 def _softmax(rows: int, keys: int, size: int, chip: Chip) -> float:
     """Running maximum and sum, exponentials, and what was summed before scaled."""
     count = vectors(rows * keys, size, chip)
-    passes = sum(vector.OPERATIONS[one].thread_cycles(count, size) for one in PASSES)
+    passes = sum(vector.OPERATIONS[one].thread_cycles(count, size, chip) for one in PASSES)
     return vertex(passes + ONE_OVERHEAD + READ_CYCLES[size] * count, chip)
 
 

@@ -177,10 +177,8 @@ def norm(
     statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
     on_tile = {"layer": math.ceil(shares[0][1] / held), "batch": held, "group": 1}[kind]
     scattered = partial(Scattered, elements=rows * channels, share=shares[0][1], tiles=tiles)
-    sums, per_channel = (
-        scattered(held=min(on_tile, statistics), outputs=statistics),
-        scattered(held=held, outputs=channels),
-    )
+    sums = scattered(held=min(on_tile, statistics), outputs=statistics)
+    per_channel = scattered(held=held, outputs=channels)
     if backward:
         steps = _norm_backward(sums, per_channel, shares, precision, chip)
     else:
@@ -189,9 +187,8 @@ def norm(
             *_statistics(sums, chip),
             *_passes((*WHITEN, *AFFINE), shares, precision, chip),
         )
-    splits = {"elements": tiles, "channels": -(-channels // held)}
-    share = shares[0][1] * size
-    return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share, chip=chip)
+    splits, share_bytes = {"elements": tiles, "channels": -(-channels // held)}, shares[0][1] * size
+    return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share_bytes, chip=chip)
 
 
 def statistics_bytes(channels: int) -> float:

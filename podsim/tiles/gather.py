@@ -17,7 +17,7 @@ from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.model.workload import Gather
 from podsim.tiles import vector
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, call, checked, fitted, spread, step
+from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, access_cycles, call, checked, fitted, spread, step
 from podsim.tiles.supersteps import exchange_rates, total
 
 Array = npt.NDArray[np.float64]
@@ -266,11 +266,11 @@ def _steps(parts: tuple[_Part, ...], at: int, tiles: int, serial: int) -> tuple[
 
 
 def _other_order(elements: int, size: int, chip: Chip) -> Superstep:
-    """A tensor to another order: its bytes through the exchange, then copied at 8 B a cycle."""
+    """A tensor to another order: its bytes through the exchange, then copied as fast as the SRAM takes them."""
     cohorts = tuple(
         Cohort(
             tiles=count,
-            compute_cycles=share * size / VECTOR_BYTES,
+            compute_cycles=share * size / VECTOR_BYTES * access_cycles(1, 1, chip),
             send_bytes=float(share * size),
             receive_bytes=float(share * size),
             load_bytes=float(share * size),

@@ -191,12 +191,13 @@ def _between_products(
     groups, rows, columns = first.groups, first.m, first.n
     left, taken = _product(operator, first, target), _product(operator, last, target)
     produced = rearrange.product_result(
-        groups, rows, columns, field=left.splits["field"], outputs=left.splits["outputs"], swapped=_swapped(left)
-    )
+        groups, rows, columns, field=left.splits["field"], outputs=left.splits["outputs"],
+        group_parts=left.splits.get("groups", 1), swapped=_swapped(left),
+    )  # fmt: skip
     together = rearrange.whole_rows(groups, rows, columns, target.chip)
     wanted = rearrange.product_operand(
         groups, rows, columns, field=taken.splits["outputs" if _swapped(taken) else "field"],
-        inputs=taken.splits["inputs"],
+        inputs=taken.splits["inputs"], group_parts=taken.splits.get("groups", 1),
     )  # fmt: skip
     change = (rows, columns)
     return (

@@ -144,6 +144,7 @@ def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
         cuts.tile,
         cuts.splits,
         serial,
+        request.chip,
         overhead_cycles=request.overhead_cycles,
         price_copies=request.price_copies,
     )

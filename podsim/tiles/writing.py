@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
-from podsim.tiles.amp import ELEMENT_BYTES, PARTIAL_BYTES
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
 from podsim.tiles.search import Evaluated, Request
-from podsim.tiles.superstep_arrays import Splits, SuperstepArray, held, memory_bytes, sequence
+from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, held, memory_bytes, sequence
 
 RIVALS = 6  # plans kept that were not chosen
 
@@ -21,10 +20,12 @@ def plan(evaluated: list[Evaluated], limit_bytes: float, request: Request, *, na
     problem, vertex = chosen.problem, chosen.vertex
     one = chosen.cuts.take(np.array([at]))
     tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
-    found = sequence(problem, vertex, tile, splits, chosen.serial, overhead_cycles=request.overhead_cycles)
+    found = sequence(
+        problem, vertex, tile, splits, chosen.serial, request.chip, overhead_cycles=request.overhead_cycles
+    )
     memory = memory_bytes(problem, vertex, held(problem, vertex, one.tile, one.splits), one.splits, chosen.serial)
     idle = request.chip.tiles - int(tiles.sum())
-    access = _accesses(problem, vertex, tile, splits)
+    access = accesses(problem, vertex, tile, held(problem, vertex, tile, splits))
     return TilePlan(
         operator=name,
         method=vertex.method,
@@ -100,16 +101,6 @@ def _parts(size: int, grain: int, parts: int, serial: int = 1) -> tuple[tuple[in
     least, more = divmod(grains, parts)
     found = ((more, (least + 1) * grain), (parts - more, least * grain))
     return tuple((count, min(elements, size)) for count, elements in found if count and elements)
-
-
-def _accesses(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> tuple[Array, Array]:
-    """Bytes a tile loads and stores while it multiplies: a block reads its inputs and sums, and writes the sums."""
-    hold = held(problem, vertex, tile, splits)
-    size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
-    blocks_in = np.ceil(tile.inputs / vertex.in_grain) * tile.kernel_height * tile.kernel_width
-    blocks_out = np.ceil(tile.outputs / vertex.out_grain)
-    load = (hold.inputs * blocks_out + hold.weights) * size + hold.partials * partial * (blocks_in - 1)
-    return load, hold.partials * partial * blocks_in
 
 
 def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Array, Array]) -> Superstep:

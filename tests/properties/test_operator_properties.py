@@ -1,15 +1,19 @@
 """What holds for the plan of any operator that `podsim op` takes, whatever its sizes."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from podsim.engines.des import chip as tile_engine
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.predicting import operators
 from podsim.predicting.operators import Asked
-from podsim.tiles.supersteps import total
+from podsim.tiles.supersteps import sram_rates, total
 
 CHIPS = [catalog.chip(name).value for name in ("gc2", "gc200", "c600")]
 
@@ -54,3 +58,21 @@ def test_no_plan_that_fits_beats_the_chosen_one(planned):
     own = total(plan.supersteps, chip).total
     fitting = [other for other in plan.alternatives if "fit" not in other.why]
     assert all(other.cycles >= own * (1 - 1e-9) for other in fitting)
+
+
+@given(plans())
+def test_no_vertex_asks_for_more_than_the_sram_of_a_shipped_chip_delivers(planned):
+    """Instructions bind, not the memory: what a tile loads and stores is counted as its vertices issue it."""
+    plan, chip = planned
+    load, store = sram_rates(chip)
+    for step in plan.supersteps:
+        for cohort in step.cohorts:
+            served = max(cohort.load_bytes / load, cohort.store_bytes / store)
+            assert served <= cohort.compute_cycles * (1 + 1e-9)
+
+
+@given(plans(), st.floats(0.05, 2))
+def test_the_simulated_chip_waits_for_sram_as_the_sum_of_supersteps_does(planned, share):
+    plan, chip = planned
+    slower = replace(chip, sram=replace(chip.sram, bandwidth_bytes_per_s=share * chip.sram_bytes_per_s))
+    assert tile_engine.run(plan, slower).total_cycles == pytest.approx(total(plan.supersteps, slower).total, rel=1e-9)

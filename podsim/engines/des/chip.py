@@ -15,7 +15,7 @@ from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, IoTiles, TileShare, TileSpan
 from podsim.model.program import Part
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.supersteps import FRAGMENT_CYCLES, exchange_rates
+from podsim.tiles.supersteps import FRAGMENT_CYCLES, compute_cycles, exchange_rates
 
 NOTHING = Cohort(tiles=0)
 OFF_PLAN = -1
@@ -171,7 +171,7 @@ class _Simulation:
             if turn.step.exchanges:
                 yield from self._exchange(group, turn, cohort)
                 yield self._barrier.arrive()
-            yield from self._spend(group, turn, Part.COMPUTE, cohort.compute_cycles)
+            yield from self._spend(group, turn, Part.COMPUTE, compute_cycles(cohort, self.chip))
 
     def _exchange(self, group: _Group, turn: _Turn, cohort: Cohort) -> simpy.events.ProcessGenerator:
         """Both ports of a tile at once; the pieces it is cut into are control work of the same tile."""
