@@ -1,6 +1,6 @@
 """Choose the cheapest way to run a product on the tiles of a chip (Eq. 3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +130,14 @@ def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) ->
     kept = Candidates.joined(fitting)
     kept = kept.take(np.flatnonzero(kept.splits.tiles >= BUSY * most))
     return (kept, _memory(problem, vertex, kept, serial)) if kept.splits.tiles.size else least
+
+
+def in_full(way: Evaluated, at: int, request: Request) -> float:
+    """Cycles of one cut with its copies, also where plans are compared before them."""
+    if request.price_copies:
+        return float(way.cycles[at])
+    one = way.cuts.take(np.array([at]))
+    return float(_cycles(way.problem, way.vertex, one, way.serial, replace(request, price_copies=True))[0])
 
 
 def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
-from podsim.tiles.search import Evaluated, Request
+from podsim.tiles.search import Evaluated, Request, in_full
 from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, held, memory_bytes, sequence
 
 RIVALS = 6  # plans kept that were not chosen
@@ -36,7 +36,7 @@ def plan(evaluated: list[Evaluated], limit_bytes: float, request: Request, *, na
         tiles_used=int(tiles.sum()),
         layout_in=f"{problem.channels_in} in groups of {vertex.in_grain}",
         layout_out=f"{problem.channels_out} in groups of {vertex.out_grain}",
-        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes)),
+        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes, request)),
     )
 
 
@@ -137,7 +137,9 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 # --- what was not chosen ---------------------------------------------------------------------------------------------
 
 
-def _rivals(evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float) -> list[Alternative]:
+def _rivals(
+    evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float, request: Request
+) -> list[Alternative]:
     """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
     best = float(chosen[0].cycles[chosen[1]])
     seen = {_described(*chosen)}
@@ -147,7 +149,7 @@ def _rivals(evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_byt
         for way, at in rivals:
             if len(found) < wanted and _described(way, at) not in seen:
                 seen.add(_described(way, at))
-                found.append(_rival(way, at, best, limit_bytes))
+                found.append(_rival(way, at, best, limit_bytes, request))
     return sorted(found, key=lambda rival: rival.cycles)[:RIVALS]
 
 
@@ -160,13 +162,18 @@ def _described(way: Evaluated, at: int) -> tuple[str, tuple[tuple[str, int], ...
     return _called(way), tuple(_named(way, at).items())
 
 
-def _rival(way: Evaluated, at: int, best: float, limit_bytes: float) -> Alternative:
+def _rival(way: Evaluated, at: int, best: float, limit_bytes: float, request: Request) -> Alternative:
+    """What it takes in full, and why it lost: compared as the chosen one was."""
     cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
-    why = f"{cycles - best:,.0f} cycles more"
+    why = f"{cycles - best:,.0f} cycles more{'' if request.price_copies else ' before copies'}"
     if sram > limit_bytes:
         why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
-    splits = _named(way, at)
-    return Alternative(splits=splits, cycles=cycles, sram_bytes_per_tile=sram, why=f"{_called(way)}: {why}")
+    return Alternative(
+        splits=_named(way, at),
+        cycles=in_full(way, at, request),
+        sram_bytes_per_tile=sram,
+        why=f"{_called(way)}: {why}",
+    )
 
 
 def _of_each_kind(

@@ -153,6 +153,32 @@ def test_a_change_of_the_chip_is_one_flag_away(capsys: pytest.CaptureFixture[str
     assert told(capsys, f"{FFN} --set chip.clock=2.65GHz")["time_s"] == pytest.approx(usual["time_s"] / 2)
 
 
+STEM = "conv --batch 8 --size 224 --in-channels 3 --out-channels 64 --kernel 3 --precision 16.32"
+
+
+def test_the_library_of_the_chip_says_whether_copies_count_and_a_flag_overrides_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """On GC2 as SDK 1.0 chose; 7.08 TFLOP/s were measured (jia-2019, table 5.5)."""
+    own, whole = (told(capsys, f"{STEM} --chip gc2{flag}") for flag in ("", " --count-copies"))
+    assert own["flop_per_s"] == pytest.approx(7.08e12, rel=0.1)
+    assert (own["counts_copies"], whole["counts_copies"]) == (False, True)
+    assert whole["cycles"] < own["cycles"] / 2
+    assert min(other["cycles"] for other in own["alternatives"]) < own["cycles"]
+    assert all(other["cycles"] >= whole["cycles"] for other in whole["alternatives"])
+    assert "before its copies" in " ".join(run(capsys, f"{STEM} --chip gc2")[1].split())
+
+
+def test_a_newer_library_counts_copies_unless_told_not_to(capsys: pytest.CaptureFixture[str]) -> None:
+    own, blind = (told(capsys, f"{STEM}{flag}") for flag in ("", " --no-count-copies"))
+    assert own["cycles"] < blind["cycles"]
+
+
+def test_counting_copies_is_refused_where_it_would_do_nothing() -> None:
+    with pytest.raises(InputError, match="--count-copies is for conv"):
+        api.op("softmax", rows=8, columns=8, count_copies=True)
+
+
 def test_the_same_operator_from_python() -> None:
     sizes: dict[str, int | str] = {"size": 14, "in_channels": 64, "out_channels": 64, "kernel": 3}
     report = api.op("conv", **sizes, **{"pass": "weight-gradient"})

@@ -41,7 +41,14 @@ ANY_CHIP = ChipFlags()
 Direction = Annotated[str | None, Parameter(name="--pass", metavar="forward|backward")]
 
 
-def _give(operator: str, chip: ChipFlags, output: OutputFlags, **sizes: int | str | tuple[str, ...] | None) -> int:
+def _give(
+    operator: str,
+    chip: ChipFlags,
+    output: OutputFlags,
+    *,
+    count_copies: bool | None = None,
+    **sizes: int | str | tuple[str, ...] | None,
+) -> int:
     """Ask and answer; a size left out has the default that podsim.api gives it."""
     output.check()
     from podsim import api
@@ -52,6 +59,7 @@ def _give(operator: str, chip: ChipFlags, output: OutputFlags, **sizes: int | st
         chip=chip.chip or "gc200",
         precision=chip.precision,
         available_memory=chip.available_memory,
+        count_copies=count_copies,
         changes=chip.set,
         **given,
     )
@@ -101,7 +109,7 @@ def conv(
     stride: Count = None,
     channel_groups: Count = None,
     run: Annotated[str | None, Parameter(name="--pass", metavar="forward|backward|weight-gradient")] = None,
-    count_copies: bool | None = None,
+    count_copies: Annotated[bool | None, Parameter(negative="--no-count-copies")] = None,
     chip: ChipFlags = ANY_CHIP,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -126,7 +134,7 @@ def conv(
     run
         Which of the three convolutions of training [default: forward].
     count_copies
-        Compare plans with the cycles of copies into another order, or before them [default: as the library of the chip].
+        Compare plans with the cycles of copies or before them [default: as the library of the chip].
     """
     return _give(
         "conv", chip, output, batch=batch, size=size, in_channels=in_channels, out_channels=out_channels,
