@@ -82,7 +82,9 @@ def op(
 ) -> OperatorReport:
     """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
 
-    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies. Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
+    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies.
+
+    Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
     """
     from podsim.files import chips
     from podsim.predicting import operators
