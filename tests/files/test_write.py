@@ -1,6 +1,5 @@
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
