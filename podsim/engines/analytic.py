@@ -1,25 +1,21 @@
 """The fast bound: longest path through each block, every flow group alone on the fabric."""
 
 from podsim.engines.base import BlockRun, timeline
-from podsim.model.program import Block, Flow, StepProgram, StepTimeline
-from podsim.physics.links import alone_s
+from podsim.model.program import Block, StepProgram, StepTimeline
 from podsim.topology.fabric import Fabric
 
 
 def run(program: StepProgram, fabric: Fabric) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
-    known: dict[tuple[Flow, ...], float] = {}
-    return timeline(program, [_block(block, fabric, known) for block in program.blocks])
+    return timeline(program, [_block(block, fabric) for block in program.blocks])
 
 
-def _block(block: Block, fabric: Fabric, known: dict[tuple[Flow, ...], float]) -> BlockRun:
+def _block(block: Block, fabric: Fabric) -> BlockRun:
     start: list[float] = []
     end: list[float] = []
     flow: list[float] = []
     for task in block.tasks:
-        if task.flows and task.flows not in known:
-            known[task.flows] = alone_s(task.flows, fabric.capacities)
-        flow_s = known[task.flows] * task.repeat if task.flows else 0.0
+        flow_s = fabric.alone_s(task.flows) * task.repeat if task.flows else 0.0
         begin = max((end[need] for need in task.needs), default=0.0)
         start.append(begin)
         flow.append(flow_s)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import MissingParameter
 from podsim.files import changes as what_if
@@ -23,8 +23,10 @@ from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
-from podsim.model.validation import FrozenFile, FrozenPrediction
 from podsim.model.workload import Workload
+
+if TYPE_CHECKING:
+    from podsim.model.validation import FrozenFile, FrozenPrediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,14 +197,20 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
-def frozen() -> tuple[FrozenPrediction, ...]:
+def frozen() -> "tuple[FrozenPrediction, ...]":
     """The predictions that are meant to stay; MissingParameter where there is no such file."""
     path = frozen_path()
     if not path.is_file():
         raise MissingParameter(
             f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
         )
-    return read(path, FrozenFile, "frozen").value.predictions
+    return _frozen(load(path, "frozen")).value.predictions
+
+
+def _frozen(loaded: Loaded) -> "Document[FrozenFile]":
+    from podsim.model.validation import FrozenFile  # no prediction needs what is frozen
+
+    return document(loaded, FrozenFile)
 
 
 def frozen_path() -> Path:
@@ -225,6 +233,6 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
-    "frozen": lambda loaded: document(loaded, FrozenFile),
+    "frozen": _frozen,
     "sources": _sources,
 }

@@ -5,6 +5,7 @@ is the reduced gradient and every replica updates everything: the traffic is the
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podsim.lowering.pipeline import Pipeline
@@ -13,10 +14,8 @@ from podsim.model.fabric import Shape
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics import collectives
-from podsim.physics.links import alone_s
 from podsim.physics.sync import machine_sync_s
-from podsim.tiles import update as optimizers
-from podsim.tiles.supersteps import total
+from podsim.tiles.cost import Rates
 
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
@@ -37,12 +36,8 @@ class Update:
     pipeline: Pipeline
     optimizer: str
     shares: tuple[Share, ...]
-
-    @property
-    def local(self) -> int:
-        """Replicas of one rack."""
-        topology, mapping = self.pipeline.machine.topology, self.pipeline.mapping
-        return min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    local: int  # replicas of one rack
+    rates: Rates
 
     @property
     def racks(self) -> int:
@@ -82,7 +77,9 @@ def shares(pipeline: Pipeline) -> tuple[Share, ...]:
 
 def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
     """The weight update of a step, in order."""
-    update = Update(pipeline, optimizer, shares(pipeline))
+    topology, mapping = pipeline.machine.topology, pipeline.mapping
+    local = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    update = Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
     parts: list[tuple[str, list[Task]]] = []
     if update.local > 1:
         parts.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
@@ -90,7 +87,7 @@ def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
         parts.append(("rack all-reduce", _between_racks(update)))
     parts.append(("weight update", _optimizer(update)))
     if update.local > 1:
-        norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
+        norms = mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
         parts.append(("all-gather", _ring(update, "all-gather", starts=update.buckets * (2 if norms else 1))))
     return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in parts)
 
@@ -116,9 +113,9 @@ def _ring(update: Update, name: str, *, starts: int) -> list[Task]:
     size, practice = pipeline.mapping.ipus_per_replica, pipeline.mapping.practice
     order = collectives.ring_order(update.local, around_ladder=size == 1)
     step = collectives.ring_reduce_scatter(order)
-    flows, farthest = [], 0.0
+    flows, farthest, efficiency = [], 0.0, update.parameter("collective.efficiency")
     for share in update.shares:
-        volume = share.parameters * practice.gradient_bytes * step.share / update.parameter("collective.efficiency")
+        volume = share.parameters * practice.gradient_bytes * step.share / efficiency
         for sender, to in step.pairs:
             route = pipeline.fabric.route(sender * size + share.ipu, to * size + share.ipu)
             farthest = max(farthest, route.latency_s)
@@ -134,19 +131,20 @@ def _ring(update: Update, name: str, *, starts: int) -> list[Task]:
 def _between_racks(update: Update) -> list[Task]:
     """All-reduce of the shards over GW-Links: halving and doubling or a ring, whichever is sooner."""
     options = (collectives.halving_doubling(update.racks), collectives.ring_all_reduce(update.racks))
-    plans = [_rack_steps(update, steps) for steps in options]
-    capacities = update.pipeline.fabric.capacities
+    behind = _machine_bytes(update)
+    plans = [_rack_steps(update, steps, behind) for steps in options]
+    fabric = update.pipeline.fabric
 
     def seconds(tasks: list[Task]) -> float:
-        return sum(task.repeat * (task.fixed_s + alone_s(task.flows, capacities)) for task in tasks)
+        return sum(task.repeat * (task.fixed_s + fabric.alone_s(task.flows)) for task in tasks)
 
     return min(plans, key=seconds)
 
 
-def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Task]:
+def _rack_steps(update: Update, steps: tuple[collectives.Step, ...], behind: Mapping[int, float]) -> list[Task]:
     tasks: list[Task] = []
     for step in steps:
-        flows, farthest = _rack_flows(update, step)
+        flows, farthest = _rack_flows(update, step, behind)
         fixed: Cut = ((Part.ALL_REDUCE, update.buckets * (farthest + update.start_s)),)
         needs = (len(tasks) - 1,) if tasks else ()
         tasks.append(
@@ -158,14 +156,14 @@ def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Tas
     return tasks
 
 
-def _rack_flows(update: Update, step: collectives.Step) -> tuple[tuple[Flow, ...], float]:
+def _rack_flows(update: Update, step: collectives.Step, behind: Mapping[int, float]) -> tuple[tuple[Flow, ...], float]:
     """Flows of one step between gateways of the same machine index; behind a switch one sender stands for all."""
     pipeline, topology = update.pipeline, update.pipeline.machine.topology
     level = topology.level("pod")
     alike = pipeline.folded and level is not None and level.shape is Shape.SWITCH
     pairs = [pair for pair in step.pairs if not alike or pair[0] == step.pairs[0][0]]
     flows, farthest = [], 0.0
-    for machine, volume in _machine_bytes(update).items():
+    for machine, volume in behind.items():
         for sender, to in pairs:
             route = pipeline.fabric.gateway_route(machine, sender, to)
             farthest = max(farthest, route.latency_s)
@@ -175,11 +173,11 @@ def _rack_flows(update: Update, step: collectives.Step) -> tuple[tuple[Flow, ...
 
 def _machine_bytes(update: Update) -> dict[int, float]:
     """Bytes of the reduced shards behind each gateway of a rack."""
-    mapping, topology = update.pipeline.mapping, update.pipeline.machine.topology
+    mapping, ipus = update.pipeline.mapping, update.pipeline.machine.topology.ipus_per_machine
     result: dict[int, float] = {}
     for replica in range(update.local):
         for share in update.shares:
-            machine = (replica * mapping.ipus_per_replica + share.ipu) // topology.ipus_per_machine
+            machine = (replica * mapping.ipus_per_replica + share.ipu) // ipus
             shard = share.parameters * mapping.practice.gradient_bytes / update.local
             result[machine] = result.get(machine, 0.0) + shard
     return result
@@ -214,11 +212,11 @@ WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts 
 
 def _update_s(update: Update, elements: int) -> float:
     """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
-    planned = rates(update.pipeline.machine, update.pipeline.workload)
-    target = planned.planner.target
-    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * target.chip.tiles))
-    found = optimizers.plan(update.optimizer, math.ceil(elements / parts), target.precision, target.chip)
-    return parts * total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
+    planned = update.rates
+    chip = planned.planner.target.chip
+    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
+    cycles = planned.planner.updated(update.optimizer, math.ceil(elements / parts)).cycles
+    return parts * cycles.total * planned.stretch / chip.clock_hz
 
 
 def _fixed(name: str, part: Part, seconds: float) -> Task:

@@ -11,7 +11,7 @@ from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target, plans
+from podsim.tiles.plan import Planner, Target, plans, same_plans
 
 
 def rates(machine: Machine, workload: Workload) -> Rates:
@@ -78,10 +78,11 @@ class _CostTable:
         return sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
 
     def _operator(self, operator: Operator) -> tuple[TileCost, TileCost]:
-        key = (operator.shape, operator.kind, operator.input_gradient)
-        if key not in self._known:
-            self._known[key] = self._cost(operator)
-        return self._known[key]
+        key = same_plans(operator)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._cost(operator)
+        return known
 
     def _cost(self, operator: Operator) -> tuple[TileCost, TileCost]:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]

@@ -212,7 +212,7 @@ class Operator:
 
     def flop(self, run: Pass, rows: int = 1) -> float:
         """Arithmetic of one pass over `rows` rows [FLOP]."""
-        shape = self.shape.at(rows)
+        shape = self.shape if rows == 1 else self.shape.at(rows)
         if run in (Pass.FORWARD, Pass.RECOMPUTE):
             return shape.flop
         if run is Pass.WEIGHT_GRADIENT:

@@ -23,27 +23,42 @@ def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequ
     Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.
     """
     rates = [math.inf] * len(flows)
+    users, load = _users(flows)
+    left = {link: capacities[link] for link in users}
+    growing_flows = sum(1 for route, _ in flows if route)
+    while load:
+        shares = {link: left[link] / growing for link, growing in load.items()}
+        share = min(shares.values())
+        settled = []
+        for link in [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]:
+            for entry in users[link]:
+                if rates[entry] == math.inf:
+                    rates[entry] = share
+                    settled.append(entry)
+        growing_flows -= len(settled)
+        if not growing_flows:
+            break  # nobody is left to have what these leave
+        for entry in settled:
+            route, count = flows[entry]
+            for crossed in route:
+                left[crossed] -= share * count
+                load[crossed] -= count
+        load = {link: growing for link, growing in load.items() if growing}
+    return rates
+
+
+def _users(flows: Sequence[tuple[tuple[int, ...], int]]) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """By link number: the entries that take it, and how many flows those are."""
     users: dict[int, list[int]] = {}
     load: dict[int, int] = {}
     for entry, (route, count) in enumerate(flows):
         for link in route:
-            users.setdefault(link, []).append(entry)
-            load[link] = load.get(link, 0) + count
-    left = {link: capacities[link] for link in users}
-    while load:
-        shares = {link: left[link] / growing for link, growing in load.items()}
-        share = min(shares.values())
-        for link in [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]:
-            for entry in users[link]:
-                if rates[entry] < math.inf:
-                    continue
-                rates[entry] = share
-                route, count = flows[entry]
-                for crossed in route:
-                    left[crossed] -= share * count
-                    load[crossed] -= count
-        load = {link: growing for link, growing in load.items() if growing}
-    return rates
+            if link in load:
+                users[link].append(entry)
+                load[link] += count
+            else:
+                users[link], load[link] = [entry], count
+    return users, load
 
 
 def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:

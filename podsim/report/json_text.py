@@ -1,25 +1,33 @@
 """Results as JSON: straight from the model types, SI numbers, never NaN, always in the same order."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from podsim.model.chip import Chip, Precision
-from podsim.model.fabric import Topology
-from podsim.model.mapping import Mapping as TrainingMapping
-from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
-from podsim.model.operator_report import OperatorReport
-from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
-from podsim.model.quantity import Provenance
-from podsim.model.ranking import OperatorRanking
-from podsim.model.trace import Trace
-from podsim.model.validation import FitReport, FreezeReport, Validation
-from podsim.model.workload import Pass, Workload
+from podsim.model.chip import Precision
+from podsim.model.workload import Pass
 from podsim.report.version import version
+
+if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
+    from collections.abc import Iterable
+
+    from podsim.model.chip import Chip
+    from podsim.model.fabric import Topology
+    from podsim.model.mapping import Mapping as TrainingMapping
+    from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
+    from podsim.model.operator_report import OperatorReport
+    from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
+    from podsim.model.quantity import Provenance
+    from podsim.model.ranking import OperatorRanking
+    from podsim.model.trace import Trace
+    from podsim.model.validation import FitReport, FreezeReport, Validation
+    from podsim.model.workload import Workload
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 

@@ -22,12 +22,14 @@ def plan(
     available_memory: float = AVAILABLE_MEMORY,
     overhead_cycles: float = OVERHEAD_CYCLES,
     relax: bool = False,
+    rivals: bool = True,
     name: str = "",
 ) -> TilePlan:
     """How one pass of a convolution runs: the cheapest of the transforms, vertices and splits that fit.
 
     Where the library of the chip does not count copies, the choice takes no account of their cycles, which the plan
     then still pays. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it, as poplibs does.
+    `rivals` false leaves out the plans that lost.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def plan(
     _check_groups(shape)
     request = Request(chip, available_memory, overhead_cycles, relax, chip.library.counts_copies)
     evaluated, limit = search(tuple(_ways(Layer(shape, precision, chip), run)), request)
-    return write(evaluated, limit, request, name=name, flop=shape.flop)
+    return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 
 def _check_groups(shape: Conv) -> None:

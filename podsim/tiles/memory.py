@@ -8,7 +8,7 @@ from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Unit, Workload
 from podsim.tiles.cost import ELEMENT_BYTES
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.plan import Planner, Target, same_plans
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 
@@ -16,7 +16,8 @@ CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no publ
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     """Whether every IPU of a replica holds its share (Eq. 19)."""
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    held = tuple(_ipu(workload, mapping, topology, ipu) for ipu in ipus)
+    planner = Planner(Target(topology.chip, workload.precision))
+    held = tuple(_ipu(planner, mapping, topology, ipu) for ipu in ipus)
     streaming = 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, ipu) for ipu in ipus)
@@ -51,10 +52,10 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     )
 
 
-def _ipu(workload: Workload, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
+def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
-    element = ELEMENT_BYTES[workload.precision]
+    element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
     return StageMemory(
         ipu=ipu,
@@ -65,7 +66,7 @@ def _ipu(workload: Workload, mapping: Mapping, topology: Topology, ipu: int) -> 
             "optimizer_state": _state_bytes(mapping, topology, ipu) if on_chip else 0.0,
             "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
             "working": max(_working_bytes(mapping, stage, element) for stage in stages),
-            "exchange_buffers": max(_exchange_bytes(workload, mapping, topology, stage) for stage in stages),
+            "exchange_buffers": max(_exchange_bytes(planner, mapping, stage) for stage in stages),
             "code": CODE_SHARE * topology.chip.sram_bytes,
         },
     )
@@ -117,11 +118,10 @@ def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     return float(largest * mapping.micro_batch * element)
 
 
-def _exchange_bytes(workload: Workload, mapping: Mapping, topology: Topology, stage: Stage) -> float:
+def _exchange_bytes(planner: Planner, mapping: Mapping, stage: Stage) -> float:
     """Operands, weights and partial sums that the largest operator of a stage holds beside them, on every tile."""
-    planner = Planner(Target(topology.chip, workload.precision))
-    operators = (operator for unit in stage.units for operator in unit.active(mapping.practice))
-    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in operators), default=0.0)
+    alike = {same_plans(operator): operator for unit in stage.units for operator in unit.active(mapping.practice)}
+    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in alike.values()), default=0.0)
 
 
 def _held_bytes(planner: Planner, operator: Operator, rows: int) -> float:

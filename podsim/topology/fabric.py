@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
 from podsim.model.fabric import Shape
+from podsim.physics.links import alone_s
 from podsim.topology import wiring
 from podsim.topology.measure import connection_faults
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from podsim.model.fabric import Link, Topology
+    from podsim.model.program import Flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Fabric:
         self._kinds: list[Link] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._routes: dict[tuple[int, int], Route] = {}
+        self._gateway_routes: dict[tuple[int, int, int], Route] = {}
+        self._alone_s: dict[tuple[Flow, ...], float] = {}
         for edge in wiring.rack_edges(topology):
             kind = topology.links[edge.link]
             one, other = wiring.ipu(edge.one), wiring.ipu(edge.other)
@@ -72,7 +76,7 @@ class Fabric:
         One base latency and one hop time an edge, sync included: 0.385 us + 0.160 us x hops as fitted on Mk1.
         Source: JIA 2019, figure 4.4.
         """
-        size, ipus = self.topology.ipus_per_rack, self.topology.ipus
+        size, ipus = self._rack_ipus, self._ipus
         if not (0 <= a < ipus and 0 <= b < ipus):
             raise ValueError(f"IPUs of {self.topology.name} are 0 to {ipus - 1}, not {a} and {b}")
         if a // size != b // size:
@@ -89,6 +93,12 @@ class Fabric:
 
         On a ring the shorter way, a latency each hop; through the switches up and down, one latency in all.
         """
+        key = (machine, from_rack, to_rack)
+        if key not in self._gateway_routes:
+            self._gateway_routes[key] = self._gateway_route(*key)
+        return self._gateway_routes[key]
+
+    def _gateway_route(self, machine: int, from_rack: int, to_rack: int) -> Route:
         pod = self.topology.level("pod")
         racks, machines = self.topology.racks, self.topology.machines_per_rack
         if not (0 <= machine < machines and 0 <= from_rack < racks and 0 <= to_rack < racks):
@@ -105,6 +115,12 @@ class Fabric:
             self._numbers[pair] if pair in self._numbers else self._join(*pair, kind, links) for pair in pairwise(nodes)
         )
         return self._route(numbers, bases=1 if switched else len(numbers))
+
+    def alone_s(self, flows: tuple[Flow, ...]) -> float:
+        """Time of flows that start together and have the links to themselves [s]; latency is not counted."""
+        if flows not in self._alone_s:
+            self._alone_s[flows] = alone_s(flows, self._capacities)
+        return self._alone_s[flows]
 
     def _join(self, source: str, target: str, kind: Link, links: int) -> int:
         """Add `links` parallel links; those that join the same two nodes already take them in."""
