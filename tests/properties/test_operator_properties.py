@@ -1,5 +1,6 @@
 """What holds for the plan of any operator that `podsim op` takes, whatever its sizes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.predicting import operators
 from podsim.predicting.operators import Asked
-from podsim.tiles.supersteps import sram_rates, total
+from podsim.tiles.supersteps import cycles, sram_rates, total
 
 CHIPS = [catalog.chip(name).value for name in ("gc2", "gc200", "c600")]
 
@@ -77,3 +78,51 @@ def test_the_simulated_chip_waits_for_sram_as_the_sum_of_supersteps_does(planned
     plan, chip = planned
     slower = replace(chip, sram=replace(chip.sram, bandwidth_bytes_per_s=share * chip.sram_bytes_per_s))
     assert tile_engine.run(plan, slower).total_cycles == pytest.approx(total(plan.supersteps, slower).total, rel=1e-9)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> tuple[Callable[[Chip], float], Chip, float]:
+    """Seconds of an operator that fits a chip, the chip, and a factor above 1."""
+    question, chip = draw(questions()), draw(st.sampled_from(CHIPS))
+    precision = Precision(draw(st.sampled_from(sorted(chip.amp.flop_per_cycle))))
+
+    def seconds(on: Chip) -> float:
+        planned = operators.KINDS[question.operator].plan(question, on, precision, 0.6)
+        return total(planned.supersteps, on).total / on.clock_hz
+
+    try:
+        seconds(chip)
+    except Infeasible:
+        assume(False)
+    return seconds, chip, draw(st.floats(1, 4))
+
+
+@given(machines())
+def test_a_faster_clock_exchange_or_sram_is_never_slower(machine):
+    seconds, chip, by = machine
+    exchange = replace(chip.exchange, bandwidth_bytes_per_s=by * chip.exchange_bytes_per_s)
+    sram = replace(chip.sram, bandwidth_bytes_per_s=by * chip.sram_bytes_per_s)
+    for faster in (
+        replace(chip, clock_hz=by * chip.clock_hz), replace(chip, exchange=exchange), replace(chip, sram=sram),
+    ):  # fmt: skip
+        assert seconds(faster) <= seconds(chip) * (1 + 1e-9)
+
+
+@given(machines())
+def test_more_tiles_are_not_slower_but_by_how_operands_are_spread(machine):
+    """Operands lie on all tiles there are: more tiles hold more partial sums, a quarter of a small sum at most.
+
+    A product gives the field all tiles that its other splits leave, so that a plan for fewer tiles may be missed.
+    """
+    seconds, chip, by = machine
+    assert seconds(replace(chip, tiles=int(by * chip.tiles))) <= 1.3 * seconds(chip)
+
+
+@given(plans())
+def test_no_operator_beats_the_peak_and_its_parts_add_up(planned):
+    plan, chip = planned
+    whole = total(plan.supersteps, chip)
+    assert plan.flop <= whole.total * chip.tiles * max(chip.amp.flop_per_cycle.values())
+    assert whole.total == pytest.approx(sum(cycles(step, chip).total for step in plan.supersteps), rel=1e-12)
+    assert min(whole.compute, whole.exchange, whole.sync) >= 0
+    assert 0 < plan.tiles_used <= chip.tiles
