@@ -251,6 +251,7 @@ def op(report: OperatorReport) -> str:
         "layout_out": plan.layout_out,
         "supersteps": plain(report.costs),
         "tile_shares": plain(report.timeline.shares),
+        "io_tiles": plain(report.io),
         "alternatives": plain(plan.alternatives),
     })  # fmt: skip
 

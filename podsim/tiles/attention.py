@@ -50,12 +50,13 @@ class Heads:
 def separate(
     heads: Heads, precision: Precision, chip: Chip, *, available_memory: float = 0.6, name: str = "attention"
 ) -> TilePlan:
-    """Product, rows brought together, softmax, rows cut up again, product; layouts are those the planner chooses."""
+    """Product, rows brought together, softmax, rows cut up again, product; layouts are those the planner chooses.
+
+    Raises Infeasible where one of them does not fit.
+    """
     _check(heads, name)
-    scores = product.plan(heads.scores, precision, chip, available_memory=available_memory, relax=True, name="scores")
-    context = product.plan(
-        heads.context, precision, chip, available_memory=available_memory, relax=True, name="context"
-    )
+    scores = product.plan(heads.scores, precision, chip, available_memory=available_memory, name="scores")
+    context = product.plan(heads.context, precision, chip, available_memory=available_memory, name="context")
     to_rows, from_rows = around_softmax(heads, scores, context, precision, chip)
     rows = heads.groups * heads.queries
     between = composite.softmax(rows, heads.keys, precision, chip)
@@ -79,7 +80,7 @@ def separate(
 
 
 def around_softmax(
-    heads: Heads, scores: TilePlan, context: TilePlan, precision: Precision, chip: Chip
+    heads: Heads, scores: TilePlan, context: TilePlan, precision: Precision, chip: Chip, *, name: str = "softmax"
 ) -> tuple[TilePlan, TilePlan]:
     """The changes of layout before and after softmax, between the product before and the product after it."""
     grain = amp.input_group(precision)
@@ -99,8 +100,8 @@ def around_softmax(
     size = (heads.queries, heads.keys)
     return (
         rearrange.plan(*size, made, rows, Precision.FP16_16 if ELEMENT_BYTES[precision] == 1 else precision, chip,
-                       name="scores to rows"),
-        rearrange.plan(*size, left, taken, precision, chip, name="rows to operand"),
+                       name=f"{name} rows"),
+        rearrange.plan(*size, left, taken, precision, chip, name=f"{name} operand"),
     )  # fmt: skip
 
 

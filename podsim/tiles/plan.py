@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, TypeVar
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream
-from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, update, vector
+from podsim.tiles import attention, composite, convolution, gather, product, reduction, update, vector
 from podsim.tiles.supersteps import Cycles, total
 
 T = TypeVar("T")
@@ -207,30 +207,12 @@ def _between_products(
     first, last = shape.between
     if backward:
         first, last = _turned(last), _turned(first)
-    groups, rows, columns = first.groups, first.m, first.n
+    heads = attention.Heads(groups=first.groups, queries=first.m, keys=first.n, width=first.k)
     left, taken = _product(operator, first, target), _product(operator, last, target)
-    produced = rearrange.product_result(
-        groups, rows, columns, field=left.splits["field"], outputs=left.splits["outputs"],
-        group_parts=left.splits.get("groups", 1), swapped=_swapped(left),
-    )  # fmt: skip
-    together = rearrange.whole_rows(groups, rows, columns, target.chip)
-    wanted = rearrange.product_operand(
-        groups, rows, columns, field=taken.splits["outputs" if _swapped(taken) else "field"],
-        inputs=taken.splits["inputs"], group_parts=taken.splits.get("groups", 1),
-    )  # fmt: skip
-    change = (rows, columns)
-    return (
-        rearrange.plan(*change, produced, together, target.precision, target.chip, name=f"{operator.name} rows"),
-        made,
-        rearrange.plan(*change, together, wanted, target.precision, target.chip, name=f"{operator.name} operand"),
-    )
+    before, after = attention.around_softmax(heads, left, taken, target.precision, target.chip, name=operator.name)
+    return before, made, after
 
 
 def _turned(shape: Matmul) -> Matmul:
     """The product that makes the gradient of the left operand."""
     return Matmul(groups=shape.groups, m=shape.m, k=shape.n, n=shape.k, weights=shape.weights)
-
-
-def _swapped(plan: TilePlan) -> bool:
-    """Whether the right operand streams, so that rows of the left one are the output channels."""
-    return plan.layout_out.startswith("m ")

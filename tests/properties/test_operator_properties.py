@@ -32,6 +32,9 @@ def questions(draw: st.DrawFn) -> Asked:
     kind = operators.KINDS[operator]
     found: dict[str, int | str] = {name: draw(sizes(bits)) for name in kind.counts}
     found |= {name: draw(st.sampled_from(words)) for name, words in kind.choices.items()}
+    for name, (choice, word) in operators.ONLY.get(operator, {}).items():
+        if found[choice] != word:
+            found[name] = 1
     multiples, limits = operators.RULES.get(operator, ((), ()))
     for name, of in multiples:
         found[name] = int(found[name]) * int(found[of])
