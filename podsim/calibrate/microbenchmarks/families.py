@@ -20,8 +20,8 @@ _IMAGES: Final = (
 )
 _GROUPED: Final = (
     "layers of 4 channels a group on images of 56 x 56, predicted up to 2.7 times the measured rate with 1 x 1 and"
-    " 11 times with 3 x 3, and one whose rate fell to a twentieth at batch 128. Presumed, not measured: SDK 1.0 copied 4"
-    " channels element by element, which explains most kernels of 1 x 1 within 15 % and not those of 3 x 3"
+    " 11 times with 3 x 3, and one whose rate fell to a twentieth at batch 128. Presumed, not measured: SDK 1.0 copied"
+    " 4 channels element by element, which explains most kernels of 1 x 1 within 15 % and not those of 3 x 3"
 )
 
 _ALL: Final = (
