@@ -38,7 +38,7 @@ class Microbenchmark:
 class Compared:
     """One measurement beside its prediction, both in its published unit.
 
-    `otherwise` is the prediction if the chip's library counted the copies that it does not count.
+    `otherwise` is the prediction if the chip's library planned as the released one does.
     """
 
     row: Microbenchmark

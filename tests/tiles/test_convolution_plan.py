@@ -181,3 +181,15 @@ def test_a_share_of_memory_outside_its_range_is_refused():
     shape = Conv(size=8, in_channels=16, out_channels=16, kernel=3)
     with pytest.raises(InputError, match="above 0 and at most 1, not 2"):
         convolution.plan(shape, Pass.FORWARD, Precision.FP16_16, GC200, available_memory=2)
+
+
+def test_a_library_without_slic_fills_blocks_with_several_groups():
+    """Groups of 4 channels run on SLIC, or else with zeros and copies on the AMP: never faster."""
+    shape = Conv(batch=16, size=56, in_channels=128, out_channels=256, kernel=1, channel_groups=32)
+    newer, older = (
+        convolution.plan(shape, Pass.FORWARD, Precision.FP16_16, GC200, slic=slic) for slic in (True, False)
+    )
+    assert newer.method == "SLIC"
+    assert older.method == "AMP 1x1"
+    assert not any("SLIC" in rival.why for rival in older.alternatives)
+    assert supersteps.total(newer.supersteps, GC200).total < supersteps.total(older.supersteps, GC200).total

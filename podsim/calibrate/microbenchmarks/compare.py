@@ -69,5 +69,7 @@ def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
         if mine:
             found.append(summary(family, tuple(item.error for item in mine)))
         if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
-            found.append(summary(Family(key=f"{key}, copies counted", title="the same with copies counted"), others))
+            found.append(
+                summary(Family(key=f"{key}, library as released", title="the same, library as released"), others)
+            )
     return tuple(found)

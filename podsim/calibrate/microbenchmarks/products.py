@@ -20,7 +20,7 @@ from podsim.calibrate.microbenchmarks.bench import (
     plan_flop_per_s,
 )
 from podsim.calibrate.microbenchmarks.rules import Rule, leave_out
-from podsim.model.chip import Precision
+from podsim.model.chip import Library, Precision
 from podsim.model.workload import Conv, Matmul, Pass
 from podsim.tiles import amp, convolution, product, vector
 
@@ -93,11 +93,11 @@ def _convolution(row: Microbenchmark, bench: Bench) -> float:
 
 
 def _otherwise(row: Microbenchmark, bench: Bench) -> float | None:
-    """As if the library had counted the copies; nothing where it does."""
+    """As the released library plans; nothing where the chip has that one."""
     chip = bench.chip(row)
-    if chip.library.counts_copies:
+    if chip.library == Library():
         return None
-    return _planned_on(row, replace(chip, library=replace(chip.library, counts_copies=True)))
+    return _planned_on(row, replace(chip, library=Library()))
 
 
 def _planned_on(row: Microbenchmark, chip: Chip) -> float:
