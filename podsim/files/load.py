@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +51,7 @@ def load(path: Path, what: str = "") -> Loaded:
     text = _text(path, code)
     if not text.strip():
         raise InputError(f"{path.name} is empty", code=code)
-    tables = _tables(text, path.name, code)
+    tables = dict(_tables(text, path.name, code))
     schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
     found = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
     if not found or (what and found != what):
@@ -80,7 +81,8 @@ def _text(path: Path, code: str) -> str:
         raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
 
 
-def _tables(text: str, name: str, code: str) -> dict[str, Any]:
+@lru_cache(maxsize=16)  # the files that a machine extends are met again and again; nobody changes inner tables
+def _tables(text: str, name: str, code: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -88,7 +88,7 @@ class _Emitter:
                 needs += self.done[(stage, micro_batch, False)]
             self.last[where] = len(self.tasks)
             ids.append(len(self.tasks))
-            self.tasks.append(compute_task(item, where, backward, tuple(sorted(set(needs)))))
+            self.tasks.append(compute_task(self.pipeline, item, where, backward, tuple(sorted(set(needs)))))
         self.done[key] = tuple(ids)
 
     def _arrival(self, key: Key) -> tuple[int, ...]:

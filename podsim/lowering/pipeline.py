@@ -12,7 +12,7 @@ from itertools import groupby
 from podsim.lowering.work import StageWork, host_cut, host_input_s
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Block, Flow, Part, Task, TaskKind
+from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
@@ -31,6 +31,7 @@ class Pipeline:
     folded: bool
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
+    _computes: dict[tuple[int, bool], tuple[str, Cut]] = field(default_factory=dict)
 
     @property
     def replicas(self) -> range:
@@ -42,6 +43,14 @@ class Pipeline:
         """Replicas whose flows share the links of one rack; racks are alike."""
         in_rack = max(1, self.machine.topology.ipus_per_rack // self.mapping.ipus_per_replica)
         return range(1 if self.folded else min(self.mapping.replicas, in_rack))
+
+    def compute(self, item: StageWork, backward: bool) -> tuple[str, Cut]:
+        """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
+        key = item.stage.index, backward
+        if key not in self._computes:
+            what, done = ("backward", item.backward) if backward else ("forward", item.forward)
+            self._computes[key] = f"{what} {item.stage.index}", done.cut
+        return self._computes[key]
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
@@ -111,7 +120,7 @@ def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
             where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
             needs = (last[where],) if where in last else ()
             last[where] = len(tasks)
-            tasks.append(compute_task(item, where, backward, needs))
+            tasks.append(compute_task(pipeline, item, where, backward, needs))
         ends += last.values()
     if any(stage == 0 and not backward for stage, backward in active):
         ends.append(len(tasks))
@@ -138,7 +147,7 @@ def _sequential(pipeline: Pipeline) -> tuple[Task, ...]:
         here = len(tasks)
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
-            tasks.append(compute_task(item, where, backward, before))
+            tasks.append(compute_task(pipeline, item, where, backward, before))
         before = tuple(range(here, len(tasks)))
         flows = pipeline.boundary(item, order[position + 1][0]) if position + 1 < len(order) else ()
         if flows:
@@ -147,10 +156,10 @@ def _sequential(pipeline: Pipeline) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-def compute_task(item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
+def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
-    what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-    return Task(TaskKind.COMPUTE, f"{what} {item.stage.index}", where, done.cut, needs)
+    name, cut = pipeline.compute(item, backward)
+    return Task(TaskKind.COMPUTE, name, where, cut, needs)
 
 
 def host_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:

@@ -60,7 +60,10 @@ class Task:
     @property
     def fixed_s(self) -> float:
         """Duration without the flows, once [s]."""
-        return sum(seconds for _, seconds in self.cut)
+        fixed_s = 0.0
+        for _, seconds in self.cut:
+            fixed_s += seconds
+        return fixed_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     held = tuple(_ipu(planner, mapping, topology, ipu) for ipu in ipus)
     streaming = 0.0
     if mapping.state is StatePlace.STREAMING:
-        streaming = max(_state_bytes(mapping, topology, ipu) for ipu in ipus)
+        streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
     return MemoryFit(
         capacity_bytes=topology.chip.sram_bytes,
@@ -63,7 +63,7 @@ def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int) -> St
         by_category={
             "weights": float(parameters * element),
             "gradients": float(parameters * mapping.practice.gradient_bytes),
-            "optimizer_state": _state_bytes(mapping, topology, ipu) if on_chip else 0.0,
+            "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
             "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
             "working": max(_working_bytes(mapping, stage, element) for stage in stages),
             "exchange_buffers": max(_exchange_bytes(planner, mapping, stage) for stage in stages),
@@ -76,11 +76,11 @@ def _parameters(mapping: Mapping, ipu: int) -> int:
     return sum(unit.parameters for stage in mapping.stages if stage.ipu == ipu for unit in stage.units)
 
 
-def _state_bytes(mapping: Mapping, topology: Topology, ipu: int) -> float:
+def _state_bytes(mapping: Mapping, topology: Topology, parameters: int) -> float:
     """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards (Eq. 20)."""
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
     shards = in_rack if mapping.practice.state_sharded else 1
-    return _parameters(mapping, ipu) * sum(mapping.practice.moment_bytes) / shards
+    return parameters * sum(mapping.practice.moment_bytes) / shards
 
 
 def in_flight(mapping: Mapping, stage: Stage) -> int:
