@@ -63,7 +63,7 @@ class ChipSync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """How the software that plans for the chip chose when its measurements were made; by default as the released one."""
+    """How the software that plans for the chip chose when its measurements were made; by default, as released."""
 
     counts_copies: bool = True  # of a convolution's operands into another order, while plans are compared
     slic: bool = True  # whether it has the vertices of sub-kernels for few channels

@@ -29,8 +29,8 @@ def plan(
     """How one pass of a convolution runs: the cheapest of the transforms, vertices and splits that fit.
 
     The library of the chip says whether plans are compared with the cycles of their copies, which the plan pays in any
-    case, and whether there is SLIC. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it, as
-    poplibs does. `rivals` false leaves out the plans that lost.
+    case, and whether there is SLIC. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it,
+    as poplibs does. `rivals` false leaves out the plans that lost.
 
     Raises
     ------

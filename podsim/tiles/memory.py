@@ -7,7 +7,7 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Unit, Workload
-from podsim.tiles.cost import ELEMENT_BYTES
+from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.plan import Planner, Target, same_plans
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)

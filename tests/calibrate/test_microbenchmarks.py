@@ -210,13 +210,11 @@ def _hand_made(*errors: float, limit: float = 0.05) -> MicrobenchmarkReport:
 
 
 @pytest.mark.parametrize("family", ["convolution", "stems", "grouped"])
-def test_convolutions_of_gc2_are_shown_as_the_released_library_plans_too(
-    report: MicrobenchmarkReport, family: str
-) -> None:
+def test_convolutions_of_gc2_are_shown_as_released_too(report: MicrobenchmarkReport, family: str) -> None:
     """SDK 1.0 chose before copies and without SLIC, and what was measured says so; the other is further off."""
     mine, other = (
         next(one for one in report.summaries if one.family.key == key)
-        for key in (family, f"{family}, library as released")
+        for key in (family, f"{family}{comparison.RELEASED}")
     )
     assert (other.count, other.verdict) == (mine.count, "")
     assert other.median_abs > mine.median_abs
@@ -265,7 +263,7 @@ def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
     assert len(said["rows"]) + len(said["left_out"]) == len(ROWS)
     row = said["rows"][0]
     assert row["error"] == pytest.approx(row["predicted"] / row["measured"] - 1)
-    families = {one["family"].removesuffix(", library as released") for one in said["families"]}
+    families = {one["family"].removesuffix(comparison.RELEASED) for one in said["families"]}
     assert families == {row["family"] for row in said["rows"]}
     assert all(bool(one["why"]) <= (one["verdict"] == "MISS") for one in said["families"])
 

@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
 ZERO = "measured as zero: an error has no size"
 UNKNOWN = "no rule says how it is predicted"
 SAME = "duplicate of an earlier row"
+RELEASED = ", library as released"
 LAYER = "forward convolution, "  # the same layer is printed under the name of every network that has it
 
 
@@ -69,7 +70,6 @@ def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
         if mine:
             found.append(summary(family, tuple(item.error for item in mine)))
         if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
-            found.append(
-                summary(Family(key=f"{key}, library as released", title="the same, library as released"), others)
-            )
+            released = Family(key=f"{key}{RELEASED}", title=f"the same{RELEASED}")
+            found.append(summary(released, others))
     return tuple(found)
