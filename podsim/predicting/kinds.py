@@ -188,7 +188,8 @@ DIRECTIONS: Final = (Pass.FORWARD.value, Pass.BACKWARD.value)
 KINDS: Final[Mapping[str, Kind]] = {
     "matmul": Kind(
         counts={"m": None, "k": None, "n": None, "groups": 1}, plan=_matmul,
-        elements=lambda question: _of_shape(_product(question)), scales=("m", "k", "n"), on_amp=True, limited=True,
+        elements=lambda question: _of_shape(_product(question)), scales=("m", "k", "n", "groups"), on_amp=True,
+        limited=True,
     ),
     "conv": Kind(
         counts={"batch": 1, "size": None, "in_channels": None, "out_channels": None, "kernel": None, "stride": 1,

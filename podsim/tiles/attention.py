@@ -134,7 +134,7 @@ def fused(
         least = min(one.sram_bytes for one in tried)
         raise Infeasible(
             f"{name} needs {least:,.0f} B on a tile; {available_memory * chip.sram.bytes_per_tile:,.0f} B are allowed",
-            hint="a larger share of memory, or fewer heads at once",
+            hint=("a larger share of memory, or " if least <= chip.sram.bytes_per_tile else "") + "fewer heads at once",
         )
     best = min(fitting, key=lambda one: one.cycles)
     return TilePlan(

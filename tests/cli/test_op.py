@@ -13,10 +13,13 @@ from podsim.engines.des import chip as chip_engine
 from podsim.errors import Infeasible, InputError
 from podsim.files import cache
 from podsim.model.chip import Chip
+from podsim.model.tile_plan import TilePlan
+from podsim.model.workload import Matmul
 from podsim.predicting import operators
 from podsim.report import json_text
 from podsim.report.terminal import Look, render
 from podsim.report.views import op as view
+from podsim.tiles import product
 from podsim.tiles.supersteps import total
 
 FFN = "matmul --m 1024 --k 1024 --n 4096"
@@ -270,9 +273,18 @@ def test_all_faults_come_at_once() -> None:
 
 def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = operators.asked("matmul", {"groups": 2**31 - 1, "m": 2**31 - 1, "k": 2**31 - 1, "n": 2**31 - 1})
-    monkeypatch.setattr("podsim.tiles.product.plan", lambda *_, **__: pytest.fail("planned"))
-    with pytest.raises(Infeasible, match="operands and result take"):
+    real, planned = product.plan, []
+
+    def plan(shape: Matmul, *rest: Any, **named: Any) -> TilePlan:
+        planned.append(2 * (shape.inputs + shape.parameters + shape.outputs))
+        return real(shape, *rest, **named)
+
+    monkeypatch.setattr("podsim.tiles.product.plan", plan)
+    with pytest.raises(Infeasible, match="operands and result take") as no:
         operators.report(asked, gc200, "16.16", 0.6)
+    assert len(planned) <= 8, "smaller ones, to say what would fit"
+    assert max(planned) <= gc200.sram_bytes
+    assert "--groups" in no.value.hint
 
 
 def test_the_same_question_gives_the_same_bytes() -> None:

@@ -120,3 +120,13 @@ def test_the_help_of_a_chain_names_casts_dropout_and_random_numbers(capsys: pyte
     main(["op", "elementwise", "--help"])
     said = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert all(word in said for word in ("cast", "dropout", "uniform", "normal", "bernoulli"))
+
+
+def test_more_memory_is_offered_only_where_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "matmul --m 1 --k 1 --n 1 --groups 100000000")
+    assert code == 1
+    assert "memory" not in err.split("hint:")[1]
+    assert "--groups" in err.split("hint:")[1]
+    code, _, err = run(capsys, "matmul --m 8192 --k 8192 --n 8192 --available-memory 0.01")
+    assert code == 1
+    assert "--available-memory" in err.split("hint:")[1]

@@ -233,3 +233,14 @@ def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
     with pytest.raises(InputError, match="tile by tile") as caught:
         api.trace("bert", pod=16, level="tile", fidelity="full")
     assert caught.value.code == "too-large-to-draw"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.html", "trace.v2.CSV"])
+def test_a_trace_under_the_name_of_another_format_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "bert", "--pod", "16", "-o", str(tmp_path / name)]) == 2
+    err = capsys.readouterr().err
+    assert "a trace is JSON" in err
+    assert "json" in err.split("hint:")[1]
+    assert not (tmp_path / name).exists()
