@@ -126,6 +126,8 @@ def _memory(memory: MemoryFit) -> Json:
                 "stages": plain(share.stages),
                 "used_bytes": plain(share.used_bytes),
                 "by_category_bytes": plain(share.by_category),
+                "fullest_tiles": share.tiles,
+                "largest": share.largest,
             }
             for share in memory.ipus
         ],

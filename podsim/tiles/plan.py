@@ -29,10 +29,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What later floors ask of the plans of one pass: cycles, and the bytes a tile holds meanwhile."""
+    """What later floors ask of the plans of one pass: cycles, and the bytes that each of `tiles` holds beside operands.
+
+    The other tiles are idle in that plan. `vertices` are those of a tile, one a superstep.
+    """
 
     cycles: Cycles
-    sram_bytes_per_tile: float
+    buffer_bytes_per_tile: float
+    tiles: int
+    vertices: int
 
 
 class Memo(Protocol):
@@ -86,10 +91,19 @@ class Planner:
         return self._together(plans(operator, run, rows, self.target))
 
     def _together(self, found: tuple[TilePlan, ...]) -> Planned:
+        held, tiles = max([(_beside_operands(plan), plan.tiles_used) for plan in found] or [(0.0, 0)])
         return Planned(
-            sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
-            max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
+            cycles=sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
+            buffer_bytes_per_tile=held,
+            tiles=tiles,
+            vertices=sum([len(plan.supersteps) for plan in found]),
         )
+
+
+def _beside_operands(plan: TilePlan) -> float:
+    """Bytes a tile of a plan holds beside weights, gradients and activations, which lie there anyway."""
+    held = plan.sram_bytes_per_tile
+    return sum(held.values()) - held.get("operands", 0.0)
 
 
 def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool]:
