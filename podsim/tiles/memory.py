@@ -148,17 +148,13 @@ def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
 
 def _buffers(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[object, _Buffers]) -> _Buffers:
     """What the largest plan of these stages holds on its tiles, and the vertices of all; `known` grows by them."""
-    mine: dict[int, tuple[_Buffers, str]] = {}
-    for stage in stages:
-        for unit in stage.units:
-            for operator in unit.active(mapping.practice):
-                key = same_plans(operator)
-                one = known.get(key)
-                if one is None:
-                    one = known[key] = _of_operator(planner, operator, mapping.micro_batch)
-                mine[id(one)] = one, operator.name
-    largest, name = max(mine.values(), key=lambda pair: pair[0].bytes_per_tile)
-    return replace(largest, operator=name, vertices=sum([one.vertices for one, _ in mine.values()]))
+    units = [unit for stage in stages for unit in stage.units]
+    alike = {same_plans(operator): operator for unit in units for operator in unit.active(mapping.practice)}
+    for key, operator in alike.items():
+        if key not in known:
+            known[key] = _of_operator(planner, operator, mapping.micro_batch)
+    most = max(alike, key=lambda key: known[key].bytes_per_tile)
+    return replace(known[most], operator=alike[most].name, vertices=sum([known[key].vertices for key in alike]))
 
 
 def _of_operator(planner: Planner, operator: Operator, rows: int) -> _Buffers:
