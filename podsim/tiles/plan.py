@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, TypeVar
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream
-from podsim.tiles import attention, composite, convolution, gather, product, reduction, update, vector
+from podsim.tiles import attention, composite, gather, product, reduction, update, vector
 from podsim.tiles.supersteps import Cycles, total
 
 T = TypeVar("T")
@@ -176,6 +176,8 @@ def _weight_gradient(
 
 
 def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> TilePlan:
+    from podsim.tiles import convolution  # with what it needs a twentieth of all that a transformer loads
+
     return convolution.plan(
         shape,
         run,

@@ -89,7 +89,7 @@ def _cohorts(problem: Problem, vertex: Vertex, way: Evaluated, at: int) -> tuple
         _parts(problem.outputs, vertex.out_grain, int(splits.outputs[0]), serial if over == "outputs" else 1),
     )
     rows = list(itertools.product(*axes))
-    tiles = np.array([float(np.prod([count for count, _ in row])) for row in rows])
+    tiles = np.array([float(math.prod(count for count, _ in row)) for row in rows])
     sizes = [np.array([row[axis][1] for row in rows], dtype=float) for axis in range(len(axes))]
     groups, images, height, width, kernel, inputs, outputs = sizes
     columns = np.full_like(tiles, float(problem.kernel_width))
