@@ -1,8 +1,7 @@
 """Flows that meet on links, on programs made by hand with known answers and on drawn ones with bounds."""
 
-from types import SimpleNamespace
-
 import pytest
+from engines.worlds import linked
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +21,7 @@ def task(fixed_s=0.0, *flows, needs=(), repeat=1):
 def run(engine, tasks, capacities):
     block = Block("one", tuple(tasks), pipeline=True)
     program = StepProgram(blocks=(block,), ipus=1, micro_batches=1, steady=((Part.COMPUTE, 0.0),))
-    return engine.run(program, SimpleNamespace(capacities=capacities))
+    return engine.run(program, linked(capacities))
 
 
 def ends(timeline):

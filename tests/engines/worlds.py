@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 from podsim.files import catalog
 from podsim.lowering.layout import stages
@@ -25,6 +26,7 @@ from podsim.model.training import (
     StatePlace,
 )
 from podsim.model.workload import Kind, Matmul, Operator, Stream, Unit, Workload
+from podsim.physics.links import alone_s
 from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.topology.fabric import Fabric, build
@@ -253,3 +255,8 @@ def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", 
     mapping = replace(mapping, practice=replace(mapping.practice, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)
     return World(model_, mapping, machine, build(machine_), named.optimizer)
+
+
+def linked(capacities):
+    """Links of these rates, as an engine knows them."""
+    return SimpleNamespace(capacities=capacities, alone_s=lambda flows: alone_s(flows, capacities))
