@@ -17,6 +17,7 @@ from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.goodput import GoodputReport
     from podsim.model.microbenchmark import MicrobenchmarkReport
@@ -157,10 +158,18 @@ def op(
     chip: str = "gc200",
     precision: str = "16.16",
     available_memory: float = 0.6,
+    count_copies: bool | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    fidelity: Literal["folded", "full"] = "folded",
+    io_tiles: int | None = None,
+    stream: str | None = None,
+    stream_rate: str | None = None,
     **sizes: int | str | Sequence[str],
 ) -> OperatorReport:
     """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
+
+    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies.
+    With `io_tiles` so many tiles take a `stream` ("1 MB") at `stream_rate` ("20 GB/s") while the others compute.
 
     Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
     """
@@ -168,7 +177,27 @@ def op(
     from podsim.predicting import operators
 
     asked = operators.asked(operator, sizes)
-    return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
+    target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
+    return operators.report(
+        asked, target, precision, available_memory,
+        unfolded=_one_of("fidelity", fidelity, ("folded", "full")) == "full", io=_io(io_tiles, stream, stream_rate),
+    )  # fmt: skip
+
+
+def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | None:
+    """Tiles set aside for a stream; InputError where one of the three is missing or no quantity."""
+    from podsim.model.chip_timeline import IoTiles
+    from podsim.units import parse
+
+    if tiles is None and stream is None and rate is None:
+        return None
+    if tiles is None or stream is None or rate is None:
+        raise InputError("IO tiles take --io-tiles, --stream and --stream-rate together", code="conflicting-flags",
+                         hint='--io-tiles 32 --stream "1 MB" --stream-rate "20 GB/s"')  # fmt: skip
+    try:
+        return IoTiles(tiles=tiles, volume_bytes=parse(stream, "B"), bytes_per_s=parse(rate, "B/s"))
+    except ValueError as fault:
+        raise InputError(f"--stream or --stream-rate: {fault}", code="bad-value") from None
 
 
 def collective(

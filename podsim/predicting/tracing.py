@@ -7,7 +7,7 @@ from podsim.engines.des import chip as tile_engine
 from podsim.errors import InputError
 from podsim.lowering.lower import lower
 from podsim.model.chip import Chip
-from podsim.model.chip_timeline import ChipTimeline
+from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
 from podsim.model.program import Part, Span, StepProgram, Task, TaskKind
 from podsim.model.tile_plan import TilePlan
@@ -16,6 +16,7 @@ from podsim.model.workload import Pass
 from podsim.predicting.assemble import Question
 from podsim.tiles.supersteps import Cycles, cycles, total
 
+NARROWER = " shows one of each set of equal tiles; podsim op --fidelity full runs one operator tile by tile"
 MOST_SPANS = 1_000_000  # a few hundred MB of JSON; the viewers grow slow long before
 TRACKS = {
     TaskKind.COMPUTE: "compute",
@@ -53,13 +54,19 @@ def step(question: Question, mapping: Mapping) -> Trace:
 def _unrolled(program: StepProgram) -> StepProgram:
     """Each block as often as it runs, so that every micro-batch has its own spans."""
     count = sum(len(block.tasks) * block.repeat for block in program.blocks)
-    if count > MOST_SPANS:
-        raise InputError(
-            f"the step has {count:,} spans, more than the {MOST_SPANS:,} that can be drawn", code="too-large-to-draw",
-            hint="--fidelity folded shows one of equal replicas; a smaller --accumulation shows fewer micro-batches",
-        )  # fmt: skip
+    fewer = "--fidelity folded shows one of equal replicas; a smaller --accumulation shows fewer micro-batches"
+    refuse_many(count, "step", fewer)
     once = (replace(block, repeat=1) for block in program.blocks for _ in range(block.repeat))
     return replace(program, blocks=tuple(once))
+
+
+def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one of each set of equal tiles") -> None:
+    """Raise InputError where that is more spans than any viewer opens."""
+    if count > MOST_SPANS:
+        raise InputError(
+            f"the {what} has {count:,} spans, more than the {MOST_SPANS:,} that can be drawn", code="too-large-to-draw",
+            hint=hint,
+        )  # fmt: skip
 
 
 def _shown(question: Question, mapping: Mapping) -> str:
@@ -112,22 +119,30 @@ Plans = Iterable[tuple[str, Pass, TilePlan]]
 
 
 def stage(question: Question, mapping: Mapping, number: int, plans: Plans) -> Trace:
-    """The supersteps of stage `number` for one micro-batch, one operator after the other, tile by tile."""
+    """The supersteps of stage `number` for one micro-batch, one operator after the other, tile by tile.
+
+    Raises InputError where every tile is wanted on its own and that would be more spans than any viewer opens.
+    """
     chip = question.machine.chip
     group = _group(mapping.stages[number].ipu, mapping)
     spans: list[TraceSpan] = []
     clock_s = 0.0
+    plans = tuple(plans)
+    if not question.folded:
+        count = sum(tile_engine.spans_of(plan, chip) for _, _, plan in plans)
+        refuse_many(count, f"stage tile by tile, in {len(plans)} plans,", f"--fidelity folded{NARROWER}")
     for name, run, plan in plans:
-        timeline = tile_engine.run(plan, chip)
+        timeline = tile_engine.run(plan, chip, unfolded=not question.folded)
         spans += _operator(name, run, plan, timeline, chip=chip, group=group, clock_s=clock_s)
         clock_s += timeline.total_cycles / chip.clock_hz
+    which = "one of each set of equal" if question.folded else "all"
     return Trace(
         workload=question.workload.name,
         topology=question.machine.topology.name,
         chip=chip.name,
         level=TraceLevel.TILE,
         title=f"stage {number} of {question.workload.title} on {question.machine.topology.title}",
-        shown=f"one micro-batch of {mapping.micro_batch:,}, one of each set of equal tiles",
+        shown=f"one micro-batch of {mapping.micro_batch:,}, {which} tiles",
         length_s=clock_s,
         spans=tuple(spans),
     )
@@ -157,8 +172,12 @@ def _operator(
     rank = {share.first_tile: at for at, share in enumerate(timeline.shares, 1)}
     for one in timeline.spans:
         last = one.first_tile + one.tiles - 1
-        yield span(one.part.value, one.part, f"equal tiles {rank[one.first_tile]}", one.start_cycles, one.end_cycles,
+        yield span(one.part.value, one.part, _track(one, rank), one.start_cycles, one.end_cycles,
                    superstep=plan.supersteps[one.superstep].name, tiles=f"{one.first_tile} to {last}")  # fmt: skip
+
+
+def _track(span: TileSpan, rank: dict[int, int]) -> str:
+    return f"tile {span.first_tile}" if span.tiles == 1 else f"equal tiles {rank[span.first_tile]}"
 
 
 def _costs(spent: Cycles) -> dict[str, float]:

@@ -10,6 +10,7 @@ import pytest
 
 from podsim import api
 from podsim.cli.app import main
+from podsim.errors import InputError
 from podsim.model.chip import Chip
 from podsim.model.program import Part
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
@@ -219,3 +220,27 @@ def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) 
     code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--level", "tile", "--stage", "9")
     assert (code, out) == (2, "")
     assert "stages 0 to 4" in err
+
+
+def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
+    """The same length as with equal tiles folded, and a track a tile; a stage of too many spans is refused."""
+    folded, full = (
+        api.trace("bert", pod=16, level="tile", stage=0, fidelity=fidelity) for fidelity in ("folded", "full")
+    )
+    assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
+    tracks = {span.track for span in full.spans if span.part}
+    assert tracks == {f"tile {tile}" for tile in range(gc200.tiles)}
+    with pytest.raises(InputError, match="tile by tile") as caught:
+        api.trace("bert", pod=16, level="tile", fidelity="full")
+    assert caught.value.code == "too-large-to-draw"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.html", "trace.v2.CSV"])
+def test_a_trace_under_the_name_of_another_format_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "bert", "--pod", "16", "-o", str(tmp_path / name)]) == 2
+    err = capsys.readouterr().err
+    assert "a trace is JSON" in err
+    assert "json" in err.split("hint:")[1]
+    assert not (tmp_path / name).exists()

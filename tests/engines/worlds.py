@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 from podsim.files import catalog
 from podsim.lowering.layout import stages
@@ -26,6 +27,7 @@ from podsim.model.training import (
     StatePlace,
 )
 from podsim.model.workload import Kind, Matmul, Operator, Stream, Unit, Workload
+from podsim.physics.links import alone_s
 from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Engine, Question
@@ -83,7 +85,7 @@ def chip(**changes: object) -> Chip:
         worker_threads=1,
         clock_hz=1e9,
         amp=Amp(flop_per_cycle=dict.fromkeys(Precision, 100.0)),
-        sram=Sram(bytes_per_tile=1e9, load_bytes_per_cycle=8.0, store_bytes_per_cycle=2.0),
+        sram=Sram(bytes_per_tile=1e9, load_bytes_per_cycle=16.0, store_bytes_per_cycle=8.0),
         exchange=Exchange(
             send_bytes_per_cycle=1.0,
             receive_bytes_per_cycle=1.0,
@@ -267,3 +269,8 @@ def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", 
     mapping = replace(mapping, practice=replace(mapping.practice, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)
     return World(model_, mapping, machine, build(machine_), named.optimizer)
+
+
+def linked(capacities):
+    """Links of these rates, as an engine knows them."""
+    return SimpleNamespace(capacities=capacities, alone_s=lambda flows: alone_s(flows, capacities))

@@ -59,7 +59,8 @@ def test_the_first_option_that_fits_is_taken():
     """State that does not fit the SRAM goes to streaming memory before anything else gives."""
     planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
     mapping, held = planner.first_that_fits(replicas=2, ipus_per_replica=2, micro_batch=1, accumulation=8)
-    alone, _ = planner.first_that_fits(replicas=1, ipus_per_replica=16, micro_batch=1, accumulation=8)
+    wide = Planner(BERT, catalog.topology("pod64").value, "2.3")
+    alone, _ = wide.first_that_fits(replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
     assert alone.state is StatePlace.ON_CHIP
     assert not held.fits or mapping.state is StatePlace.STREAMING
 

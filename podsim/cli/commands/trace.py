@@ -29,6 +29,7 @@ from podsim.report import chrome_trace, json_text
 from podsim.report.views import trace as view
 
 STDOUT = "-"
+SUFFIXES = ("", ".json", ".trace")
 
 
 @Parameter(name="*")
@@ -46,11 +47,15 @@ class TraceFlags:
     "Write the trace here, in the Trace Event Format; - is stdout."
 
     def check(self) -> None:
-        """Raise InputError where a flag was taken for the file."""
+        """Raise InputError where a flag was taken for the file, or the file is to be of another format."""
         if self.out is not None and self.out != STDOUT and self.out.startswith("-"):
             raise InputError(
                 f"--out wants a file, not {self.out}", code="bad-value", hint=f"./{self.out} is a file of that name"
             )
+        path = Path(self.out or "")
+        if path.suffix.lower() not in SUFFIXES and (path.is_file() or not path.exists()):
+            other = path.with_suffix(".json")
+            raise InputError(f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {other}")
 
 
 ANY_TRACE = TraceFlags()
