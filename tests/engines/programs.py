@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
+from engines.worlds import Links
 from hypothesis import strategies as st
 
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
@@ -41,7 +40,7 @@ def step(*blocks):
 
 def run(engine, tasks, capacities, **options):
     """The timeline of one block of tasks on links of these capacities."""
-    return engine.run(step(tasks), SimpleNamespace(capacities=capacities), **options)
+    return engine.run(step(tasks), Links(capacities=capacities), **options)
 
 
 def ends(timeline):

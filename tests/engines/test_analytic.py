@@ -1,12 +1,12 @@
 """The fast bound on programs made by hand."""
 
 import pytest
-from engines.worlds import linked
+from engines.worlds import Links
 
 from podsim.engines import analytic
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
 
-ONE_LINK = linked([10.0])
+ONE_LINK = Links([10.0])
 
 
 def compute(seconds, *needs, where=0):

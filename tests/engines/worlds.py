@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 from podsim.files import catalog
 from podsim.lowering.layout import stages
@@ -27,7 +26,6 @@ from podsim.model.training import (
     StatePlace,
 )
 from podsim.model.workload import Kind, Matmul, Operator, Stream, Unit, Workload
-from podsim.physics.links import alone_s
 from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Engine, Question
@@ -271,6 +269,8 @@ def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", 
     return World(model_, mapping, machine, build(machine_), named.optimizer)
 
 
-def linked(capacities):
-    """Links of these rates, as an engine knows them."""
-    return SimpleNamespace(capacities=capacities, alone_s=lambda flows: alone_s(flows, capacities))
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Links of these rates, all that an engine asks of a network."""
+
+    capacities: list[float]
