@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.files import catalog
+from podsim.model.chip import Precision
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Pass
-from podsim.tiles import memory
+from podsim.model.workload import Gather, Kind, Operator, Pass
+from podsim.tiles import gather, memory
 from podsim.tiles.plan import Planner, Target
 
 PRESETS = [
@@ -222,3 +223,13 @@ def test_vertex_state_is_that_of_plans_that_differ_and_a_part_of_the_code():
 def test_the_categories_are_all_there():
     names = set(held(published("resnet50", "pod16")).fullest.by_category)
     assert {"weights", "activations", "stash", "optimizer_state", "exchange_buffers", "code", "vertex_state"} <= names
+
+
+def test_weights_and_activations_are_no_buffers_of_an_operator(gc200):
+    """A table looked up is among the weights: beside it the plan holds its temporary bytes."""
+    shape = Gather(table=30_000, width=1024, lookups=512)
+    target = Target(gc200, Precision.FP16_16)
+    plan = gather.plan(shape, Precision.FP16_16, gc200, overhead_cycles=0.0)
+    planned = Planner(target).planned(Operator(name="word", kind=Kind.GATHER, shape=shape), Pass.FORWARD, 1)
+    assert plan.sram_bytes_per_tile["operands"] > 0
+    assert planned.buffer_bytes_per_tile == plan.sram_bytes_per_tile["temporary"]
