@@ -193,3 +193,26 @@ def solves():
 def test_flows_that_do_not_meet_take_the_time_of_the_slowest(pairs):
     flows = [Flow((link,), volume) for link, (volume, _) in enumerate(pairs)]
     assert alone_s(flows, [capacity for _, capacity in pairs]) == pytest.approx(max(v / c for v, c in pairs), rel=CLOSE)
+
+
+@given(groups())
+def test_many_links_fill_in_the_order_in_which_few_do(group):
+    """Kept in order or looked at one by one."""
+    flows, capacities = group
+    few = max_min_rates(entries(flows), capacities)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(physics, "SCANNED", 0)
+        assert max_min_rates(entries(flows), capacities) == pytest.approx(few, rel=CLOSE)
+
+
+@given(groups(volumes=st.sampled_from([1.0, 2.0, 5.0])))
+def test_many_flows_take_as_long_by_class_as_few_do_one_by_one(group):
+    alone = alone_s(*group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(physics, "FEW", 0)
+        assert alone_s(*group) == pytest.approx(alone, rel=CLOSE)
+
+
+def test_a_route_that_crosses_a_link_twice_loads_it_twice():
+    assert max_min_rates([((0, 1, 0), 2), ((1,), 1)], [12.0, 10.0]) == [3.0, 4.0]
+    assert floor_s([Flow((0, 1, 0), 6.0)], [12.0, 10.0]) == 1.0

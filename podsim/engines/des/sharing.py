@@ -1,7 +1,7 @@
 """Who is in flight on links that meet, at which rate: worked out once for each combination, then looked up.
 
 Flows that have the same bytes left and move at the same rate are one bundle. What happens to bundles depends only on
-which they are, so a step that comes back a thousand times is solved the first time.
+which they are, so a step that comes back a thousand times is solved the first time (Eq. 6).
 """
 
 from __future__ import annotations
