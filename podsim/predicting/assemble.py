@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from podsim.convergence.samples import Samples, to_converge
+from podsim.engines.base import Linked
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
@@ -19,7 +20,7 @@ from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
 
-Engine = Callable[[StepProgram, Fabric], StepTimeline]
+Engine = Callable[[StepProgram, Linked], StepTimeline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
