@@ -132,7 +132,7 @@ def _by_side(
 ) -> Plan:
     """Phase after phase, each with the soonest of its methods."""
     phases = []
-    for what, at, share in _order_of_phases(collective, [side.group.size for side in along]):
+    for what, at, share in _legs(collective, [side.group.size for side in along]):
         side, inner = along[at], math.prod(side.group.size for side in along[:at])
         roots = Group(inner, along[0].group.stride) if collective is Collective.BROADCAST else None
         best: tuple[float, Phase] | None = None
@@ -150,7 +150,7 @@ def _by_side(
     return _planned(setting, algorithm, tuple(phases))
 
 
-def _order_of_phases(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
+def _legs(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
     """What happens along which side, and the share of the buffer that a member then works on.
 
     Reductions scatter from the innermost level outwards, so that the outer links carry least, and gather back.

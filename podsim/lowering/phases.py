@@ -158,7 +158,7 @@ class Plan:
         start_s = 0.0 if self.setting.inside(self.phases[at].group) else toll.start_s
         return toll.buffers * (latency_s + start_s)
 
-    def phase_s(self, at: int) -> float:
+    def leg_s(self, at: int) -> float:
         """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
         capacities = self.roads.capacities
         flow_s = sum(move.repeat * alone_s(move.flows, capacities) for move in self.moves[at])
@@ -171,4 +171,4 @@ class Plan:
     @property
     def lockstep_s(self) -> float:
         """All phases one after the other [s]."""
-        return sum(self.phase_s(at) for at in range(len(self.phases)))
+        return sum(self.leg_s(at) for at in range(len(self.phases)))

@@ -28,11 +28,11 @@ from podsim.physics.collectives import bus_factor, schedule, sent
 from podsim.units import parse as parse_quantity
 
 if TYPE_CHECKING:
-    from podsim.engines.base import Engine
     from podsim.lowering.groups import Group
     from podsim.lowering.phases import Plan
     from podsim.model.calibration import ParameterSet
     from podsim.model.program import Task
+    from podsim.predicting.assemble import Engine
     from podsim.topology.network import Network
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -136,7 +136,7 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
     group = parse(asked.group, asked.network, asked.ipus_per_replica)
     volumes = (asked.volume_bytes,) * asked.ipus_per_replica
     setting = Setting(asked.network, volumes, asked.network.endpoints, asked.folded)
-    weighed = _weighed(asked, setting, group)
+    weighed = _weighed(asked, setting, group, engine)
     plan, tasks = _chosen(asked, setting, group, (weighed, pace))
     timeline = engine(_program(tasks), plan.roads)
     time_s = timeline.step_s
@@ -172,7 +172,7 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
     )
 
 
-def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Rival]:
+def _weighed(asked: Asked, setting: Setting, group: Group, engine: Engine) -> dict[Algorithm, Rival]:
     """Every algorithm with its time, or why it has none; large ones are left out."""
     most = WEIGHED_OF_BROADCAST if asked.collective is Collective.BROADCAST else WEIGHED_MESSAGES
     limited = replace(
@@ -187,7 +187,7 @@ def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Ri
         try:
             if rate and (least_s := _sent_bytes(asked, algorithm, group) / rate) > best_s:
                 raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
-            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks)
+            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks, engine)
         except TooManyError as error:
             found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
         except ValueError as error:
@@ -204,13 +204,11 @@ def _sent_bytes(asked: Asked, algorithm: Algorithm, group: Group) -> float:
     return sent(schedule(asked.collective, algorithm, group.size)) * asked.volume_bytes
 
 
-def _lockstep_s(plan: Plan, chunks: int) -> float:
-    """The time by which algorithms are compared: in lockstep, each step alone on the links [s]."""
+def _lockstep_s(plan: Plan, chunks: int, engine: Engine) -> float:
+    """The time by which algorithms are compared: in lockstep, each step alone on the links but for other parts [s]."""
     if chunks == 1:
         return plan.lockstep_s
-    from podsim.engines import analytic
-
-    return analytic.run(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
+    return engine(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
 
 
 def _program(tasks: tuple[Task, ...]) -> StepProgram:
@@ -273,7 +271,7 @@ def _legs(plan: Plan) -> tuple[Leg, ...]:
             members=phase.group.size,
             steps=phase.count,
             volume_bytes=phase.sent * plan.setting.volumes_bytes[0],
-            time_s=plan.phase_s(at),
+            time_s=plan.leg_s(at),
             latency_s=plan.latency_s(at),
         )
         for at, phase in enumerate(plan.phases)

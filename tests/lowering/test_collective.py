@@ -134,11 +134,11 @@ def test_software_is_paid_inside_a_rack_by_phase_and_between_racks_by_step():
     toll = Toll(efficiency=0.5, start_s=1e-3, buffers=3)
     free, paid = (plan(setting("pod128", toll=each), Algorithm.THREE_PHASE) for each in (Toll(), toll))
     for at in (0, 2):
-        links_s = free.phase_s(at) - free.latency_s(at)
+        links_s = free.leg_s(at) - free.latency_s(at)
         assert paid.latency_s(at) == pytest.approx(3 * free.latency_s(at) + 3e-3)
-        assert paid.phase_s(at) - paid.latency_s(at) == pytest.approx(2 * links_s)
+        assert paid.leg_s(at) - paid.latency_s(at) == pytest.approx(2 * links_s)
     steps = free.phases[1].count
-    assert paid.phase_s(1) == pytest.approx(free.phase_s(1) + 2 * free.latency_s(1) + 3 * steps * 1e-3)
+    assert paid.leg_s(1) == pytest.approx(free.leg_s(1) + 2 * free.latency_s(1) + 3 * steps * 1e-3)
 
 
 def test_positions_of_a_replica_share_the_rails():
@@ -146,7 +146,7 @@ def test_positions_of_a_replica_share_the_rails():
     both = Setting(network("pod64"), (1e8, 1e8, 0.0, 0.0), 64)
     four = Setting(network("pod64"), (1e8,) * 4, 64)
     times = [collective.flat(each, Group(16, 4), SUM, Algorithm.RING_PAIR) for each in (both, four)]
-    links_s = [found.phase_s(0) - found.latency_s(0) for found in times]
+    links_s = [found.leg_s(0) - found.latency_s(0) for found in times]
     assert links_s[1] == pytest.approx(2 * links_s[0])
 
 
