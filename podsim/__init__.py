@@ -3,9 +3,33 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podsim.api import calibrate, explain_operators, freeze, microbenchmarks, op, predict, trace, validate
+    from podsim.api import (
+        calibrate,
+        calibrate_noise,
+        collective,
+        explain_operators,
+        freeze,
+        goodput,
+        microbenchmarks,
+        op,
+        predict,
+        trace,
+        validate,
+    )
 
-__all__ = ["calibrate", "explain_operators", "freeze", "microbenchmarks", "op", "predict", "trace", "validate"]
+__all__ = [
+    "calibrate",
+    "calibrate_noise",
+    "collective",
+    "explain_operators",
+    "freeze",
+    "goodput",
+    "microbenchmarks",
+    "op",
+    "predict",
+    "trace",
+    "validate",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
+from podsim.planning.asking import answer as _answer
+from podsim.planning.asking import asked_of as _asked_of
+from podsim.planning.asking import engine_of as _engine_of
+from podsim.planning.asking import machine_name as _name
+from podsim.planning.asking import one_of as _one_of
+from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
-    from podsim.model.calibration import ParameterSet
-    from podsim.model.fabric import Topology
-    from podsim.model.machine import Machine
+    from podsim.model.collective import CollectiveReport
+    from podsim.model.goodput import GoodputReport
     from podsim.model.microbenchmark import MicrobenchmarkReport
+    from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
-    from podsim.model.workload import Workload
-    from podsim.predicting.assemble import Engine, Question
+    from podsim.planning.choose import Chosen
+    from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
+Split = tuple[int | None, int | None, int | None, int | None, int | None]
+MOST_STEPS = 10_000_000  # half a GB of draws
+MOST_SCALE = 1000.0
+
+
+class PracticeFlags(TypedDict, total=False):
+    """What is to be otherwise than published practice has it, as the flags of the same names."""
+
+    schedule: Literal["grouped", "1f1b", "sequential"] | None
+    prefetch: int | None
+    overlap: bool
+    io_tiles: int | None
 
 
 def predict(
@@ -48,26 +65,90 @@ def predict(
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     seed: int = 0,
+    steps: int = 0,
+    noise_scale: float | None = None,
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Prediction:
     """Predict a training run; names and defaults are those of the flags of `podsim predict`.
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import choose
+    from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
-    from podsim.predicting import assemble
 
     machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes
-    )
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
+        also="noise." if steps else "",
+    )  # fmt: skip
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
+    found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
+    return _with_noise(found, question, changes, steps, noise_scale)
+
+
+def _with_noise(
+    answer: Prediction,
+    question: Question,
+    changes: Mapping[str, str] | Sequence[str],
+    steps: int,
+    scale: float | None,
+) -> Prediction:
+    """The answer with simulated steps, if any are wanted."""
+    if scale is not None and not (0 <= scale <= MOST_SCALE and steps):
+        raise InputError("noise scale is from 0 to 1,000, and goes with steps", code="bad-value", hint="--steps 1000")
+    if not 0 <= steps <= MOST_STEPS:
+        raise InputError(f"steps must be at least 0 and at most {MOST_STEPS:,}, not {steps:,}", code="bad-value")
+    if not steps:
+        return answer
+    from podsim.files import noise as noise_file
+    from podsim.predicting import noise
+
+    shipped, asked = noise_file.noise().value, noise_file.noise(changes).value
+    factor = 1.0 if scale is None else scale
+    return replace(answer, noise=noise.simulate(answer, question, asked, shipped, steps=steps, scale=factor))
+
+
+def goodput(
+    workload: str,
+    *,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    preset: str | None = None,
+    replicas: int | None = None,
+    ipus_per_replica: int | None = None,
+    micro_batch: int | None = None,
+    accumulation: int | None = None,
+    global_batch: int | None = None,
+    hosts: int | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    work: str | None = None,
+    checkpoint_every: str | None = None,
+    spares: int = 0,
+    runs: int | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> GoodputReport:
+    """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
+
+    Raises InputError where the question is malformed, Infeasible where failures leave no progress to speak of.
+    """
+    from podsim.files import failures
+    from podsim.planning.search import Wanted
+    from podsim.predicting import goodput as lasting
+
+    rates = failures.failures(changes).value
+    work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
+    machine, model, named = _asked_of(
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts, changes=changes, also="failures."
+    )
+    question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    chosen = choose.choose(question, wanted, named, on_progress)
-    said = (*chosen.assumptions, *machine.topology.notes, *_silent(machine, sdk, hosts, chip))
-    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+    answer = _answer(question, wanted, named, (None, hosts, chip), on_progress)
+    return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
 def op(
@@ -90,6 +171,33 @@ def op(
     return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
 
 
+def collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    pod: int | None = None,
+    topology: str | None = None,
+    group: str | int = "all",
+    ipus_per_replica: int = 1,
+    algorithm: str | None = None,
+    chunks: int = 1,
+    pace: Literal["lockstep", "messages"] | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+) -> CollectiveReport:
+    """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.predicting import collective as predicting
+    from podsim.topology import build
+
+    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
+    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
+    return predicting.answer(asked, _engine_of(engine), engine)
+
+
 def trace(
     workload: str,
     *,
@@ -109,13 +217,13 @@ def trace(
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
 ) -> Trace:
     """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -124,8 +232,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice, on_progress).mapping
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)
@@ -146,13 +254,13 @@ def explain_operators(
     global_batch: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    **practice: Unpack[PracticeFlags],
 ) -> OperatorRanking:
     """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting.ranking import ranking
 
     machine, model, named = _asked_of(
@@ -161,8 +269,8 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    mapping = choose.choose(question, wanted, named).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
@@ -175,132 +283,18 @@ def _of_tiles(level: str, stage: int | None) -> bool:
     return tiles
 
 
-def _asked_of(
-    workload: str,
-    topology: str,
-    *,
-    chip: str | None,
-    preset: str | None,
-    sdk: str | None,
-    hosts: int | None,
-    changes: Mapping[str, str] | Sequence[str],
-) -> tuple[Machine, Workload, Preset | None]:
-    """The machine with its parameters, the workload, and the preset that is meant."""
-    from podsim.files import cache, catalog
-    from podsim.files.changes import apply_to_parameters
-    from podsim.model.machine import Machine
-    from podsim.planning import choose
-    from podsim.tiles.plan import Planner
-
-    Planner.memo_of = staticmethod(cache.shelf)
-    found = catalog.topology(topology, changes, chip=chip).value
-    model = catalog.workload(workload, changes).value
-    parameters = apply_to_parameters(catalog.parameters(), changes)
-    named = choose.preset(model, preset, found) if preset else None
-    machine = Machine(
-        topology=found,
-        parameters=parameters,
-        sdk=_sdk(sdk or (named.sdk if named else None), parameters),
-        hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
-    )
-    return machine, model, named
-
-
-def _question(
-    machine: Machine,
-    workload: Workload,
+def _chosen(
+    question: Question,
     named: Preset | None,
-    *,
-    division: str,
-    samples: float | None,
-    engine: str,
-    fidelity: str,
-    seed: int,
-) -> Question:
-    """What is asked, with the engine that is to answer."""
-    from podsim.model.training import Division
-    from podsim.predicting.assemble import Question
-    from podsim.topology.fabric import build
+    split: Split,
+    practice: PracticeFlags,
+    on_progress: Progress | None = None,
+) -> Chosen:
+    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning import choose, search
+    from podsim.planning.practice import what_if
 
-    if samples is not None and not (math.isfinite(samples) and samples > 0):
-        raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
-    return Question(
-        workload=workload,
-        machine=machine,
-        fabric=build(machine.topology),
-        engine=_engine(engine),
-        engine_name=engine,
-        optimizer=named.optimizer if named else workload.optimizer,
-        division=named.division if named else Division(_one_of("division", division, Division)),
-        samples=samples,
-        folded=_one_of("fidelity", fidelity, ("folded", "full")) == "folded",
-        seed=seed,
-    )
-
-
-def _one_of(name: str, value: str, known: Iterable[str]) -> str:
-    if value not in tuple(known):
-        raise InputError(f'{name} is "{value}"', code="bad-value", context=[f"known: {', '.join(known)}"])
-    return value
-
-
-def _name(pod: int | None, topology: str | None, chip: str | None) -> str:
-    """The machine that --pod or --topology means."""
-    from podsim.files import catalog
-
-    if (pod is None) == (topology is None):
-        which = "both" if pod is not None else "neither"
-        raise InputError(
-            f"give one of --pod and --topology, not {which}", code="no-machine",
-            hint="--pod 512, or podsim topology list",
-        )  # fmt: skip
-    if topology is not None:
-        return topology
-    assert pod is not None, "one of the two is given"
-    return catalog.pod(pod, "bow" if chip == "bow" else "gc200")
-
-
-def _sdk(asked: str | None, parameters: ParameterSet) -> str:
-    """The SDK asked for, else the newest calibrated."""
-    known = sorted(parameters.sdks, key=lambda version: tuple(int(part) for part in version.split(".")))
-    if asked is None:
-        return known[-1]
-    if asked not in known:
-        raise InputError(f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"])
-    return asked
-
-
-def _hosts(asked: int | None, topology: Topology) -> int | None:
-    most = topology.hosts.most_servers
-    if asked is not None and asked > most:
-        raise InputError(f"{topology.name} takes at most {most} hosts, not {asked}", code="bad-mapping",
-                         hint=f"--hosts {most}, or --set hosts.most_servers={asked}")  # fmt: skip
-    return asked
-
-
-def _engine(name: str) -> Engine:
-    if _one_of("engine", name, ("des", "analytic")) == "analytic":
-        from podsim.engines import analytic
-
-        return analytic.run
-    from podsim.engines.des import pod
-
-    return pod.run
-
-
-def _silent(machine: Machine, sdk: str | None, hosts: int | None, chip: str | None) -> list[str]:
-    """What no flag said and was assumed."""
-    said = []
-    if chip is None:
-        said.append(f"chip {machine.chip.name}, of the machine named")
-    if sdk is None:
-        said.append(f"SDK {machine.sdk}, the newest calibrated")
-    if hosts is None:
-        said.append(f"hosts: {machine.hosts}, as published runs of this size have")
-    if machine.chip.name not in machine.parameters.chips:
-        chips = ", ".join(machine.parameters.chips)
-        said.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
-    return said
+    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
 
 
 def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
@@ -315,6 +309,20 @@ def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress
     target = Path(path) if path is not None else catalog.parameters_path()
     write_atomic(target, parameters_text(parameters))
     return replace(report, path=target.name if path is None else str(path))
+
+
+def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
+    """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
+    from podsim.calibrate import noise
+    from podsim.files import blocks, catalog
+    from podsim.files import noise as noise_file
+    from podsim.files.write import write_atomic
+
+    found = noise.fit(_cases(), blocks.shipped(), catalog.parameters())
+    target = Path(path) if path is not None else noise_file.path()
+    if write:
+        write_atomic(target, noise_file.text(found.noise))
+    return replace(found, path="" if not write else str(path or target.name))
 
 
 def validate(*, on_progress: Progress | None = None) -> Validation:

@@ -13,7 +13,7 @@ BASES: Final = (
     "bit/s", "FLOP/s", "samples/s", "images/s", "B/s", "B/cycle",
     "cycles", "FLOP", "Hz", "bit", "USD", "B", "W", "J", "s",
 )  # fmt: skip
-FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s")}
+FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s"), "d": (86400.0, "s"), "y": (365.25 * 86400.0, "s")}
 WHAT: Final = {
     "s": "a time", "Hz": "a frequency", "B": "an amount of data", "B/s": "a data rate", "FLOP/s": "a compute rate",
     "FLOP": "a count of FLOP", "W": "a power", "USD": "a price", "samples/s": "a throughput", "cycles": "a cycle count",

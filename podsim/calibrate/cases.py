@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from podsim.engines import analytic
+from podsim.engines.base import Engine
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.fabric import Topology
 from podsim.model.machine import Machine
@@ -12,7 +13,7 @@ from podsim.model.training import Preset
 from podsim.model.workload import Workload
 from podsim.planning import choose
 from podsim.planning.practice import Planner
-from podsim.predicting.assemble import Engine, Question, step
+from podsim.predicting.assemble import Question, step
 from podsim.topology.fabric import Fabric, build
 
 

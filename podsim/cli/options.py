@@ -1,7 +1,7 @@
 """Flags that several commands share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -12,9 +12,10 @@ from podsim.errors import InputError
 
 MACHINE = Group("machine", sort_key=1)
 MAPPING = Group("mapping (left out: podsim searches the legal ones)", sort_key=2)
-RUN = Group("run", sort_key=3)
-ENGINE = Group("engine", sort_key=4)
-OUTPUT = Group("output", sort_key=5)
+PRACTICE = Group("what if, instead of published practice", sort_key=3)
+RUN = Group("run", sort_key=4)
+ENGINE = Group("engine", sort_key=5)
+OUTPUT = Group("output", sort_key=6)
 
 
 def whole(_type: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401  (cyclopts passes any type)
@@ -39,13 +40,21 @@ def _whole(text: str, least: int) -> int:
 
 def positive(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
     """A number above 0, and finite."""
-    text = tokens[0].value
+    return _finite(tokens[0].value, "above 0", lambda number: number > 0)
+
+
+def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
+    """A number of at least 0, and finite."""
+    return _finite(tokens[0].value, "at least 0", lambda number: number >= 0)
+
+
+def _finite(text: str, bound: str, inside: Callable[[float], bool]) -> float:
     try:
         number = float(text.replace(",", ""))
     except ValueError:
         raise ValueError(f'"{text}" is not a number') from None
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"must be above 0 and finite, not {text}")
+    if not (math.isfinite(number) and inside(number)):
+        raise ValueError(f"must be {bound} and finite, not {text}")
     return number
 
 
@@ -101,6 +110,24 @@ class MappingFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PracticeFlags:
+    """What is to be otherwise than published practice has it."""
+
+    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, Parameter(group=PRACTICE)] = None
+    "Order of micro-batches on the stages of a pipeline."
+
+    prefetch: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
+    "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute."
+
+    overlap: Annotated[bool, Parameter(group=PRACTICE)] = False
+    "Reduce gradients of an IPU while others still run backward; takes tiles from compute."
+
+    io_tiles: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
+    "Tiles set aside for traffic beside compute [default: none; 64 with --overlap]."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunFlags:
     """What the run is charged for."""
 
@@ -131,6 +158,18 @@ class EngineFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NoiseFlags:
+    """How many steps to simulate with noise."""
+
+    steps: Annotated[int, Parameter(group=ENGINE, converter=whole_or_zero, metavar="N", show_default=True)] = 0
+    "Simulate so many steps with the noise of the published runs."
+
+    noise_scale: Annotated[float | None, Parameter(group=ENGINE, converter=positive_or_zero, metavar="X")] = None
+    "Make every delay X times as long, with --steps [default: 1]."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OutputFlags:
     """What is printed, and how."""
 
@@ -155,5 +194,6 @@ class OutputFlags:
             )
 
 
-ANY_MACHINE, ANY_MAPPING, ANY_RUN = MachineFlags(), MappingFlags(), RunFlags()
-ANY_ENGINE, ANY_OUTPUT = EngineFlags(), OutputFlags()
+ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
+ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
+ANY_NOISE = NoiseFlags()

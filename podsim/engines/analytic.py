@@ -1,5 +1,8 @@
 """The fast bound: longest path through each block, every flow group alone on the fabric."""
 
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
 from podsim.engines.base import BlockRun, Linked, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
@@ -7,27 +10,32 @@ from podsim.physics.links import alone_s
 
 def run(program: StepProgram, fabric: Linked) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
-    alone = _Alone(fabric)
+    alone = _KNOWN.get(fabric) or _KNOWN.setdefault(fabric, _Alone(fabric.capacities))
     return timeline(program, [_block(block, alone) for block in program.blocks])
 
 
 class _Alone:
-    """What each flow group takes alone [s], asked once for equal ones."""
+    """What each flow group takes alone [s], asked once for equal ones; `capacities` may grow."""
 
-    def __init__(self, fabric: Linked) -> None:
-        self._fabric = fabric
+    def __init__(self, capacities: Sequence[float]) -> None:
+        self._capacities = capacities
         self._by_flows: dict[tuple[Flow, ...], float] = {}
-        self._by_identity: dict[int, float] = {}
+        self._by_identity: dict[int, tuple[tuple[Flow, ...], float]] = {}
 
     def seconds(self, flows: tuple[Flow, ...]) -> float:
         """By identity first: to compare two groups is to look at every flow."""
-        found = self._by_identity.get(id(flows))
+        known = self._by_identity.get(id(flows))
+        if known is not None:
+            return known[1]
+        found = self._by_flows.get(flows)
         if found is None:
-            found = self._by_flows.get(flows)
-            if found is None:
-                found = self._by_flows[flows] = alone_s(flows, self._fabric.capacities)
-            self._by_identity[id(flows)] = found
+            found = self._by_flows[flows] = alone_s(flows, self._capacities)
+        self._by_identity[id(flows)] = flows, found  # held, so that no other group gets its identity
         return found
+
+
+# Searches run hundreds of programs on one fabric, most with groups of flows in common.
+_KNOWN: WeakKeyDictionary[Linked, _Alone] = WeakKeyDictionary()
 
 
 def _block(block: Block, alone: _Alone) -> BlockRun:

@@ -1,6 +1,6 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +14,9 @@ class Linked(Protocol):
     def capacities(self) -> Sequence[float]:
         """Rate of each link by number [B/s]."""
         ...
+
+
+ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 
 
 class Engine(Protocol):
@@ -42,16 +45,21 @@ class BlockRun:
 
 
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
-    """Blocks after each other, each as often as it repeats; the breakdown adds up to the step."""
-    between, after = dict.fromkeys(Part, 0.0), dict.fromkeys(Part, 0.0)
-    pipeline_s, clock = 0.0, 0.0
+    """Blocks after each other, each as often as it repeats; the breakdown adds up to the step (Eq. 18)."""
+    busiest = _busiest(runs)
+    parts = dict.fromkeys(Part, 0.0)
+    for part, seconds in program.steady:
+        parts[part] += seconds
+    bubble_s, clock = -sum(parts.values()), 0.0
     spans: list[Span] = []
     for run in runs:
-        block, length_s = run.block, run.length_s
-        pipeline_s += length_s * block.repeat if block.pipeline else 0.0
-        path = between if block.pipeline else after
-        for part, seconds in _critical_path(run):
-            path[part] += seconds * block.repeat
+        block, own_s = run.block, max(run.end_s[: _own(run.block)], default=0.0)
+        bubble_s += own_s * block.repeat
+        for part, seconds in _idle(run, own_s, busiest):
+            parts[part] += seconds * block.repeat
+            bubble_s -= seconds * block.repeat
+        for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s, run.length_s):
+            parts[part] += seconds * block.repeat
         spans += map(
             Span,
             [task.name for task in block.tasks],
@@ -61,12 +69,12 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
             [clock + start_s for start_s in run.start_s],
             [clock + end_s for end_s in run.end_s],
         )
-        clock += length_s * block.repeat
-    inside = _with_bubble(program, between, pipeline_s)
+        clock += run.length_s * block.repeat
+    parts[Part.BUBBLE] = max(0.0, bubble_s)
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
-        breakdown_s={part: inside[part] + after[part] for part in Part},
+        breakdown_s=parts,
         spans=tuple(spans),
         events=sum(run.events for run in runs),
         links=_link_uses(runs),
@@ -95,41 +103,57 @@ def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     )
 
 
+def _own(block: Block) -> int:
+    """How many tasks of a block, from its first, are the pipeline's."""
+    return len(block.tasks) - (block.after or 0) if block.pipeline else 0
+
+
+def _busiest(runs: Sequence[BlockRun]) -> int:
+    """The IPU with most work in the pipeline, the first of equal ones."""
+    busy_s: dict[int, float] = {}
+    for block in (run.block for run in runs):
+        for task in block.tasks[: _own(block)]:
+            if task.kind is TaskKind.COMPUTE:
+                busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat * block.repeat
+    most_s = max(busy_s.values(), default=0.0)
+    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - ALIKE)), default=-1)
+
+
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
-    """The longest pipeline block, in which every stage works; without barriers the work of the busiest IPU."""
-    cycles = [run.length_s for run in runs if run.block.pipeline]
-    return max(cycles, default=0.0) if len(cycles) > 1 or program.micro_batches == 1 else _alone(program, runs, cycles)
+    """The longest turn, in which every stage works; without barriers the work of the busiest IPU."""
+    turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
+    return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
 
 
-def _alone(program: StepProgram, runs: Sequence[BlockRun], cycles: Sequence[float]) -> float:
-    if any(run.block.pipeline and run.block.repeat == program.micro_batches for run in runs):
-        return cycles[0]
-    return sum(seconds for _, seconds in program.steady) / program.micro_batches
+def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
+    """What the busiest IPU waits for: of the chain that ends each wait all but work, which is bubble and remains."""
+    tasks, free_s = run.block.tasks, 0.0
+    for at in range(_own(run.block)):
+        if tasks[at].where == busiest and tasks[at].kind is TaskKind.COMPUTE:
+            yield from _shown(run, _last(run, tasks[at].needs), free_s, run.start_s[at])
+            free_s = run.end_s[at]
+    yield from _shown(run, _first_of_last(run, _own(run.block)), free_s, own_s)
 
 
-def _critical_path(run: BlockRun) -> list[tuple[Part, float]]:
-    """Parts of the chain of tasks that ends last; a pipeline's work on its IPUs is left to `_with_bubble`."""
-    tasks = run.block.tasks
-    here = run.end_s.index(max(run.end_s)) if tasks else None
-    parts: list[tuple[Part, float]] = []
-    while here is not None:
-        task = tasks[here]
-        if not (run.block.pipeline and task.kind is TaskKind.COMPUTE):
-            parts += [(part, seconds * task.repeat) for part, seconds in task.cut]
-            parts.append((task.part, run.flow_s[here]))
-        here = max(task.needs, key=lambda i: (run.end_s[i], -i), default=None)
-    return parts
+def _shown(run: BlockRun, here: int | None, begin_s: float, end_s: float) -> Iterator[tuple[Part, float]]:
+    """Parts of the chain of tasks that leads to `here`, from `begin_s` to `end_s`; not the work of a pipeline."""
+    if end_s <= begin_s:
+        return
+    while here is not None and run.end_s[here] > begin_s:
+        task, whole_s = run.block.tasks[here], run.end_s[here] - run.start_s[here]
+        if whole_s and not (here < _own(run.block) and task.kind is TaskKind.COMPUTE):
+            shown = (run.end_s[here] - max(run.start_s[here], begin_s)) / whole_s
+            yield from ((part, seconds * task.repeat * shown) for part, seconds in task.cut)
+            yield task.part, run.flow_s[here] * shown
+        here = _last(run, task.needs)
 
 
-def _with_bubble(program: StepProgram, between: dict[Part, float], pipeline_s: float) -> dict[Part, float]:
-    """The busiest IPU's work counts in full; what the pipeline takes beyond it and its transfers is bubble (Eq. 18)."""
-    work = dict.fromkeys(Part, 0.0)
-    for part, seconds in program.steady:
-        work[part] += seconds
-    spare_s = max(0.0, pipeline_s - sum(work.values()))
-    between_s = sum(between.values())
-    # Where stages overlap their transfers (1F1B) the path may hold more of them than the busiest IPU waits for.
-    exposed = min(1.0, spare_s / between_s) if between_s > 0 else 0.0
-    result = {part: work[part] + between[part] * exposed for part in Part}
-    result[Part.BUBBLE] = max(0.0, pipeline_s - sum(result.values()))
-    return result
+def _first_of_last(run: BlockRun, count: int) -> int | None:
+    """Of the first so many tasks the one that ends last."""
+    ends_s = run.end_s[:count]
+    return ends_s.index(max(ends_s)) if count else None
+
+
+def _last(run: BlockRun, among: tuple[int, ...]) -> int | None:
+    """The task that ends last, the first of equal ones."""
+    return max(among, key=lambda at: (run.end_s[at], -at), default=None)

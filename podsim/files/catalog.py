@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from podsim.errors import MissingParameter
+from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, topologies
+from podsim.files import fabrics, failures, find, noise, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -21,10 +21,18 @@ from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.generic import GenericFabric
+from podsim.model.goodput import Failures
+from podsim.model.noise import Noise
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
-from podsim.model.validation import FrozenFile, FrozenPrediction
 from podsim.model.workload import Workload
+
+if TYPE_CHECKING:
+    from podsim.model.validation import FrozenFile, FrozenPrediction
+
+ELSEWHERE: Final = ("workload.", "noise.", "failures.")
+"""How paths of what is no part of a machine begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +68,7 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
     found = topologies.finish(parts)
-    asked = [change for change in what_if.parse(changes) if not change.path.startswith("workload.")]
+    asked = [change for change in what_if.parse(changes) if not change.path.startswith(ELSEWHERE)]
     if not asked:
         return found
     known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
@@ -78,7 +86,32 @@ def _machine(name: str) -> topologies.Parts:
             return topologies.gather(path)
         if parts := member(name):
             return parts
-    raise find.unknown_name("topologies", name, names("topologies"), also=member_names())
+    if fabrics.fabric(name):
+        raise InputError(
+            f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
+            hint=f"podsim topology show {name}, or a machine: podsim topology list",
+        )  # fmt: skip
+    raise find.unknown_name("topologies", name, (*names("topologies"), *names("fabrics")), also=member_names())
+
+
+def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric]:
+    """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
+    if found := fabrics.fabric(name, changes):
+        return found
+    raise find.unknown_name("fabrics", name, names("fabrics"))
+
+
+def network(name: str, changes: Changes = ()) -> Document[Topology] | Document[GenericFabric]:
+    """The machine or the generic fabric of a name or path, with changes.
+
+    Raises InputError: neither is called so, faults in a file, or a change of a path that it does not have.
+    """
+    if find.is_path(name) and load(Path(name)).what == "fabric":
+        machine = False
+    else:
+        machine = bool(find.find("topologies", name) or topologies.alias(name) or member(name))
+    generic = None if machine else fabrics.fabric(name, changes)
+    return generic or topology(name, changes)
 
 
 def _fitted_names() -> tuple[str, ...]:
@@ -195,14 +228,20 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
-def frozen() -> tuple[FrozenPrediction, ...]:
+def frozen() -> "tuple[FrozenPrediction, ...]":
     """The predictions that are meant to stay; MissingParameter where there is no such file."""
     path = frozen_path()
     if not path.is_file():
         raise MissingParameter(
             f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
         )
-    return read(path, FrozenFile, "frozen").value.predictions
+    return _frozen(load(path, "frozen")).value.predictions
+
+
+def _frozen(loaded: Loaded) -> "Document[FrozenFile]":
+    from podsim.model.validation import FrozenFile  # no prediction needs what is frozen
+
+    return document(loaded, FrozenFile)
 
 
 def frozen_path() -> Path:
@@ -220,11 +259,14 @@ def describe(path: Path) -> tuple[str, Document[Any]]:
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
+    "fabric": fabrics.of_file,
     "family": lambda loaded: document(loaded, FamilyFile),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
-    "frozen": lambda loaded: document(loaded, FrozenFile),
+    "frozen": _frozen,
+    "noise": lambda loaded: document(loaded, Noise, noise.faults),
+    "failures": lambda loaded: document(loaded, Failures, failures.faults),
     "sources": _sources,
 }

@@ -18,7 +18,7 @@ from podsim.model.quantity import Provenance, SourceKind
 
 T = TypeVar("T")
 Changes = Mapping[str, str] | Sequence[str]
-MOST_LISTED: Final = 64
+MOST_LISTED: Final = 80
 """Paths that an error lists one by one."""
 
 
@@ -156,6 +156,14 @@ def apply(
         texts = {change.path: change.text for change in changes}
         raise _error([_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults])
     return replace(document, value=value, tables=tables, provenance=provenance)
+
+
+def of_prefix(document: Document[T], cls: type[T], changes: Changes, prefix: str, rule: Rule) -> Document[T]:
+    """The document with those changes whose path begins with `prefix`; InputError for one of a path it has not."""
+    mine = [change for change in parse(changes) if change.path.startswith(prefix)]
+    known = settable(document.tables, cls, prefix)
+    refuse_unknown([change for change in mine if change.path not in known], known)
+    return apply(document, cls, mine, rule, prefix)
 
 
 def _row(path: str, message: str, texts: Mapping[str, str]) -> tuple[str, str]:

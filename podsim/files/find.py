@@ -10,8 +10,13 @@ from typing import Final, Literal
 from podsim.errors import InputError
 from podsim.files.faults import meant, printable, shown
 
-Kind = Literal["chips", "topologies", "workloads"]
-SINGULAR: Final[dict[Kind, str]] = {"chips": "chip", "topologies": "topology", "workloads": "workload"}
+Kind = Literal["chips", "fabrics", "topologies", "workloads"]
+SINGULAR: Final[dict[Kind, str]] = {
+    "chips": "chip",
+    "fabrics": "fabric",
+    "topologies": "topology",
+    "workloads": "workload",
+}
 FAMILY: Final = "family"
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -33,7 +38,7 @@ def shipped(folder: str) -> Path:
 
 def folders(kind: Kind) -> tuple[Path, ...]:
     """Where files of a kind are looked for, in order."""
-    below = Path("topologies", "chips") if kind == "chips" else Path(kind)
+    below = Path("topologies", kind) if kind in ("chips", "fabrics") else Path(kind)
     built_in = _PACKAGE / "workloads" if kind == "workloads" else shipped("topologies") / Path(*below.parts[1:])
     return below, *(home / "podsim" / below for home in _data_home()), built_in
 
@@ -113,4 +118,5 @@ def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str,
     near = meant(name, (*known, *also))
     context = () if near else (f"known: {', '.join(known)}",)
     message = f"no {what} {printable(shown(name))}{near}"
-    return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {what} list")
+    listing = "topology" if kind == "fabrics" else what
+    return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {listing} list")

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +16,14 @@ SCHEMAS: Final = {
     "chip": "podsim.chip/1",
     "topology": "podsim.topology/1",
     "family": "podsim.family/1",
+    "fabric": "podsim.fabric/1",
     "workload": "podsim.workload/1",
     "convergence": "podsim.convergence/1",
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
     "frozen": "podsim.frozen/1",
+    "noise": "podsim.noise/1",
+    "failures": "podsim.failures/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24
@@ -50,7 +54,7 @@ def load(path: Path, what: str = "") -> Loaded:
     text = _text(path, code)
     if not text.strip():
         raise InputError(f"{path.name} is empty", code=code)
-    tables = _tables(text, path.name, code)
+    tables = dict(_tables(text, path.name, code))
     schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
     found = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
     if not found or (what and found != what):
@@ -80,7 +84,8 @@ def _text(path: Path, code: str) -> str:
         raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
 
 
-def _tables(text: str, name: str, code: str) -> dict[str, Any]:
+@lru_cache(maxsize=16)  # the files that a machine extends are met again and again; nobody changes inner tables
+def _tables(text: str, name: str, code: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -13,6 +13,7 @@ from podsim.units import parse, spell
 
 DEFAULTS: Final = ("source", "kind", "locator", "note")
 LEAF: Final = ("value", *DEFAULTS, "spread", "counts")
+KINDS: Final = {str(kind): kind for kind in SourceKind}
 _COUNTS: Final = re.compile(r"^(?=.)(?:(?P<links>\d{1,6}) links(?:, |$))?(?P<both>both directions)?$", re.ASCII)
 
 
@@ -28,6 +29,8 @@ class Origin:
     def nearer(self, table: Mapping[str, Any]) -> "Origin":
         """With what a table inside states; a locator belongs to its source, a note to its kind."""
         stated = {key: table[key] for key in DEFAULTS if isinstance(table.get(key), str)}
+        if not stated:
+            return self
         if "source" in stated:
             stated.setdefault("locator", "")
         if "kind" in stated:
@@ -48,8 +51,8 @@ def unwrap(raw: Mapping[str, Any], cls: type) -> Unwrapped:
     """Take the provenance out of the tables that describe a `cls`."""
     walk = _Unwrapper()
     tables = walk.table(raw, cls, (), Origin())
-    labelled = ((label(path, tables), found) for path, found in walk.provenance.items())
-    return Unwrapped(tables, {name: replace(found, path=name) for name, found in labelled}, walk.faults)
+    labelled = ((label(path, tables), text, origin) for path, (text, origin) in walk.leaves.items())
+    return Unwrapped(tables, {name: _provenance(name, text, origin) for name, text, origin in labelled}, walk.faults)
 
 
 def label(path: Path, tables: Mapping[str, Any]) -> str:
@@ -78,7 +81,7 @@ class _Unwrapper:
     """One walk over the tables of a file, along the types they will become."""
 
     def __init__(self) -> None:
-        self.provenance: dict[Path, Provenance] = {}
+        self.leaves: dict[Path, tuple[str, Origin]] = {}
         self.faults: list[Fault] = []
 
     def table(self, raw: Mapping[str, Any], cls: type, path: Path, around: Origin) -> dict[str, Any]:
@@ -121,16 +124,15 @@ class _Unwrapper:
             raw = self._single(raw, annotated, path) if "counts" in raw else raw["value"]
         kind = bare(annotated)[0]
         if kind is not str and kind != tuple[str, ...]:
-            self.provenance[path] = _provenance(text or _spelled(raw), origin)
+            self.leaves[path] = (text or _spelled(raw), origin)
         return raw
 
     def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, stated: list[str]) -> Origin:
-        kinds = [str(kind) for kind in SourceKind]
         for key in stated:
             if not isinstance(raw[key], str):
                 self.faults.append(Fault((*path, key), f"this field wants a text, not {shown(raw[key])}"))
-            elif key == "kind" and raw[key] not in kinds:
-                self.faults.append(Fault((*path, key), unknown(raw[key], kinds)))
+            elif key == "kind" and raw[key] not in KINDS:
+                self.faults.append(Fault((*path, key), unknown(raw[key], list(KINDS))))
         return around.nearer(raw)
 
     def _single(self, raw: Mapping[str, Any], annotated: Any, path: Path) -> Any:
@@ -156,9 +158,8 @@ def _spelled(raw: Any) -> str:
     return raw if isinstance(raw, str) else shown(raw)
 
 
-def _provenance(text: str, origin: Origin) -> Provenance:
-    kinds = {str(kind): kind for kind in SourceKind}
+def _provenance(path: str, text: str, origin: Origin) -> Provenance:
     # Nobody answers for a number without a source: it is assumed, whatever it looks like.
     unstated = SourceKind.DATASHEET if origin.source else SourceKind.ASSUMED
-    kind = kinds.get(origin.kind, unstated)
-    return Provenance(path="", text=text, kind=kind, source=origin.source, locator=origin.locator, note=origin.note)
+    kind = KINDS.get(origin.kind, unstated)
+    return Provenance(path=path, text=text, kind=kind, source=origin.source, locator=origin.locator, note=origin.note)

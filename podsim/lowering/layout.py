@@ -12,13 +12,19 @@ def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ..
         return _stated(workload, practice)
     if ipus == 1:
         return (Stage(index=0, ipu=0, units=workload.units),)
-    if len(workload.units) < ipus + 1:
+    most = most_ipus(workload)
+    if ipus > most:
         raise InputError(
             f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs a replica",
             code="mapping-does-not-divide",
-            hint=f"at most --ipus-per-replica {2 ** (max(1, len(workload.units) - 1).bit_length() - 1)}",
+            hint=f"at most --ipus-per-replica {2 ** (most.bit_length() - 1)}",
         )
     return _even_folded(workload, ipus) if _tied(workload) else _even(workload, ipus)
+
+
+def most_ipus(workload: Workload) -> int:
+    """IPUs a replica may have: one for each unit, and where the heads go back to the first IPU one less."""
+    return max(1, len(workload.units) - _tied(workload))
 
 
 def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:

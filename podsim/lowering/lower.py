@@ -2,8 +2,9 @@
 
 import math
 
-from podsim.lowering import one_f_one_b, pipeline, update
-from podsim.lowering.work import busiest, stage_work
+from podsim.lowering import joined, update
+from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import busiest, computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
@@ -16,14 +17,13 @@ def lower(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
 ) -> StepProgram:
     """The step program: micro-batches through the pipeline, then the weight update."""
+    machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
-    line = pipeline.Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
-    if mapping.schedule is Schedule.ONE_F_ONE_B and len(work) > 1:
-        first = one_f_one_b.blocks(line)
-    else:
-        first = pipeline.blocks(line)
+    line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
+    reductions = update.reductions(line, optimizer) if mapping.practice.overlaps_reduction else ()
+    rest = update.blocks(line, optimizer, reduced=bool(reductions))
     return StepProgram(
-        blocks=(*first, *update.blocks(line, optimizer)),
+        blocks=joined.step(line, reductions, rest),
         ipus=mapping.ipus_per_replica if folded else mapping.ipus,
         micro_batches=mapping.accumulation,
         steady=_times(busiest(work), mapping.accumulation),
@@ -31,14 +31,29 @@ def lower(
 
 
 def lower_evaluation(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True
 ) -> StepProgram:
     """A forward-only pass over `rows` rows, shared by the replicas."""
+    machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
-    line = pipeline.Pipeline(workload, mapping, machine, fabric, work, count, folded=True, forward_only=True)
+    line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
     steady = _times(busiest(work, forward_only=True), count)
-    return StepProgram(blocks=pipeline.blocks(line), ipus=mapping.ipus_per_replica, micro_batches=count, steady=steady)
+    return StepProgram(
+        blocks=joined.forward(line),
+        ipus=mapping.ipus_per_replica if folded else mapping.ipus,
+        micro_batches=count,
+        steady=steady,
+    )
+
+
+def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
+    """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
+    if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.practice.prefetch < 2:
+        return 0
+    work = stage_work(workload, mapping, computing(machine, mapping.practice))
+    line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
+    return 2 * len(work) + mapping.practice.prefetch if joined.chained(line) else 0
 
 
 def _times(cut: Cut, count: int) -> Cut:

@@ -1,69 +1,94 @@
 """1F1B: each stage alternates one forward and one backward once its pipeline is full; nothing waits for a barrier.
 
-Each stage has the order of the textbook (Eq. 16), so that nothing that gets faster can make a step longer; an IPU that
-holds two stages takes what may start first, a backward before a forward. Source: narayanan-2019 (PipeDream).
+Each stage has the order of the textbook (Eq. 16). An IPU that holds two stages takes what could start first if stages
+took what their arithmetic says, a backward before a forward. An order that hung on the times of a machine would have
+Graham's anomalies (graham-1969): a faster part could make a longer step. Source: narayanan-2019 (PipeDream).
 """
 
 from dataclasses import dataclass, field
 
-from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task, host_task
-from podsim.model.program import Block, Task
+from podsim.lowering.inputs import Inputs
+from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task
+from podsim.lowering.work import StageWork
+from podsim.model.program import Task
+from podsim.model.training import Recompute
+from podsim.model.workload import Pass
 
 Key = tuple[int, int, bool]  # stage, micro-batch, backward
+GRAINS = 1000  # whole parts of the longest stage that an order tells apart, so that it repeats exactly
 
 
-def blocks(pipeline: Pipeline) -> tuple[Block, ...]:
-    """The whole pipeline as one block; micro-batches are not folded, as no barrier separates them."""
-    emitter = _Emitter(pipeline)
-    for key in _order(pipeline):
-        emitter.add(key)
-    return (Block("1f1b", tuple(emitter.tasks), pipeline=True),)
-
-
-def _order(pipeline: Pipeline) -> list[Key]:
-    """Keys in the order they start when each IPU takes what it can start first, a backward before a forward."""
+def tasks(pipeline: Pipeline, inputs: Inputs) -> list[Task]:
+    """Every micro-batch through all stages, in the order of each; micro-batches are not folded."""
+    emitter = _Emitter(pipeline, inputs)
     line = _Line(pipeline)
-    order = []
     while (key := line.next()) is not None:
-        order.append(key)
-    return order
+        emitter.add(key)
+    return emitter.tasks
+
+
+def room(stages: int, stage: int, micro_batch: int) -> tuple[Key, ...]:
+    """What a forward-only pass waits for beside its input: no more wait behind a stage than grouped training holds."""
+    oldest = micro_batch - 2 * (stages - 1 - stage) - 1
+    return ((stages - 1, oldest, False),) if stage < stages - 1 and oldest >= 0 else ()
+
+
+def _grains(pipeline: Pipeline) -> list[tuple[int, int]]:
+    """Forward and backward of each stage as whole shares of the longest, by arithmetic alone."""
+    back = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
+    if pipeline.mapping.recompute is not Recompute.NONE:
+        back.append(Pass.RECOMPUTE)
+    flop = [(_flop(item, [Pass.FORWARD]), _flop(item, back)) for item in pipeline.work]
+    most = max(map(max, flop)) or 1.0
+    return [(max(1, round(GRAINS * one / most)), max(1, round(GRAINS * other / most))) for one, other in flop]
+
+
+def _flop(item: StageWork, runs: list[Pass]) -> float:
+    return sum(unit.flop(run) for unit in item.stage.units for run in runs)
 
 
 class _Line:
     """The pipeline as list scheduling sees it: transfers take no time, an IPU runs one task at a time."""
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._work, self._count = pipeline.work, pipeline.micro_batches
-        self._free = {item.stage.ipu: 0.0 for item in pipeline.work}
-        self._end: dict[Key, float] = {}
-        self._forward, self._backward = [0] * len(pipeline.work), [0] * len(pipeline.work)
+        self._count, self._forward_only = pipeline.micro_batches, pipeline.forward_only
+        self._grains = _grains(pipeline)
+        self._ipus = [item.stage.ipu for item in pipeline.work]
+        self._free = dict.fromkeys(self._ipus, 0)
+        self._end: dict[Key, int] = {}
+        self._forward, self._backward = [0] * len(self._ipus), [0] * len(self._ipus)
 
     def next(self) -> Key | None:
         """The task that may start soonest, marked as run; None when all have."""
-        ready = (self._ready(stage) for stage in range(len(self._work)))
-        found = [(start, not key[2], -key[0], key) for start, key in filter(None, ready)]
+        found = [
+            (start, not key[2], -key[0], key)
+            for key, needs in filter(None, map(self._upcoming, range(len(self._ipus))))
+            if (start := self._start(key[0], needs)) is not None
+        ]
         if not found:
             return None
         start, _, _, key = min(found)
-        item = self._work[key[0]]
-        self._end[key] = start + (item.backward if key[2] else item.forward).total_s
-        self._free[item.stage.ipu] = self._end[key]
-        (self._backward if key[2] else self._forward)[key[0]] += 1
+        stage, _, backward = key
+        self._end[key] = self._free[self._ipus[stage]] = start + self._grains[stage][backward]
+        (self._backward if backward else self._forward)[stage] += 1
         return key
 
-    def _ready(self, stage: int) -> tuple[float, Key] | None:
-        """The next task of a stage and when it may start: forwards until it is full, then a backward and a forward."""
-        last, back, ahead = len(self._work) - 1, self._backward[stage], self._forward[stage]
+    def _upcoming(self, stage: int) -> tuple[Key, tuple[Key, ...]] | None:
+        """The next task of a stage and what it needs: forwards until it is full, then a backward and a forward."""
+        stages, back, ahead = len(self._ipus), self._backward[stage], self._forward[stage]
+        before: tuple[Key, ...] = ((stage - 1, ahead, False),) if stage else ()
+        if self._forward_only:
+            return None if ahead == self._count else ((stage, ahead, False), before + room(stages, stage, ahead))
         if back == self._count:
             return None
-        backward = ahead == self._count or ahead - back > last - stage
-        if backward:
-            key, need = (stage, back, True), (stage, back, False) if stage == last else (stage + 1, back, True)
-        else:
-            key, need = (stage, ahead, False), (stage - 1, ahead, False)
-        if need not in self._end and (backward or stage):
+        if ahead == self._count or ahead - back >= stages - stage:
+            return (stage, back, True), ((stage, back, False) if stage == stages - 1 else (stage + 1, back, True),)
+        return (stage, ahead, False), before
+
+    def _start(self, stage: int, needs: tuple[Key, ...]) -> int | None:
+        if any(need not in self._end for need in needs):
             return None
-        return max(self._free[self._work[stage].stage.ipu], self._end.get(need, 0.0)), key
+        return max(self._free[self._ipus[stage]], *(self._end[need] for need in needs), 0)
 
 
 @dataclass
@@ -71,6 +96,7 @@ class _Emitter:
     """Turns ordered keys into tasks with their needs."""
 
     pipeline: Pipeline
+    inputs: Inputs
     tasks: list[Task] = field(default_factory=list)
     done: dict[Key, tuple[int, ...]] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
@@ -79,33 +105,30 @@ class _Emitter:
         """The compute of one stage and micro-batch in every replica shown, and the transfer it needs before."""
         stage, micro_batch, backward = key
         work, item = self.pipeline.work, self.pipeline.work[stage]
-        arrived = self._arrival(key)
+        size = self.pipeline.mapping.ipus_per_replica
+        places = [replica * size + item.stage.ipu for replica in self.pipeline.replicas]
+        needs = self._arrival(key, tuple(self.last[where] for where in places if where in self.last))
+        if backward and stage == len(work) - 1:
+            needs += self.done[(stage, micro_batch, False)]
+        if self.pipeline.forward_only:
+            needs += tuple(task for need in room(len(work), stage, micro_batch) for task in self.done[need])
         ids = []
-        for replica in self.pipeline.replicas:
-            where = replica * self.pipeline.mapping.ipus_per_replica + item.stage.ipu
-            needs = arrived + ((self.last[where],) if where in self.last else ())
-            if backward and stage == len(work) - 1:
-                needs += self.done[(stage, micro_batch, False)]
+        for where in places:
+            own = (self.last[where],) if where in self.last else ()
             self.last[where] = len(self.tasks)
             ids.append(len(self.tasks))
-            self.tasks.append(compute_task(item, where, backward, tuple(sorted(set(needs)))))
+            self.tasks.append(compute_task(self.pipeline, item, where, backward, tuple(sorted({*needs, *own}))))
         self.done[key] = tuple(ids)
 
-    def _arrival(self, key: Key) -> tuple[int, ...]:
+    def _arrival(self, key: Key, begin: tuple[int, ...]) -> tuple[int, ...]:
+        """What brings a stage its data: the boundary of its neighbour, or the input of the step."""
         stage, micro_batch, backward = key
         before = stage + 1 if backward else stage - 1
         if not 0 <= before < len(self.pipeline.work):
-            return () if backward else self._host()
+            return () if backward else self.inputs.take(self.tasks, begin)
         sent = self.done[(before, micro_batch, backward)]
         flows = self.pipeline.boundary(self.pipeline.work[before], self.pipeline.work[stage])
         if not flows:
             return sent
         self.tasks.append(boundary_task(self.pipeline, flows, sent))
-        return (len(self.tasks) - 1,)
-
-    def _host(self) -> tuple[int, ...]:
-        """Inputs arrive one after the other, ahead of use."""
-        needs = (self.last[-1],) if -1 in self.last else ()
-        self.last[-1] = len(self.tasks)
-        self.tasks.append(host_task(self.pipeline, needs))
         return (len(self.tasks) - 1,)

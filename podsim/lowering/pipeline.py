@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from podsim.lowering.work import StageWork, host_cut, host_input_s
+from podsim.lowering.work import StageWork
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Block, Flow, Part, Task, TaskKind
+from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
+from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
@@ -31,17 +32,21 @@ class Pipeline:
     folded: bool
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
+    _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
+    _computes: dict[tuple[int, bool], tuple[str, Cut]] = field(default_factory=dict)
 
     @property
     def replicas(self) -> range:
         """Replicas whose IPUs appear as tasks."""
         return range(1 if self.folded else self.mapping.replicas)
 
-    @property
-    def rack_replicas(self) -> range:
-        """Replicas whose flows share the links of one rack; racks are alike."""
-        in_rack = max(1, self.machine.topology.ipus_per_rack // self.mapping.ipus_per_replica)
-        return range(1 if self.folded else min(self.mapping.replicas, in_rack))
+    def compute(self, item: StageWork, backward: bool) -> tuple[str, Cut]:
+        """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
+        key = item.stage.index, backward
+        if key not in self._computes:
+            what, done = ("backward", item.backward) if backward else ("forward", item.forward)
+            self._computes[key] = f"{what} {item.stage.index}", done.cut
+        return self._computes[key]
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
@@ -55,8 +60,38 @@ class Pipeline:
         size = self.mapping.ipus_per_replica
         return tuple(
             Flow(self.fabric.route(r * size + sender.stage.ipu, r * size + to.stage.ipu).links, first.boundary_bytes)
-            for r in self.rack_replicas
+            for r in self.replicas
         )
+
+    @property
+    def inputs(self) -> tuple[Flow, ...]:
+        """Flows that bring one micro-batch to the first stage of every replica (Eq. 13).
+
+        Folded, one of them crosses each link as often as all together cross the fullest of its kind.
+        """
+        if not self._inputs:
+            volume, shown = self.workload.row_bytes * self.mapping.micro_batch, self.replicas
+            routes = [self._input_route(replica) for replica in shown]
+            if self.folded:
+                replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
+                a_server = -(-replicas // self.machine.hosts)
+                a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
+                crossed = zip(routes[0], (a_server, a_machine, 1), strict=True)
+                routes = [tuple(link for link, times in crossed for _ in range(times))]
+            self._inputs.append(tuple(Flow(route, volume) for route in routes))
+        return self._inputs[0]
+
+    def _input_route(self, replica: int) -> tuple[int, ...]:
+        """Server to its network card, port of the gateway, PCIe; neighbours have the same server."""
+        server = replica * self.machine.hosts // self.mapping.replicas
+        ipu = replica * self.mapping.ipus_per_replica + self.work[0].stage.ipu
+        return self.fabric.host_route(ipu, server).links
+
+    def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
+        """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""
+        ddr, *rest = self.fabric.streaming_route(where).links
+        beside = self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica if self.folded else 1
+        return (Flow((*(ddr for _ in range(min(max(1, beside), self.mapping.replicas))), *rest), volume_bytes),)
 
     def boundary_latency_s(self, flows: Iterable[Flow]) -> float:
         """Latency of the farthest flow of a group [s]."""
@@ -64,32 +99,57 @@ class Pipeline:
         return max((link.latency_s + link.hop_s * len(flow.route) for flow in flows), default=0.0)
 
 
-Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one cycle
+Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn
 
 
-def blocks(pipeline: Pipeline) -> tuple[Block, ...]:
-    """The pipeline's blocks, equal neighbours folded into a repeat unless every micro-batch is wanted."""
-    stages = len(pipeline.work)
-    if stages == 1 or pipeline.mapping.schedule == "sequential":
-        return _fold([("micro-batch", _sequential(pipeline), pipeline.micro_batches)], pipeline.folded)
-    runs = _cycles(stages, pipeline.micro_batches, pipeline.forward_only)
-    return _fold([("cycle", _cycle(pipeline, active), count) for active, count in runs], pipeline.folded)
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What runs from one barrier to the next, so many times in a row; `takes` an input or not."""
+
+    name: str
+    active: Active
+    repeat: int
+
+    @property
+    def takes(self) -> bool:
+        """Whether the first stage runs forward."""
+        return (0, False) in self.active
 
 
-def _fold(named: list[tuple[str, tuple[Task, ...], int]], folded: bool) -> tuple[Block, ...]:
-    if folded:
-        return tuple(Block(name, tasks, repeat, pipeline=True) for name, tasks, repeat in named)
-    return tuple(Block(name, tasks, 1, pipeline=True) for name, tasks, repeat in named for _ in range(repeat))
-
-
-def _cycles(stages: int, micro_batches: int, forward_only: bool) -> list[tuple[Active, int]]:
-    """What is active, and for how many cycles; more micro-batches only repeat the cycle in which every stage is."""
-    most = stages if forward_only else 2 * stages
-    short = min(micro_batches, most)
-    runs = groupby(_active(stages, short, forward_only))
+def turns(pipeline: Pipeline) -> list[Turn]:
+    """Every turn of a pipeline with barriers, equal neighbours as one."""
+    stages, count = len(pipeline.work), pipeline.micro_batches
+    if stages == 1 or pipeline.mapping.schedule is Schedule.SEQUENTIAL:
+        forward, backward = [(s, False) for s in range(stages)], [(s, True) for s in reversed(range(stages))]
+        return [Turn("micro-batch", tuple(forward if pipeline.forward_only else forward + backward), count)]
+    most = stages if pipeline.forward_only else 2 * stages
+    short = min(count, most)  # more micro-batches only repeat the cycle in which every stage is active
+    runs = groupby(_active(stages, short, pipeline.forward_only))
     return [
-        (active, sum(1 for _ in same) + (micro_batches - short if len(active) == most else 0)) for active, same in runs
+        Turn("cycle", active, sum(1 for _ in same) + (count - short if len(active) == most else 0))
+        for active, same in runs
     ]
+
+
+def blocks(pipeline: Pipeline, order: Iterable[Turn]) -> tuple[Block, ...]:
+    """A block for each turn; turns that repeat are folded unless every micro-batch is wanted."""
+    found = ((turn, turn_tasks(pipeline, turn, beside=True)) for turn in order)
+    if pipeline.folded:
+        return tuple(Block(turn.name, tasks, turn.repeat, pipeline=True) for turn, tasks in found)
+    return tuple(Block(turn.name, tasks, 1, pipeline=True) for turn, tasks in found for _ in range(turn.repeat))
+
+
+def turn_tasks(pipeline: Pipeline, turn: Turn, *, beside: bool) -> tuple[Task, ...]:
+    """The tasks of a turn; with the input of the next one loaded `beside` it, or before it without prefetch."""
+    sequential = turn.name == "micro-batch"
+    tasks: list[Task] = []
+    loads = beside and turn.takes
+    first: tuple[int, ...] = ()
+    if loads:
+        tasks.append(input_task(pipeline))
+        first = (0,) if pipeline.mapping.practice.prefetch == 0 else ()
+    (_sequential if sequential else _cycle)(pipeline, turn.active, tasks, first)
+    return tuple(tasks)
 
 
 def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Active]:
@@ -100,10 +160,9 @@ def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Act
         yield tuple(forward if forward_only else forward + backward)
 
 
-def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
+def _cycle(pipeline: Pipeline, active: Active, tasks: list[Task], first: tuple[int, ...]) -> None:
     """Every IPU runs what is active on it in stage order; then one sync, one exchange of boundaries (Eq. 15)."""
-    tasks: list[Task] = []
-    ends: list[int] = []
+    ends = list(range(len(tasks)))
     for replica in pipeline.replicas:
         last: dict[int, int] = {}
         for stage, backward in active:
@@ -111,11 +170,9 @@ def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
             where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
             needs = (last[where],) if where in last else ()
             last[where] = len(tasks)
-            tasks.append(compute_task(item, where, backward, needs))
+            takes = stage == 0 and not backward
+            tasks.append(compute_task(pipeline, item, where, backward, needs + first if takes else needs))
         ends += last.values()
-    if any(stage == 0 and not backward for stage, backward in active):
-        ends.append(len(tasks))
-        tasks.append(host_task(pipeline))
     flows: list[Flow] = []
     for stage, backward in active:
         neighbour = stage - 1 if backward else stage + 1
@@ -124,39 +181,33 @@ def _cycle(pipeline: Pipeline, active: Active) -> tuple[Task, ...]:
     tasks.append(_sync(pipeline, tuple(ends)))
     if flows:
         tasks.append(boundary_task(pipeline, tuple(flows), (len(tasks) - 1,)))
-    return tuple(tasks)
 
 
-def _sequential(pipeline: Pipeline) -> tuple[Task, ...]:
+def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tuple[int, ...]) -> None:
     """One micro-batch through all stages and back (Eq. 17); the next input arrives meanwhile."""
-    tasks: list[Task] = [host_task(pipeline)]
-    order = [(item, False) for item in pipeline.work]
-    if not pipeline.forward_only:
-        order += [(item, True) for item in reversed(pipeline.work)]
-    before: tuple[int, ...] = ()
-    for position, (item, backward) in enumerate(order):
-        here = len(tasks)
+    before = first
+    for position, (stage, backward) in enumerate(active):
+        here, item = len(tasks), pipeline.work[stage]
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
-            tasks.append(compute_task(item, where, backward, before))
+            tasks.append(compute_task(pipeline, item, where, backward, before))
         before = tuple(range(here, len(tasks)))
-        flows = pipeline.boundary(item, order[position + 1][0]) if position + 1 < len(order) else ()
+        after = active[position + 1 : position + 2]
+        flows = pipeline.boundary(item, pipeline.work[after[0][0]]) if after else ()
         if flows:
             tasks.append(boundary_task(pipeline, flows, before))
             before = (len(tasks) - 1,)
-    return tuple(tasks)
 
 
-def compute_task(item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
+def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
-    what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-    return Task(TaskKind.COMPUTE, f"{what} {item.stage.index}", where, done.cut, needs)
+    name, cut = pipeline.compute(item, backward)
+    return Task(TaskKind.COMPUTE, name, where, cut, needs)
 
 
-def host_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
+def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
     """Input of one micro-batch of every replica."""
-    seconds = host_input_s(pipeline.workload, pipeline.mapping, pipeline.machine)
-    return Task(TaskKind.HOST, "host input", -1, host_cut(seconds), needs, part=Part.HOST)
+    return Task(TaskKind.HOST, "host input", -1, (), needs, flows=pipeline.inputs, part=Part.HOST)
 
 
 def _sync(pipeline: Pipeline, needs: tuple[int, ...]) -> Task:

@@ -5,18 +5,19 @@ is the reduced gradient and every replica updates everything: the traffic is the
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from podsim.lowering import collective, pacing
+from podsim.lowering.groups import Group
+from podsim.lowering.phases import Plan, Setting, Toll
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import rates
-from podsim.model.fabric import Shape
+from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
-from podsim.physics import collectives
-from podsim.physics.links import alone_s
 from podsim.physics.sync import machine_sync_s
-from podsim.tiles import update as optimizers
-from podsim.tiles.supersteps import total
+from podsim.tiles.cost import Rates
 
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
@@ -37,12 +38,8 @@ class Update:
     pipeline: Pipeline
     optimizer: str
     shares: tuple[Share, ...]
-
-    @property
-    def local(self) -> int:
-        """Replicas of one rack."""
-        topology, mapping = self.pipeline.machine.topology, self.pipeline.mapping
-        return min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    local: int  # replicas of one rack
+    rates: Rates
 
     @property
     def racks(self) -> int:
@@ -64,10 +61,23 @@ class Update:
             return max(1, math.ceil(largest / practice.collective_buffer_bytes))
         return max(share.tensors for share in self.shares)
 
-    @property
-    def start_s(self) -> float:
-        """Software cost of one phase of a collective [s]."""
-        return self.parameter("collective.start")
+    def setting(self, share: float = 1.0, *, starts: int = 1) -> Setting:
+        """Where its collectives run: what each IPU of a replica brings of `share` of its gradients, and what they cost.
+
+        `starts` are software starts where one would do.
+        """
+        mapping = self.pipeline.mapping
+        brought = dict.fromkeys(range(mapping.ipus_per_replica), 0.0)
+        for each in self.shares:
+            brought[each.ipu] = each.parameters * mapping.practice.gradient_bytes * share
+        toll = Toll(self.parameter("collective.efficiency"), self.parameter("collective.start"), self.buckets, starts)
+        return Setting(self.pipeline.fabric, tuple(brought.values()), mapping.ipus, self.pipeline.folded, toll)
+
+    def in_rack(self, what: Collective, *, starts: int = 1, only: Algorithm | None = None) -> Plan:
+        """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
+        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
+        methods = (only,) if only else collective.IN_RACK
+        return collective.soonest(self.setting(starts=starts), group, what, methods)
 
 
 def shares(pipeline: Pipeline) -> tuple[Share, ...]:
@@ -80,22 +90,59 @@ def shares(pipeline: Pipeline) -> tuple[Share, ...]:
     return tuple(Share(ipu, parameters[ipu], tensors[ipu]) for ipu in sorted(parameters))
 
 
-def blocks(pipeline: Pipeline, optimizer: str) -> tuple[Block, ...]:
-    """The weight update of a step, in order."""
-    update = Update(pipeline, optimizer, shares(pipeline))
-    parts: list[tuple[str, list[Task]]] = []
-    if update.local > 1:
-        parts.append(("reduce-scatter", _ring(update, "reduce-scatter", starts=update.buckets)))
+def _asked(pipeline: Pipeline, optimizer: str) -> Update:
+    topology, mapping = pipeline.machine.topology, pipeline.mapping
+    local = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    return Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
+
+
+def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
+    """The weight update of a step, in order; without the reduction in the rack where that is done already."""
+    update = _asked(pipeline, optimizer)
+    parts: list[tuple[str, Sequence[Task]]] = []
+    if update.local > 1 and not reduced:
+        parts.append(("reduce-scatter", _tasks(update.in_rack(Collective.REDUCE_SCATTER))))
     if update.racks > 1:
-        parts.append(("rack all-reduce", _between_racks(update)))
+        parts.append(("rack all-reduce", _tasks(_between_racks(update))))
     parts.append(("weight update", _optimizer(update)))
     if update.local > 1:
         norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
-        parts.append(("all-gather", _ring(update, "all-gather", starts=update.buckets * (2 if norms else 1))))
+        parts.append(("all-gather", _tasks(update.in_rack(Collective.ALL_GATHER, starts=2 if norms else 1))))
     return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in parts)
 
 
-def _unrolled(tasks: list[Task], folded: bool) -> tuple[Task, ...]:
+def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:
+    """The reduction in the rack of each IPU of a replica by itself, by the method of all; none for one replica.
+
+    A pair is the IPU of the replica and its tasks, whose needs count from the first of them.
+    """
+    update = _asked(pipeline, optimizer)
+    if update.local == 1:
+        return ()
+    algorithm = update.in_rack(Collective.REDUCE_SCATTER).algorithm
+    alone = (replace(update, shares=(share,)) for share in update.shares if share.parameters)
+    return tuple(
+        (
+            each.shares[0].ipu,
+            _unrolled(_tasks(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)), pipeline.folded),
+        )
+        for each in alone
+    )
+
+
+def _tasks(plan: Plan) -> tuple[Task, ...]:
+    """Step after step: IPUs exchange in supersteps."""
+    return pacing.tasks(plan, Pace.LOCKSTEP)
+
+
+def _between_racks(update: Update) -> Plan:
+    """All-reduce of the reduced shards over GW-Links: by halves or round a ring, whichever is sooner."""
+    size = update.pipeline.mapping.ipus_per_replica
+    group = Group(update.racks, size * update.local)
+    return collective.soonest(update.setting(1 / update.local), group, Collective.ALL_REDUCE, collective.BETWEEN_RACKS)
+
+
+def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
     """Equal tasks in a row as one with a repeat, or each for itself; tasks of these blocks form a chain or a fan."""
     if folded or all(task.repeat == 1 for task in tasks):
         return tuple(tasks)
@@ -110,96 +157,20 @@ def _unrolled(tasks: list[Task], folded: bool) -> tuple[Task, ...]:
     return tuple(result)
 
 
-def _ring(update: Update, name: str, *, starts: int) -> list[Task]:
-    """One phase over the replicas of a rack: every IPU position its own pair of rings, all at once."""
-    pipeline = update.pipeline
-    size, practice = pipeline.mapping.ipus_per_replica, pipeline.mapping.practice
-    order = collectives.ring_order(update.local, around_ladder=size == 1)
-    step = collectives.ring_reduce_scatter(order)
-    flows, farthest = [], 0.0
-    for share in update.shares:
-        volume = share.parameters * practice.gradient_bytes * step.share / update.parameter("collective.efficiency")
-        for sender, to in step.pairs:
-            route = pipeline.fabric.route(sender * size + share.ipu, to * size + share.ipu)
-            farthest = max(farthest, route.latency_s)
-            flows.append(Flow(route.links, volume))
-    start = _fixed(f"{name} start", Part.ALL_REDUCE, starts * update.start_s)
-    latency: Cut = ((Part.ALL_REDUCE, update.buckets * farthest),)
-    ring = Task(
-        TaskKind.TRANSFER, name, -1, latency, (0,), flows=tuple(flows), part=Part.ALL_REDUCE, repeat=step.repeat
-    )
-    return [start, ring]
-
-
-def _between_racks(update: Update) -> list[Task]:
-    """All-reduce of the shards over GW-Links: halving and doubling or a ring, whichever is sooner."""
-    options = (collectives.halving_doubling(update.racks), collectives.ring_all_reduce(update.racks))
-    plans = [_rack_steps(update, steps) for steps in options]
-    capacities = update.pipeline.fabric.capacities
-
-    def seconds(tasks: list[Task]) -> float:
-        return sum(task.repeat * (task.fixed_s + alone_s(task.flows, capacities)) for task in tasks)
-
-    return min(plans, key=seconds)
-
-
-def _rack_steps(update: Update, steps: tuple[collectives.Step, ...]) -> list[Task]:
-    tasks: list[Task] = []
-    for step in steps:
-        flows, farthest = _rack_flows(update, step)
-        fixed: Cut = ((Part.ALL_REDUCE, update.buckets * (farthest + update.start_s)),)
-        needs = (len(tasks) - 1,) if tasks else ()
-        tasks.append(
-            Task(
-                TaskKind.TRANSFER, "rack all-reduce", -1, fixed, needs, flows=flows, part=Part.ALL_REDUCE,
-                repeat=step.repeat,
-            )
-        )  # fmt: skip
-    return tasks
-
-
-def _rack_flows(update: Update, step: collectives.Step) -> tuple[tuple[Flow, ...], float]:
-    """Flows of one step between gateways of the same machine index; behind a switch one sender stands for all."""
-    pipeline, topology = update.pipeline, update.pipeline.machine.topology
-    level = topology.level("pod")
-    alike = pipeline.folded and level is not None and level.shape is Shape.SWITCH
-    pairs = [pair for pair in step.pairs if not alike or pair[0] == step.pairs[0][0]]
-    flows, farthest = [], 0.0
-    for machine, volume in _machine_bytes(update).items():
-        for sender, to in pairs:
-            route = pipeline.fabric.gateway_route(machine, sender, to)
-            farthest = max(farthest, route.latency_s)
-            flows.append(Flow(route.links, volume * step.share))
-    return tuple(flows), farthest
-
-
-def _machine_bytes(update: Update) -> dict[int, float]:
-    """Bytes of the reduced shards behind each gateway of a rack."""
-    mapping, topology = update.pipeline.mapping, update.pipeline.machine.topology
-    result: dict[int, float] = {}
-    for replica in range(update.local):
-        for share in update.shares:
-            machine = (replica * mapping.ipus_per_replica + share.ipu) // topology.ipus_per_machine
-            shard = share.parameters * mapping.practice.gradient_bytes / update.local
-            result[machine] = result.get(machine, 0.0) + shard
-    return result
-
-
 def _optimizer(update: Update) -> list[Task]:
     """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
-    gateway = pipeline.machine.topology.gateway
     shards = update.local if practice.state_sharded else 1
     tasks: list[Task] = []
     for share in update.shares:
         elements = math.ceil(share.parameters / shards)
         cut: Cut = ((Part.WEIGHT_UPDATE, _update_s(update, elements)),) if elements else ()
-        if practice.state is StatePlace.STREAMING:
-            state = 2 * elements * sum(practice.moment_bytes)
-            cut = (*cut, (Part.STREAMING, state / gateway.streaming_bytes_per_s_per_ipu))
+        streams = practice.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
-            tasks.append(Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE))
+            flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
+            task = Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE)
+            tasks += _stateful(task, flows, len(tasks))
     hops = pipeline.machine.topology.ipus_per_rack
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
@@ -209,17 +180,22 @@ def _optimizer(update: Update) -> list[Task]:
     return tasks
 
 
+def _stateful(task: Task, state: tuple[Flow, ...], first: int) -> list[Task]:
+    """A weight update between loading its state and storing it, where that is in streaming memory."""
+    if not state:
+        return [task]
+    load = Task(TaskKind.HOST, "load state", task.where, (), flows=state, part=Part.STREAMING)
+    store = replace(load, name="store state", needs=(first + 1,))
+    return [load, replace(task, needs=(first,)), store]
+
+
 WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts that leave room for everything else
 
 
 def _update_s(update: Update, elements: int) -> float:
     """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
-    planned = rates(update.pipeline.machine, update.pipeline.workload)
-    target = planned.planner.target
-    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * target.chip.tiles))
-    found = optimizers.plan(update.optimizer, math.ceil(elements / parts), target.precision, target.chip)
-    return parts * total(found.supersteps, target.chip).total * planned.stretch / target.chip.clock_hz
-
-
-def _fixed(name: str, part: Part, seconds: float) -> Task:
-    return Task(TaskKind.SYNC, name, -1, ((part, seconds),), part=part)
+    planned = update.rates
+    chip = planned.planner.target.chip
+    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
+    cycles = planned.planner.updated(update.optimizer, math.ceil(elements / parts)).cycles
+    return parts * cycles.total * planned.stretch / chip.clock_hz

@@ -1,17 +1,22 @@
 """What each stage of a mapping asks of its IPU for one micro-batch, and what it sends on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
-from podsim.model.program import Cut, Part
+from podsim.model.program import Cut
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target, plans
+from podsim.tiles.plan import Planner, Target, plans, same_plans
+
+
+def computing(machine: Machine, practice: Practice) -> Machine:
+    """The machine as compute sees it: without the tiles that a practice sets aside for traffic."""
+    return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(practice.io_tiles)))
 
 
 def rates(machine: Machine, workload: Workload) -> Rates:
@@ -49,7 +54,7 @@ def stage_plans(
     workload: Workload, mapping: Mapping, machine: Machine, stage: Stage
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
-    target = Target(machine.chip, workload.precision)
+    target = Target(computing(machine, mapping.practice).chip, workload.precision)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
@@ -78,10 +83,11 @@ class _CostTable:
         return sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
 
     def _operator(self, operator: Operator) -> tuple[TileCost, TileCost]:
-        key = (operator.shape, operator.kind, operator.input_gradient)
-        if key not in self._known:
-            self._known[key] = self._cost(operator)
-        return self._known[key]
+        key = same_plans(operator)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._cost(operator)
+        return known
 
     def _cost(self, operator: Operator) -> tuple[TileCost, TileCost]:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
@@ -107,20 +113,3 @@ def busiest(work: tuple[StageWork, ...], *, forward_only: bool = False) -> Cut:
         total = item.forward if forward_only else item.forward + item.backward
         by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + total
     return max(by_ipu.values(), key=lambda c: c.total_s).cut
-
-
-def host_input_s(workload: Workload, mapping: Mapping, machine: Machine) -> float:
-    """Input of one micro-batch of every replica: the slowest of PCIe, the network and the servers [s] (Eq. 13)."""
-    topology, volume = machine.topology, workload.row_bytes * mapping.micro_batch
-    machines = max(1, -(-mapping.ipus // topology.ipus_per_machine))
-    a_machine = mapping.replicas / machines
-    return max(
-        volume / topology.gateway.pcie_bytes_per_s,
-        volume * max(1.0, a_machine) / topology.gateway.host_bytes_per_s,
-        volume * mapping.replicas / (machine.hosts * topology.hosts.server_bytes_per_s),
-    )
-
-
-def host_cut(seconds: float) -> Cut:
-    """Host input as a part of a step."""
-    return ((Part.HOST, seconds),)

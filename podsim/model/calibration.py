@@ -44,6 +44,18 @@ class CalibrationPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunBlocks:
+    """One published run between its evaluations: the log's training blocks in order, and what came before its start."""
+
+    point: str
+    run: int
+    init_s: float
+    blocks_s: tuple[float, ...]
+    source: str
+    locator: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FittedParameter:
     """One free parameter: value, relative standard error, prior."""
 

@@ -1,7 +1,7 @@
 """What one IPU can do: tiles, SRAM, exchange, links."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -118,3 +118,16 @@ class Chip:
         if self.exchange.bandwidth_bytes_per_s is not None:
             return self.exchange.bandwidth_bytes_per_s
         return self.exchange.receive_bytes_per_cycle * self.tiles * self.clock_hz
+
+    def without(self, io_tiles: int) -> "Chip":
+        """What is left for compute where so many tiles are set aside; totals stated for the chip shrink with them."""
+        if not io_tiles:
+            return self
+        left = (self.tiles - io_tiles) / self.tiles
+        stated, held = self.exchange.bandwidth_bytes_per_s, self.sram.bandwidth_bytes_per_s
+        return replace(
+            self,
+            tiles=self.tiles - io_tiles,
+            exchange=replace(self.exchange, bandwidth_bytes_per_s=stated and stated * left),
+            sram=replace(self.sram, bandwidth_bytes_per_s=held and held * left),
+        )

@@ -10,11 +10,16 @@ from podsim.model.quantity import Bytes, BytesPerS, Count, Dollars, Key, Positiv
 
 
 class Shape(StrEnum):
-    """How the members of a level are joined."""
+    """How the members of a level are joined: machines as the first three, generic fabrics as all but the ladder."""
 
     LADDER = "ladder"
     RING = "ring"
     SWITCH = "switch"
+    LINE = "line"
+    TORUS = "torus"
+    FULL = "full"
+    STAR = "star"
+    SHARED = "shared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ class Level:
     def __post_init__(self) -> None:
         if self.holds < 1 or self.holds & (self.holds - 1):
             raise ValueError("holds: must be a power of two, at least 1")
+        if self.shape not in (Shape.LADDER, Shape.RING, Shape.SWITCH):
+            raise ValueError(f"shape: a machine is joined as a ladder, ring or switch, not as {self.shape}")
         if self.shape is Shape.LADDER and not (self.rung_links and self.rail_links):
             raise ValueError("shape: a ladder needs rung_links and rail_links, both at least 1")
         if self.shape is not Shape.LADDER and not self.links_each:
@@ -66,12 +73,17 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host."""
+    """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host.
+
+    `streaming_bytes_per_s` is what all its IPUs together draw from streaming memory at most; None: nothing is lost
+    by sharing.
+    """
 
     streaming_bytes: Annotated[Bytes, Key("streaming_memory")]
     streaming_bytes_per_s_per_ipu: Annotated[BytesPerS, Key("streaming_bandwidth_per_ipu")]
     pcie_bytes_per_s: Annotated[BytesPerS, Key("pcie_bandwidth")]
     host_bytes_per_s: Annotated[BytesPerS, Key("host_bandwidth")]
+    streaming_bytes_per_s: Annotated[BytesPerS | None, Key("streaming_bandwidth")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

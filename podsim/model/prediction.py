@@ -4,6 +4,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 
 from podsim.model.mapping import Mapping
+from podsim.model.noise import NoiseReport
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate
 from podsim.model.training import Division
@@ -119,6 +120,7 @@ class Prediction:
     limited_by: str
     assumptions: tuple[str, ...]
     calibration: str
+    noise: NoiseReport | None = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

@@ -66,12 +66,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Tasks between two barriers; `repeat` equal blocks follow each other."""
+    """Tasks between two barriers; `repeat` equal blocks follow each other.
+
+    A pipeline block is one turn, or with `after` the whole of several: so many tasks at its end are not the pipeline's.
+    """
 
     name: str
     tasks: tuple[Task, ...]
     repeat: int = 1
     pipeline: bool = False
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,9 @@ class Practice:
     forward_evaluation: bool = False
     norm_span: Count = 1  # replicas that share batch-norm statistics
     returns_to_host: bool = False  # the framework returns to its host program after every weight update
+    prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
+    overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
+    io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
     layout: tuple[StageLayout, ...] = ()
 
 

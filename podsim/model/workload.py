@@ -212,7 +212,7 @@ class Operator:
 
     def flop(self, run: Pass, rows: int = 1) -> float:
         """Arithmetic of one pass over `rows` rows [FLOP]."""
-        shape = self.shape.at(rows)
+        shape = self.shape if rows == 1 else self.shape.at(rows)
         if run in (Pass.FORWARD, Pass.RECOMPUTE):
             return shape.flop
         if run is Pass.WEIGHT_GRADIENT:
@@ -249,11 +249,9 @@ class Unit:
 
     def active(self, practice: Practice) -> tuple[Operator, ...]:
         """The operators that run under a practice."""
-        return tuple(
-            operator
-            for operator in self.operators
-            if operator.option != "attention_dropout" or practice.attention_dropout
-        )
+        if practice.attention_dropout:
+            return self.operators
+        return tuple(operator for operator in self.operators if operator.option != "attention_dropout")
 
     def flop(self, run: Pass, rows: int = 1) -> float:
         """Arithmetic of one pass [FLOP]."""

@@ -58,6 +58,7 @@ def check(wanted: Wanted, topology: Topology, workload: str) -> None:
     if (wanted.replicas or 1) * size > topology.ipus:
         needed = (wanted.replicas or 1) * size
         faults.append(f"{wanted.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}")
+    faults += wanted.what_if.faults(topology.chip.tiles)
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
@@ -86,7 +87,7 @@ def choose(
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     machine, workload = question.machine, question.workload
     check(wanted, machine.topology, workload.name)
-    planner = Planner(workload, machine.topology, machine.sdk)
+    planner = Planner(workload, machine.topology, machine.sdk, wanted.what_if)
     if named is not None:
         _alone(named, wanted)
         mapping = published_mapping(planner, named)
@@ -95,12 +96,13 @@ def choose(
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
     mapping, choice = Search(question, planner, wanted, on_progress).run()
-    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(mapping))
+    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(planner, mapping))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:
     """Refuse a preset and parts of a mapping beside it."""
-    also = [f"--{item.name.replace('_', '-')}" for item in fields(wanted) if getattr(wanted, item.name) is not None]
+    names = [item.name for item in fields(wanted) if item.name != "what_if"]
+    also = [f"--{name.replace('_', '-')}" for name in names if getattr(wanted, name) is not None]
     if also:
         raise InputError(
             f"preset {named.name} gives the whole mapping: {' and '.join(also)} cannot be had beside it",
@@ -147,11 +149,11 @@ def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
     idle = planner.topology.ipus - mapping.ipus
     notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs stand idle under this mapping",) if idle else ()
-    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(mapping), *notes))
+    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *notes))
 
 
-def _storage(mapping: Mapping) -> tuple[str, ...]:
-    """What the practice decided that no flag did."""
+def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
+    """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
     moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
     sharded = ", sharded over the replicas of a rack" if practice.state_sharded else ""
@@ -161,4 +163,5 @@ def _storage(mapping: Mapping) -> tuple[str, ...]:
             f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
+        *planner.what_if.said(practice),
     )

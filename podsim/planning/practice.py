@@ -1,6 +1,7 @@
 """Which published practice a mapping follows, and what to fall back on where none was published."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from podsim.errors import InputError, MissingParameter
 from podsim.lowering import layout
@@ -10,6 +11,65 @@ from podsim.model.prediction import MemoryFit
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.model.workload import Workload
 from podsim.tiles import memory
+
+IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """What is to be otherwise than practice has it; None leaves it."""
+
+    schedule: Schedule | None = None
+    prefetch: int | None = None
+    overlap: bool = False
+    io_tiles: int | None = None
+
+    def of(self, practice: Practice) -> Practice:
+        """The practice with that changed."""
+        overlaps = self.overlap or practice.overlaps_reduction
+        io_tiles = practice.io_tiles if self.io_tiles is None else self.io_tiles
+        return replace(
+            practice,
+            schedule=self.schedule or practice.schedule,
+            prefetch=practice.prefetch if self.prefetch is None else self.prefetch,
+            overlaps_reduction=overlaps,
+            io_tiles=IO_TILES if overlaps and self.io_tiles is None and not io_tiles else io_tiles,
+        )
+
+    def faults(self, tiles: int) -> Iterator[str]:
+        """What no chip of so many tiles can do."""
+        if self.prefetch is not None and self.prefetch < 0:
+            yield f"--prefetch must be at least 0, not {self.prefetch}"
+        io_tiles = self.io_tiles if self.io_tiles is not None else IO_TILES if self.overlap else 0
+        if not 0 <= io_tiles < tiles:
+            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {io_tiles}"
+        if self.overlap and self.io_tiles == 0:
+            yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
+
+    def said(self, practice: Practice) -> Iterator[str]:
+        """How a changed practice differs from what was published."""
+        if self.schedule is not None:
+            yield f"what if: schedule {practice.schedule}, as asked"
+        if self.prefetch is not None:
+            yield f"what if: inputs of {practice.prefetch} micro-batches loaded ahead, as asked"
+        if self.overlap:
+            yield "what if: gradients are reduced while other IPUs still run backward, as asked"
+        if self.io_tiles is not None or self.overlap:
+            yield f"what if: {practice.io_tiles} of the tiles set aside for traffic, the rest compute"
+
+
+AS_PRACTISED = WhatIf()
+
+
+def what_if(
+    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
+) -> WhatIf:
+    """As flags say it; InputError where there is no such schedule."""
+    if schedule is not None and schedule not in tuple(Schedule):
+        known = ", ".join(Schedule)
+        raise InputError(f'schedule is "{schedule}"', code="bad-value", context=[f"known: {known}"])
+    order = None if schedule is None else Schedule(schedule)
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
 def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
@@ -66,14 +126,21 @@ def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, repl
 class Planner:
     """Builds mappings of one workload on one machine, the split of layers computed once for each replica size."""
 
-    def __init__(self, workload: Workload, topology: Topology, sdk: str) -> None:
+    def __init__(self, workload: Workload, topology: Topology, sdk: str, what_if: WhatIf = AS_PRACTISED) -> None:
         self.workload, self.topology, self.sdk = workload, topology, sdk
+        self.what_if = what_if
         self._stages: dict[tuple[str, int], tuple[Stage, ...]] = {}
 
     def mapping(
         self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> Mapping:
-        """A mapping that follows a practice."""
+        """A mapping that follows a practice but for what is to be otherwise."""
+        practice, tiles = self.what_if.of(practice), self.topology.chip.tiles
+        if practice.io_tiles >= tiles:
+            raise InputError(
+                f"practice {practice.name} sets {practice.io_tiles:,} tiles aside, the chip has {tiles:,}",
+                code="bad-mapping",
+            )
         key = (practice.name, ipus_per_replica)
         if key not in self._stages:
             self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from podsim.engines import analytic
 from podsim.errors import Infeasible, InputError, PodsimError
+from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
-from podsim.planning.practice import Planner
+from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 
@@ -30,6 +31,7 @@ class Wanted:
     micro_batch: int | None = None
     accumulation: int | None = None
     global_batch: int | None = None
+    what_if: WhatIf = AS_PRACTISED
 
 
 @dataclass
@@ -100,7 +102,7 @@ class Search:
         """Replicas that fill the machine, or as fixed; 0 where the split is not legal."""
         ipus = self.question.machine.topology.ipus
         replicas = self.wanted.replicas or ipus // size
-        if replicas * size <= ipus and size + 1 <= max(2, len(self.question.workload.units)):
+        if replicas * size <= ipus and size <= most_ipus(self.question.workload):
             return replicas
         self.rejected["do not divide"] += 1
         return 0

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podsim.convergence.samples import Samples, to_converge
-from podsim.lowering.lower import lower, lower_evaluation
+from podsim.engines.base import Engine
+from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
@@ -14,12 +15,10 @@ from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle
 from podsim.model.workload import Workload
-from podsim.predicting import intervals
+from podsim.predicting import intervals, steady
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
-
-Engine = Callable[[StepProgram, Fabric], StepTimeline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +44,26 @@ class Question:
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:
     """One weight update."""
-    program = lower(
-        question.workload, mapping, question.machine, question.fabric,
-        optimizer=question.optimizer, folded=question.folded,
-    )  # fmt: skip
-    return question.engine(program, question.fabric)
+
+    def program(micro_batches: int) -> StepProgram:
+        return lower(
+            question.workload, replace(mapping, accumulation=micro_batches), question.machine, question.fabric,
+            optimizer=question.optimizer, folded=question.folded,
+        )  # fmt: skip
+
+    return _timed(question, mapping, program, mapping.accumulation)
+
+
+def _timed(
+    question: Question, mapping: Mapping, program: Callable[[int], StepProgram], micro_batches: int
+) -> StepTimeline:
+    """So many micro-batches; where nothing separates them, as many as it takes to see a period."""
+
+    def time(count: int) -> StepTimeline:
+        return question.engine(program(count), question.fabric)
+
+    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
+    return steady.run(time, micro_batches, far) if far else time(micro_batches)
 
 
 def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
@@ -62,9 +76,16 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
         return 0.0
     if not mapping.practice.forward_evaluation:
         return math.ceil(benchmark.evaluation_samples / mapping.global_batch) * step_s
+    each = mapping.micro_batch * mapping.replicas
     rows = math.ceil(benchmark.evaluation_samples / mapping.samples_per_row)
-    program = lower_evaluation(question.workload, mapping, question.machine, question.fabric, rows=rows)
-    return question.engine(program, question.fabric).step_s
+
+    def program(micro_batches: int) -> StepProgram:
+        return lower_evaluation(
+            question.workload, mapping, question.machine, question.fabric, rows=micro_batches * each,
+            folded=question.folded,
+        )  # fmt: skip
+
+    return _timed(question, mapping, program, math.ceil(rows / each)).step_s
 
 
 def samples(question: Question, batch: int) -> Samples:
@@ -115,7 +136,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         run=_run(question, beat, need),
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
-        memory_relief=memory.relief(held, machine.chip),
+        memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters),

@@ -1,10 +1,13 @@
 """How sure an answer is: 90 % intervals and grades."""
 
 import math
+from collections.abc import Sequence
+from functools import cache
 
 from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
 from podsim.model.machine import Machine
+from podsim.model.prediction import Run
 from podsim.model.quantity import Estimate, Grade
 from podsim.predicting.run import Pace, run, stop_samples
 
@@ -48,6 +51,11 @@ def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float]
     """
     import numpy as np
 
+    @cache  # runs end at an evaluation, so many end alike
+    def ended(done_samples: float) -> tuple[float, float]:
+        done = run(pace, done_samples)
+        return done.total_s, _inside_s(pace, done)
+
     spread, grade, beyond = step
     runs = max(3, pace.benchmark.runs_scored)
     stream = np.random.default_rng(np.random.SeedSequence(seed))
@@ -55,23 +63,34 @@ def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float]
     seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
     scores = []
     for (slower, more), luck in zip(doubt.tolist(), seeds.tolist(), strict=True):
-        times = sorted(_run_s(pace, samples.mean * math.exp(more + own), math.exp(slower)) for own in luck)
+        needed = (samples.mean * math.exp(more + own) for own in luck)
+        ends = (ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed)
+        times = sorted(total_s + inside_s * (math.exp(slower) - 1) for total_s, inside_s in ends)
         scores.append(sum(times[1:-1]) / (runs - 2))
-    low, high = np.quantile(scores, (0.05, 0.95))
+    ordered = sorted(scores)
     return Estimate(
         value=float(np.mean(scores)),
-        low=float(low),
-        high=float(high),
+        low=quantile(ordered, 0.05),
+        high=quantile(ordered, 0.95),
         grade=worst(grade, samples.grade),
         beyond=max(beyond, samples.beyond),
     )
 
 
-def _run_s(pace: Pace, needed: float, slower: float) -> float:
-    """One run's time when every step takes `slower` times as long [s]."""
-    done = run(pace, stop_samples(pace.benchmark, pace.interval_samples, needed))
-    inside = done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
-    return done.total_s + inside * (slower - 1)
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value below which that share of two or more ordered values lies, linear between two: as np.quantile has it.
+
+    By itself, since np.quantile loads numpy.ma for it.
+    """
+    at = share * (len(ordered) - 1)
+    first = min(math.floor(at), len(ordered) - 2)
+    low, high, part = ordered[first], ordered[first + 1], at - first
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
+
+
+def _inside_s(pace: Pace, done: Run) -> float:
+    """What a run spends at the pace of its steps [s]."""
+    return done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
 
 
 def given_samples(pace: Pace, count: float, step: tuple[float, Grade, float]) -> Estimate:
@@ -79,7 +98,7 @@ def given_samples(pace: Pace, count: float, step: tuple[float, Grade, float]) ->
     spread, grade, beyond = step
     done = run(pace, count)
     estimate = lognormal(1.0, spread, grade, beyond)
-    inside = done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
+    inside = _inside_s(pace, done)
     rest = done.total_s - inside
     return Estimate(
         value=done.total_s,

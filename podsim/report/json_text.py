@@ -1,25 +1,37 @@
 """Results as JSON: straight from the model types, SI numbers, never NaN, always in the same order."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from podsim.model.chip import Chip, Precision
-from podsim.model.fabric import Topology
-from podsim.model.mapping import Mapping as TrainingMapping
-from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
-from podsim.model.operator_report import OperatorReport
-from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
-from podsim.model.quantity import Provenance
-from podsim.model.ranking import OperatorRanking
-from podsim.model.trace import Trace
-from podsim.model.validation import FitReport, FreezeReport, Validation
-from podsim.model.workload import Pass, Workload
+from podsim.model.chip import Precision
+from podsim.model.workload import Pass
 from podsim.report.version import version
+
+if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
+    from collections.abc import Iterable
+
+    from podsim.model.chip import Chip
+    from podsim.model.collective import CollectiveReport
+    from podsim.model.fabric import Topology
+    from podsim.model.generic import GenericFabric
+    from podsim.model.goodput import GoodputReport
+    from podsim.model.mapping import Mapping as TrainingMapping
+    from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
+    from podsim.model.noise import NoiseFit
+    from podsim.model.operator_report import OperatorReport
+    from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
+    from podsim.model.quantity import Provenance
+    from podsim.model.ranking import OperatorRanking
+    from podsim.model.trace import Trace
+    from podsim.model.validation import FitReport, FreezeReport, Validation
+    from podsim.model.workload import Workload
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -74,7 +86,37 @@ def prediction(p: Prediction) -> str:
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
+        **({"noise": plain(p.noise)} if p.noise else {}),
     })  # fmt: skip
+
+
+def goodput(report: GoodputReport) -> str:
+    """`podsim goodput --json`, schema podsim.goodput/1; shares are fractions."""
+    run, cost = report.run, report.cost
+    told = ("workload", "topology", "chip", "ipus", "step_s", "interval_s", "searched", "runs", "seed")
+    simulated = ("goodput", "finish_s", "failures", "lost")
+    return text("goodput", {
+        **{name: plain(getattr(report, name)) for name in told},
+        "work_s": plain(run.work_s),
+        **{name: plain(getattr(report, name)) for name in simulated},
+        "checkpoint": {"total_s": plain(cost.total_s), "load_s": plain(cost.load_s), **_fields(cost)},
+        "restart": {"detect_s": plain(run.detect_s), "init_s": plain(report.init_s), "total_s": plain(run.restart_s)},
+        "spares": run.spares,
+        "mean_time_between_failures_s": plain(1 / run.failures_per_s),
+        "parts": plain(run.parts),
+        "grade": "assumed",
+        "tried": plain(report.tried),
+        "assumptions": plain(report.assumptions),
+    })  # fmt: skip
+
+
+def noise_fit(found: NoiseFit) -> str:
+    """`podsim calibrate --noise --json`, schema podsim.noise-fit/1."""
+    return text("noise-fit", _fields(found))
+
+
+def _fields(value: Any) -> dict[str, Json]:  # noqa: ANN401  (any dataclass)
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def _run(run: Run) -> dict[str, Json]:
@@ -249,6 +291,11 @@ def ranking(value: OperatorRanking) -> str:
     return text("operators", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
 
 
+def collective(value: CollectiveReport) -> str:
+    """`podsim collective --json`, schema podsim.collective/1."""
+    return text("collective", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
+
+
 def trace(value: Trace) -> str:
     """`podsim trace --json`, schema podsim.trace/1; the viewers want podsim.report.chrome_trace instead."""
     return text("trace", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
@@ -261,6 +308,31 @@ def topology(value: Topology, document: Sourced, measures: Mapping[str, object])
         "topology": plain(value),
         **{name: plain(measure) for name, measure in measures.items()},
         "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def fabric(value: GenericFabric, document: Sourced, measures: Mapping[str, object]) -> str:
+    """`podsim topology show --json` of a generic fabric, schema podsim.fabric-report/1."""
+    return text("fabric-report", {
+        "ranks": value.endpoints,
+        "fabric": plain(value),
+        **{name: plain(measure) for name, measure in measures.items()},
+        "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def topologies(machines: Mapping[str, Topology], fabrics: Mapping[str, GenericFabric]) -> str:
+    """`podsim topology list --json`: machines, and fabrics without chips."""
+    return text("topologies", {
+        "topologies": [
+            {"name": name, "title": value.title, "chip": value.chip.name, "ipus": value.ipus,
+             "machines": value.machines, "racks": value.racks} for name, value in machines.items()
+        ],
+        "fabrics": [
+            {"name": name, "title": value.title, "ranks": value.endpoints,
+             "levels": [{"name": level.name, "shape": level.shape.value, "holds": level.members}
+                        for level in value.levels]} for name, value in fabrics.items()
+        ],
     })  # fmt: skip
 
 

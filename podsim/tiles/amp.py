@@ -111,9 +111,8 @@ def _row_cycles(amp: Amp, rows: Array, *, zeroing: bool) -> Array:
         if zeroing:
             cycles = cycles + 2 + (8 if amp.units == 16 else 4) * rows
     else:
-        many = (37 if zeroing else 38) + 4 * (rows - 3)
-        cycles = np.where(rows >= 3, many, np.where(rows == 1, 31, 40) + (1 if zeroing else 2))
-        cycles = cycles - (7 if amp.wide else 0)
+        less = (1 if zeroing else 0) + (7 if amp.wide else 0)
+        cycles = np.where(rows >= 3, (26 - less) + 4 * rows, np.where(rows == 1, 33 - less, 42 - less))
     return np.where(rows > 0, cycles, 0.0)
 
 

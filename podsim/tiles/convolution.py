@@ -23,13 +23,15 @@ def plan(
     overhead_cycles: float = OVERHEAD_CYCLES,
     relax: bool = False,
     price_copies: bool = True,
+    rivals: bool = True,
     name: str = "",
 ) -> TilePlan:
     """How one pass of a convolution runs: the cheapest of the transforms, vertices and splits that fit.
 
     With `price_copies` false the choice takes no account of the cycles of copies, which the plan then still pays. The
     library of SDK 1.0 chose so, to judge by first convolutions on GC2 (jia-2019, table 5.5). `relax` doubles the bound
-    on temporary bytes up to twice the SRAM, then drops it, as poplibs does.
+    on temporary bytes up to twice the SRAM, then drops it, as poplibs does. `rivals` false leaves out the plans that
+    lost.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def plan(
     _check_groups(shape)
     request = Request(chip, available_memory, overhead_cycles, relax, price_copies)
     evaluated, limit = search(tuple(_ways(Layer(shape, precision, chip), run)), request)
-    return write(evaluated, limit, request, name=name, flop=shape.flop)
+    return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 
 def _check_groups(shape: Conv) -> None:

@@ -18,6 +18,7 @@ from podsim.model.workload import Gather
 from podsim.tiles import vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, call, checked, fitted, spread, step
+from podsim.tiles.splitting import distinct
 
 Array = npt.NDArray[np.float64]
 
@@ -80,12 +81,14 @@ def plan(
     available_memory: float = 0.6,
     rearranged: bool = True,
     overhead_cycles: float = FRAMEWORK_CYCLES,
+    rivals: bool = True,
     name: str = "gather",
 ) -> TilePlan:
     """Rows of a table looked up: the table goes to the tiles that look up, what they find to where it belongs.
 
     `rearranged` brings table and result from and to the order of elementwise operators. Raises Infeasible where no
-    split's temporary bytes fit the share `available_memory` of the SRAM, or the table does not fit the chip.
+    split's temporary bytes fit the share `available_memory` of the SRAM, or the table does not fit the chip. `rivals`
+    false leaves out the plans that lost.
     """
     ask = _ask(name, shape, precision, chip, available_memory)
     size = ask.size
@@ -94,7 +97,7 @@ def plan(
     if rearranged:
         before = (*before, _other_order(shape.table * shape.width, size, chip))
         after = (_other_order(shape.lookups * shape.width, size, chip),)
-    return _chosen(ask, _look_up, before, after)
+    return _chosen(ask, _look_up, before, after, rivals)
 
 
 def scatter_add(
@@ -105,6 +108,7 @@ def scatter_add(
     available_memory: float = 0.6,
     rearranged: bool = True,
     overhead_cycles: float = FRAMEWORK_CYCLES,
+    rivals: bool = True,
     name: str = "scatter-add",
 ) -> TilePlan:
     """`lookups` rows added into a table: each tile goes through the rows, partial tables are summed and added.
@@ -119,7 +123,7 @@ def scatter_add(
     if rearranged:
         before = (*before, _other_order(table + shape.lookups * shape.width, size, chip))
         after = (*after, _other_order(table, size, chip))
-    return _chosen(ask, _add_up, before, after)
+    return _chosen(ask, _add_up, before, after, rivals)
 
 
 def _ask(name: str, shape: Gather, precision: Precision, chip: Chip, available_memory: float) -> _Ask:
@@ -154,7 +158,7 @@ def _candidates(ask: _Ask, serial: int) -> _Candidates:
 def _cuts(count: int, most: int) -> Array:
     """Numbers of parts that differ in the largest part."""
     parts = np.arange(1, min(count, most) + 1)
-    return np.unique(-(-count // -(-count // parts))).astype(np.float64)
+    return distinct((-(-count // -(-count // parts))).astype(np.float64))
 
 
 def _thread(cycles: Array, chip: Chip) -> Array:
@@ -211,7 +215,7 @@ def _add_up(these: _Candidates, ask: _Ask) -> tuple[tuple[_Part, ...], Array]:
 
 
 def _chosen(
-    ask: _Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], after: tuple[Superstep, ...]
+    ask: _Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], after: tuple[Superstep, ...], rivals: bool
 ) -> TilePlan:
     """The cheapest candidate whose temporary bytes fit, with the look-ups in as few serial parts as that takes."""
     serial = 1
@@ -239,7 +243,7 @@ def _chosen(
         flop=float(ask.shape.lookups * ask.shape.width) if supersteps is _add_up else 0.0,
         sram_bytes_per_tile=fitted(ask.name, {"operands": float(table), "temporary": float(temporary[best])}, ask.chip),
         tiles_used=int(np.prod([of[best] for of in these.splits])),
-        alternatives=_lost(these, cycles, temporary, fitting, best),
+        alternatives=_lost(these, cycles, temporary, fitting, best) if rivals else (),
     )
 
 

@@ -1,5 +1,7 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
+from dataclasses import replace
+
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
@@ -8,18 +10,20 @@ from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Unit, Workload
 from podsim.tiles.cost import ELEMENT_BYTES
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.plan import Planner, Target, same_plans
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
-    """Whether every IPU of a replica holds its share (Eq. 19)."""
+    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19)."""
+    topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    held = tuple(_ipu(workload, mapping, topology, ipu) for ipu in ipus)
+    planner = Planner(Target(topology.chip, workload.precision))
+    held = tuple(_ipu(planner, mapping, topology, ipu) for ipu in ipus)
     streaming = 0.0
     if mapping.state is StatePlace.STREAMING:
-        streaming = max(_state_bytes(mapping, topology, ipu) for ipu in ipus)
+        streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
     return MemoryFit(
         capacity_bytes=topology.chip.sram_bytes,
@@ -51,10 +55,10 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     )
 
 
-def _ipu(workload: Workload, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
+def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
-    element = ELEMENT_BYTES[workload.precision]
+    element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
     return StageMemory(
         ipu=ipu,
@@ -62,10 +66,10 @@ def _ipu(workload: Workload, mapping: Mapping, topology: Topology, ipu: int) -> 
         by_category={
             "weights": float(parameters * element),
             "gradients": float(parameters * mapping.practice.gradient_bytes),
-            "optimizer_state": _state_bytes(mapping, topology, ipu) if on_chip else 0.0,
+            "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
             "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
             "working": max(_working_bytes(mapping, stage, element) for stage in stages),
-            "exchange_buffers": max(_exchange_bytes(workload, mapping, topology, stage) for stage in stages),
+            "exchange_buffers": max(_exchange_bytes(planner, mapping, stage) for stage in stages),
             "code": CODE_SHARE * topology.chip.sram_bytes,
         },
     )
@@ -75,11 +79,11 @@ def _parameters(mapping: Mapping, ipu: int) -> int:
     return sum(unit.parameters for stage in mapping.stages if stage.ipu == ipu for unit in stage.units)
 
 
-def _state_bytes(mapping: Mapping, topology: Topology, ipu: int) -> float:
+def _state_bytes(mapping: Mapping, topology: Topology, parameters: int) -> float:
     """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards (Eq. 20)."""
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
     shards = in_rack if mapping.practice.state_sharded else 1
-    return _parameters(mapping, ipu) * sum(mapping.practice.moment_bytes) / shards
+    return parameters * sum(mapping.practice.moment_bytes) / shards
 
 
 def in_flight(mapping: Mapping, stage: Stage) -> int:
@@ -117,11 +121,10 @@ def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     return float(largest * mapping.micro_batch * element)
 
 
-def _exchange_bytes(workload: Workload, mapping: Mapping, topology: Topology, stage: Stage) -> float:
+def _exchange_bytes(planner: Planner, mapping: Mapping, stage: Stage) -> float:
     """Operands, weights and partial sums that the largest operator of a stage holds beside them, on every tile."""
-    planner = Planner(Target(topology.chip, workload.precision))
-    operators = (operator for unit in stage.units for operator in unit.active(mapping.practice))
-    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in operators), default=0.0)
+    alike = {same_plans(operator): operator for unit in stage.units for operator in unit.active(mapping.practice)}
+    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in alike.values()), default=0.0)
 
 
 def _held_bytes(planner: Planner, operator: Operator, rows: int) -> float:

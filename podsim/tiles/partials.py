@@ -5,6 +5,7 @@ cycles. Every function takes arrays of equal shape and returns one.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,15 @@ TWO_STAGES, THREE_STAGES = 16, 125  # depths from which a sum takes two and thre
 
 def stages(depth: Array) -> tuple[Array, Array, Array]:
     """Partials summed in each of at most three stages of nearly equal depth; 1 where a stage is left out."""
+    first, second, third = _stages(1 << int(depth.max()).bit_length())
+    at = depth.astype(np.intp)
+    return first[at], second[at], third[at]
+
+
+@cache
+def _stages(below: int) -> tuple[Array, Array, Array]:
+    """The stages of every whole depth below a bound: few, and each is met in hundreds of cuts."""
+    depth = np.maximum(np.arange(below, dtype=np.float64), 1)
     count = np.where(depth < TWO_STAGES, 1, np.where(depth < THREE_STAGES, 2, 3))
     root = np.ceil(np.round(depth ** (1 / count), 9))
     first = np.where(count == 1, depth, root)

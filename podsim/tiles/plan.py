@@ -6,8 +6,8 @@ from typing import ClassVar, Protocol, TypeVar
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream
-from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, vector
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream
+from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, update, vector
 from podsim.tiles.supersteps import Cycles, total
 
 T = TypeVar("T")
@@ -59,10 +59,20 @@ class Planner:
     def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
         """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
-        key = (operator.shape, operator.kind, operator.input_gradient, same, rows)
-        if key not in self._mine:
-            self._mine[key] = self._remembered(key, operator, same, rows)
-        return self._mine[key]
+        key = (*same_plans(operator), same, rows)
+        known = self._mine.get(key)
+        if known is None:
+            known = self._mine[key] = self._remembered(key, operator, same, rows)
+        return known
+
+    def updated(self, optimizer: str, parameters: int) -> Planned:
+        """Cycles and bytes of one update of so many weights."""
+        key = (optimizer, parameters)
+        known = self._mine.get(key)
+        if known is None:
+            found = update.plan(optimizer, parameters, self.target.precision, self.target.chip)
+            known = self._mine[key] = self._together((found,))
+        return known
 
     def _remembered(self, key: object, operator: Operator, run: Pass, rows: int) -> Planned:
         # A vector operator is planned sooner than a file is read.
@@ -73,15 +83,22 @@ class Planner:
         return self._memo.remember(key, Planned, lambda: self._planned(operator, run, rows))
 
     def _planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
-        found = plans(operator, run, rows, self.target)
+        return self._together(plans(operator, run, rows, self.target))
+
+    def _together(self, found: tuple[TilePlan, ...]) -> Planned:
         return Planned(
             sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
             max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
         )
 
 
+def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool]:
+    """What tells operators with different plans apart; the layers of a model repeat most of theirs."""
+    return operator.shape, operator.kind, operator.input_gradient
+
+
 def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:
-    """The plans of one pass of an operator over `rows` rows, in order; none where the pass has nothing to do."""
+    """The plans of one pass of an operator over `rows` rows, in order, without rivals; none where it has no work."""
     shape = operator.shape.at(rows)
     if run is Pass.WEIGHT_GRADIENT:
         return _weight_gradient(operator, shape, target)
@@ -107,6 +124,7 @@ def _product(
         available_memory=target.available_memory,
         rearranged=rearranged,
         relax=True,
+        rivals=False,
         name=operator.name + suffix,
     )
 
@@ -127,9 +145,8 @@ def _weight_gradient(
     if not shape.parameters:
         return ()
     if isinstance(shape, Gather):
-        found = gather.scatter_add(
-            shape, target.precision, target.chip, overhead_cycles=0.0, name=f"{operator.name} gradient"
-        )
+        title = f"{operator.name} gradient"
+        found = gather.scatter_add(shape, target.precision, target.chip, overhead_cycles=0.0, rivals=False, name=title)
         return (found,)
     if isinstance(shape, Stream):
         return ()
@@ -152,12 +169,14 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
         target.chip,
         available_memory=target.available_memory,
         relax=True,
+        rivals=False,
         name=operator.name,
     )
 
 
 def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
-    return gather.plan(shape, target.precision, target.chip, overhead_cycles=0.0, name=operator.name)
+    precision, chip = target.precision, target.chip
+    return gather.plan(shape, precision, chip, overhead_cycles=0.0, rivals=False, name=operator.name)
 
 
 def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:

@@ -31,12 +31,14 @@ def plan(
     rearranged: tuple[str, ...] = (),
     overhead_cycles: float = OVERHEAD_CYCLES,
     relax: bool = False,
+    rivals: bool = True,
     name: str = "",
 ) -> TilePlan:
     """How a product runs: the right operand's columns stream as the field, or the left one's rows after rearranging.
 
     `rearranged` names operands ("left", "right", "output") that are not in the planner's order; `operand_ready` false
     is both operands. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it, as poplibs does.
+    `rivals` false leaves out the plans that lost.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def plan(
         raise InputError(f"a product has operands {', '.join(OPERANDS)}, not {', '.join(sorted(copied))}")
     request = Request(chip, available_memory, overhead_cycles, relax)
     evaluated, limit = search(_ways(shape, precision, chip, copied), request)
-    return write(evaluated, limit, request, name=name, flop=shape.flop)
+    return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 
 def check_memory(share: float) -> None:

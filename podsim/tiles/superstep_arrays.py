@@ -82,6 +82,8 @@ def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
 
 def halo(outputs: Array, kernel: Array, problem: Problem, stride: int) -> Array:
     """Inputs that a run of outputs needs along one edge."""
+    if stride == problem.spread == problem.kernel_height == problem.kernel_width == 1:
+        return outputs
     return np.ceil(((outputs - 1) * stride + (kernel - 1) * problem.dilation + 1) / problem.spread)
 
 

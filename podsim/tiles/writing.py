@@ -15,8 +15,10 @@ from podsim.tiles.superstep_arrays import Splits, SuperstepArray, held, memory_b
 RIVALS = 6  # plans kept that were not chosen
 
 
-def plan(evaluated: list[Evaluated], limit_bytes: float, request: Request, *, name: str, flop: float) -> TilePlan:
-    """The cheapest cut of all evaluated that fits the limit, with its rivals."""
+def plan(
+    evaluated: list[Evaluated], limit_bytes: float, request: Request, *, name: str, flop: float, rivals: bool = True
+) -> TilePlan:
+    """The cheapest cut of all evaluated that fits the limit, with its rivals where they are wanted."""
     chosen, at = _cheapest(evaluated, limit_bytes)
     problem, vertex = chosen.problem, chosen.vertex
     one = chosen.cuts.take(np.array([at]))
@@ -35,7 +37,7 @@ def plan(evaluated: list[Evaluated], limit_bytes: float, request: Request, *, na
         tiles_used=int(tiles.sum()),
         layout_in=f"{problem.channels_in} in groups of {vertex.in_grain}",
         layout_out=f"{problem.channels_out} in groups of {vertex.out_grain}",
-        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes)),
+        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes)) if rivals else (),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.model.fabric import Shape
 
@@ -21,24 +21,44 @@ class Edge:
     links: int
 
 
+IPU: Final = "ipu"
+GATEWAY: Final = "gateway"
+SWITCH: Final = "switch"
+HOST: Final = "host"
+DDR: Final = "ddr"
+SRAM: Final = "sram"
+NETWORK: Final = "network"
+"""What servers and the host ports of all gateways are plugged into."""
+
+
 def ipu(number: int) -> str:
     """Node name of an IPU."""
-    return f"ipu{number}"
+    return f"{IPU}{number}"
 
 
 def gateway(number: int) -> str:
     """Node name of a machine's gateway."""
-    return f"gateway{number}"
+    return f"{GATEWAY}{number}"
 
 
 def switch(number: int) -> str:
     """Node name of a GW-Link switch."""
-    return f"switch{number}"
+    return f"{SWITCH}{number}"
 
 
 def host(number: int) -> str:
     """Node name of a server."""
-    return f"host{number}"
+    return f"{HOST}{number}"
+
+
+def ddr(number: int) -> str:
+    """Node name of the streaming memory behind a gateway."""
+    return f"{DDR}{number}"
+
+
+def sram(number: int) -> str:
+    """Node name of the far end of an IPU's streams."""
+    return f"{SRAM}{number}"
 
 
 def loops(topology: Topology) -> bool:

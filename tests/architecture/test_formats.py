@@ -19,6 +19,9 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.generic import GenericFabric
+from podsim.model.goodput import Failures
+from podsim.model.noise import Noise
 from podsim.model.quantity import Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -29,12 +32,15 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 ROOTS: dict[str, type] = {
     "chip": Chip,
     "topology": Topology,
+    "fabric": GenericFabric,
     "family": FamilyFile,
     "workload": WorkloadFile,
     "convergence": Convergence,
     "points": PointsFile,
     "parameters": ParameterSet,
     "frozen": FrozenFile,
+    "noise": Noise,
+    "failures": Failures,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -1,18 +1,23 @@
-"""What an answer costs in tasks, events and solves, which do not jitter."""
+"""What an answer costs in tasks, events, solves and plans, which do not jitter."""
 
+import tomllib
 from dataclasses import replace
 
 import pytest
 import simpy
 from engines.worlds import published
 
+from podsim import api
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
-from podsim.files import catalog
+from podsim.files import cache, catalog, load
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
+from podsim.model.workload import Pass
 from podsim.physics import links
+from podsim.tiles import plan as planning
+from podsim.tiles.plan import Planner
 from podsim.topology.fabric import build
 
 
@@ -112,3 +117,64 @@ def test_the_analytic_engine_solves_each_group_of_flows_once(monkeypatch):
     monkeypatch.setattr(analytic, "alone_s", lambda flows, capacities: solved.append(flows) or 1.0)
     analytic.run(program, fabric)
     assert len(solved) == len(distinct(program)) == len(set(solved))
+
+
+class Calls:
+    """Arguments of every call of a function that stays what it is."""
+
+    def __init__(self, patch, owner, name, of):
+        self.seen, function = [], getattr(owner, name)
+
+        def recorded(*arguments):
+            self.seen.append(of(*arguments))
+            return function(*arguments)
+
+        patch.setattr(owner, name, recorded)
+
+    @property
+    def distinct(self):
+        return set(self.seen)
+
+
+@pytest.fixture
+def nothing_known(monkeypatch):
+    """As in a process that starts, with no cache folder."""
+    monkeypatch.setenv("PODSIM_CACHE", "")
+    monkeypatch.setattr(Planner, "_known", {})
+    monkeypatch.setattr(Planner, "memo_of", None)
+    cache._shelf.cache_clear()
+    load._tables.cache_clear()
+    yield monkeypatch
+    cache._shelf.cache_clear()
+
+
+def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
+    """BERT on 512 IPUs: 24 layers and 8 splits of them ask for one layer, embedding and heads, in 2 micro-batches."""
+    made = Calls(
+        nothing_known, planning, "plans", lambda operator, run, rows, _: (*planning.same_plans(operator), run, rows)
+    )
+    asked = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
+    api.predict("bert", pod=512)
+    assert len(made.seen) == len(made.distinct) <= 200
+    assert len(asked.seen) <= 2500
+
+
+def test_plans_of_a_workload_come_without_those_that_lost(gc200):
+    workload = catalog.workload("bert").value
+    target = planning.Target(gc200, workload.precision)
+    found = [one for o in workload.units[1].operators for run in Pass for one in planning.plans(o, run, 1, target)]
+    assert len(found) >= 30
+    assert not any(one.alternatives for one in found)
+
+
+def test_a_search_solves_each_group_of_flows_once(nothing_known):
+    """Micro-batches of different sizes send different boundaries and the same gradients."""
+    alone = Calls(nothing_known, analytic, "alone_s", lambda flows, _: flows)
+    api.predict("bert", pod=512, engine="analytic")
+    assert 100 <= len(alone.seen) == len(alone.distinct) <= 250
+
+
+def test_a_file_is_parsed_once_however_many_machines_extend_it(nothing_known):
+    parsed = Calls(nothing_known, tomllib, "loads", lambda text: text)
+    api.predict("bert", pod=512, engine="analytic")
+    assert 5 <= len(parsed.seen) == len(parsed.distinct) <= 12

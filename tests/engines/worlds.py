@@ -17,6 +17,7 @@ from podsim.model.program import StepProgram
 from podsim.model.training import (
     Benchmark,
     Convergence,
+    Division,
     EvaluationStyle,
     Practice,
     Recompute,
@@ -27,6 +28,7 @@ from podsim.model.training import (
 from podsim.model.workload import Kind, Matmul, Operator, Stream, Unit, Workload
 from podsim.planning import choose
 from podsim.planning.practice import Planner
+from podsim.predicting.assemble import Engine, Question
 from podsim.topology.fabric import Fabric, build
 
 FITTED = {
@@ -196,9 +198,21 @@ class World:
         """One weight update."""
         return lower(self.workload, self.mapping, self.machine, self.fabric, optimizer=self.optimizer, folded=folded)
 
-    def evaluation(self, rows: int) -> StepProgram:
+    def evaluation(self, rows: int, *, folded: bool = True) -> StepProgram:
         """A forward-only pass over `rows` rows."""
-        return lower_evaluation(self.workload, self.mapping, self.machine, self.fabric, rows=rows)
+        return lower_evaluation(self.workload, self.mapping, self.machine, self.fabric, rows=rows, folded=folded)
+
+    def question(self, engine: Engine) -> Question:
+        """What is asked of it, to be run by an engine."""
+        return Question(
+            workload=self.workload,
+            machine=self.machine,
+            fabric=self.fabric,
+            engine=engine,
+            engine_name="any",
+            optimizer=self.optimizer,
+            division=Division.CLOSED,
+        )
 
     def pipeline(self, *, folded: bool = True) -> StepProgram:
         """The micro-batches of a step without the weight update."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.lowering.layout import stages
+from podsim.lowering.layout import most_ipus, stages
 from podsim.model.training import StageLayout
 from podsim.model.workload import Pass
 
@@ -85,9 +85,12 @@ def test_one_ipu_takes_everything():
     assert stage.units == model_.units
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 7, 8, 9])
-def test_too_few_units_are_refused_with_a_number_that_works(count):
-    model_ = chain([1] * count)
+def test_too_few_units_are_refused_with_a_number_that_works(count, tied):
+    """An IPU a unit, and one less where embedding and heads share one: the number named works, twice it does not."""
+    model_ = chain([1] * count, tied=tied)
+    assert most_ipus(model_) == count - tied
     with pytest.raises(InputError, match=f"has {count} units to place, too few for 64 IPUs") as caught:
         stages(model_, PRACTICE, 64)
     assert caught.value.code == "mapping-does-not-divide"

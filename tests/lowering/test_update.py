@@ -13,6 +13,7 @@ from podsim.model.program import Part, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles import update as optimizers
+from podsim.tiles.plan import Planner
 from podsim.tiles.supersteps import total
 
 WEIGHTS = 2 * 64 * 64  # two units a stage
@@ -189,13 +190,13 @@ def test_within_a_rack_every_replica_sends_all_but_its_shard():
 
 def test_every_weight_is_updated_once_whatever_the_split(monkeypatch):
     """All IPUs of a replica are there, tied weights count once, an eighth of a weight is a whole one."""
-    asked, plan = [], optimizers.plan
+    asked, updated = [], Planner.updated
 
-    def recorded(optimizer, elements, *rest, **named):
+    def recorded(planner, optimizer, elements):
         asked.append(elements)
-        return plan(optimizer, elements, *rest, **named)
+        return updated(planner, optimizer, elements)
 
-    monkeypatch.setattr(optimizers, "plan", recorded)
+    monkeypatch.setattr(Planner, "updated", recorded)
     setup = published("bert", "pod64")
     tasks = [task for task in setup.block("weight update").blocks[0].tasks if task.kind is TaskKind.COMPUTE]
     assert [task.where for task in tasks] == list(range(8))
@@ -204,14 +205,14 @@ def test_every_weight_is_updated_once_whatever_the_split(monkeypatch):
 
 
 def test_behind_a_switch_one_pair_of_racks_stands_for_all():
-    """Folded and whole take the same time; the whole one has a flow for each machine of each rack."""
+    """Folded and whole take the same time; the whole one has a flow for each IPU of each rack."""
     setup = line(replicas=16, racks=4)
     flows, took_s = [], []
     for folded in (True, False):
         program = setup.block("rack all-reduce", folded=folded)
         flows.append(len(program.blocks[0].tasks[0].flows))
         took_s.append(analytic.run(program, setup.fabric).step_s)
-    assert flows == [4, 4 * 4]
+    assert flows == [4, 4 * 16]
     assert took_s[0] == pytest.approx(took_s[1], rel=1e-12)
 
 

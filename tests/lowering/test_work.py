@@ -5,21 +5,24 @@ from dataclasses import replace
 import pytest
 from engines.worlds import PRACTICE, chip, model, parameters, pod, published, unit, world
 
-from podsim.lowering.work import busiest, host_input_s, norm_span_s, rates, stage_work
-from podsim.model.program import Part
+from podsim.engines import analytic
+from podsim.lowering.work import busiest, computing, norm_span_s, rates, stage_work
+from podsim.model.program import Part, TaskKind
 from podsim.model.training import Recompute
 from podsim.model.workload import Kind, Pass
+from podsim.physics.links import alone_s
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import TileCost, cost
+from podsim.topology.fabric import build
 
 
-def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, fitted=None, **changes):
+def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, ipus=4, fitted=None, **changes):
     units = [unit(f"u{number}", boundary=boundary) for number in range(8)]
     return world(
         model(*units, row_bytes=row_bytes),
         pod(racks=2),
         replicas=replicas,
-        ipus_per_replica=4,
+        ipus_per_replica=ipus,
         micro_batch=micro_batch,
         practice=replace(PRACTICE, **changes),
         hosts=hosts,
@@ -120,17 +123,28 @@ def test_the_busiest_ipu_has_both_of_its_stages():
 
 def gateway(setup, **changes):
     topology = setup.machine.topology
-    return replace(
-        setup, machine=replace(setup.machine, topology=replace(topology, gateway=replace(topology.gateway, **changes)))
-    )
+    return on(setup, replace(topology, gateway=replace(topology.gateway, **changes)))
+
+
+def on(setup, topology):
+    return replace(setup, machine=replace(setup.machine, topology=topology), fabric=build(topology))
+
+
+def seconds(of):
+    """Input of one micro-batch of every replica, alone; the same whether one replica stands for all or not."""
+    found = []
+    for folded in (True, False):
+        program = of.pipeline(folded=folded)
+        flows = {task.flows for block in program.blocks for task in block.tasks if task.kind is TaskKind.HOST}
+        assert len(flows) == 1
+        found.append(alone_s(*flows, of.fabric.capacities))
+    assert found[1] == pytest.approx(found[0], rel=1e-12)
+    return found[0]
 
 
 def test_host_input_takes_the_slowest_of_three_paths():
     """8 replicas of 4 IPUs on 8 machines, 3 rows of 1 kB each: PCIe 3 us, a gateway 3 us, one server 24 us."""
     setup = line(replicas=8, micro_batch=3)
-
-    def seconds(of):
-        return host_input_s(of.workload, of.mapping, of.machine)
 
     assert seconds(setup) == pytest.approx(8 * 3 * 1000 / 1e9)
     assert seconds(line(replicas=8, micro_batch=3, hosts=4)) == pytest.approx(2 * 3 * 1000 / 1e9)
@@ -138,6 +152,7 @@ def test_host_input_takes_the_slowest_of_three_paths():
     many = line(replicas=8, micro_batch=3, hosts=8)
     assert seconds(gateway(many, pcie_bytes_per_s=1e8)) == pytest.approx(3 * 1000 / 1e8)
     assert seconds(gateway(many, host_bytes_per_s=2e8)) == pytest.approx(3 * 1000 / 2e8)
+    assert seconds(line(replicas=8, micro_batch=3, hosts=3)) == pytest.approx(3 * 3 * 1000 / 1e9)  # 3, 3 and 2 replicas
 
 
 def test_replicas_behind_one_gateway_share_its_port():
@@ -146,16 +161,35 @@ def test_replicas_behind_one_gateway_share_its_port():
     assert setup.mapping.replicas == 16
     fast_servers = replace(setup.machine.topology.hosts, server_bytes_per_s=1e15)
     topology = replace(setup.machine.topology, hosts=fast_servers)
-    machine = replace(setup.machine, topology=topology)
     images = setup.mapping.micro_batch * 224 * 224 * 3
-    assert host_input_s(setup.workload, setup.mapping, machine) == pytest.approx(4 * images / 12.5e9, rel=1e-12)
+    assert seconds(on(setup, topology)) == pytest.approx(4 * images / 12.5e9, rel=1e-12)
 
 
 def test_a_faster_chip_changes_no_input():
     setup = line(replicas=2)
     topology = replace(setup.machine.topology, chip=chip(clock_hz=9e9))
-    machine = replace(setup.machine, topology=topology)
-    assert host_input_s(setup.workload, setup.mapping, machine) == host_input_s(
-        setup.workload, setup.mapping, setup.machine
-    )
-    assert replace(setup, machine=machine).work_s() != setup.work_s()
+    assert seconds(on(setup, topology)) == seconds(setup)
+    assert on(setup, topology).work_s() != setup.work_s()
+
+
+@pytest.mark.parametrize("replicas", [1, 3, 4, 16])
+@pytest.mark.parametrize("hosts", [1, 3, 8])
+def test_one_ipu_a_replica_shares_port_and_server_as_often_as_there_are_replicas(replicas, hosts):
+    """4 IPUs behind a port: as many replicas share it, and ceil(replicas / hosts) a server, whichever is slower."""
+    setup = line(ipus=1, replicas=replicas, hosts=hosts)
+    assert seconds(setup) == pytest.approx(max(min(4, replicas), -(-replicas // hosts)) * 1e-6)
+
+
+def test_tiles_set_aside_compute_nothing():
+    """Half of 10 tiles: no stage is faster, and an exchange bandwidth stated for the chip halves with them."""
+    whole = line()
+    aside = replace(whole.mapping, practice=replace(whole.mapping.practice, io_tiles=5))
+    assert computing(whole.machine, aside.practice).chip.tiles == 5
+    stated = chip(exchange=replace(chip().exchange, bandwidth_bytes_per_s=1e10)).without(5)
+    assert stated.exchange.bandwidth_bytes_per_s == 5e9
+    fewer = stage_work(whole.workload, aside, computing(whole.machine, aside.practice))
+    for (forward_s, backward_s), item in zip(whole.work_s(), fewer, strict=True):
+        assert item.forward.total_s > forward_s
+        assert item.backward.total_s > backward_s
+    program = replace(whole, mapping=aside).program()
+    assert analytic.run(program, whole.fabric).step_s > analytic.run(whole.program(), whole.fabric).step_s

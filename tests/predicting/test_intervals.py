@@ -16,6 +16,7 @@ from podsim.predicting.intervals import (
     PER_DOUBLING,
     given_samples,
     lognormal,
+    quantile,
     step_spread,
     time_to_train,
     worst,
@@ -29,6 +30,13 @@ PACE = Pace(
     interval_samples=100,
 )  # fmt: skip
 CERTAIN = 0.0, Grade.INTERPOLATED, 1.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95, 1.0])
+@pytest.mark.parametrize("count", [2, 3, 21, 400])
+def test_quantiles_are_those_of_numpy_to_the_last_digit(count, share):
+    values = sorted(np.random.default_rng(count).lognormal(size=count).tolist())
+    assert quantile(values, share) == np.quantile(values, share)
 
 
 def need(**changes):

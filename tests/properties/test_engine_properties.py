@@ -34,6 +34,9 @@ def practices(draw, schedules=tuple(Schedule)):
         merged_collectives=draw(st.booleans()),
         norm_span=draw(st.sampled_from([1, 2])),
         returns_to_host=draw(st.booleans()),
+        prefetch=draw(st.sampled_from([0, 1, 1, 2, 3])),
+        overlaps_reduction=draw(st.booleans()),
+        io_tiles=draw(st.sampled_from([0, 0, 2])),
     )
 
 
@@ -41,8 +44,8 @@ def practices(draw, schedules=tuple(Schedule)):
 def worlds(draw, *, schedules=tuple(Schedule), own_ipu=False):
     """Up to 4 racks of up to 16 IPUs, replicas that fill them or do not, stages of uneven work.
 
-    With `own_ipu`, 1F1B has a stage on each IPU: where two share one, which of them goes first hangs on times, and
-    lists ordered by time have Graham's anomalies (graham-1969): a faster part may make a longer step.
+    With `own_ipu`, 1F1B has a stage on each IPU: where two share one, a micro-batch more may find its turn taken by the
+    other stage, and fit in worse than those before it.
     """
     practice = draw(practices(schedules))
     ipus = draw(st.sampled_from([1, 2, 4, 8]))
@@ -149,6 +152,7 @@ def test_spans_of_replicas_are_alike_and_their_numbers_do_not_matter(setup, engi
     assert all(spans == seen[0] for spans in seen.values())
 
 
+UPDATE = {Part.ALL_REDUCE, Part.WEIGHT_UPDATE, Part.STREAMING, Part.HOST_STEP}
 FASTER = {
     "clock": lambda s, by: on(s, chip=replace(s.machine.chip, clock_hz=by * s.machine.chip.clock_hz)),
     "tiles": lambda s, by: on(s, chip=replace(s.machine.chip, tiles=round(by * s.machine.chip.tiles))),
@@ -167,7 +171,7 @@ FASTER = {
 }
 
 
-@given(worlds(own_ipu=True), st.sampled_from(sorted(FASTER)), st.sampled_from([1.5, 2.0, 7.0]))
+@given(worlds(), st.sampled_from(sorted(FASTER)), st.sampled_from([1.5, 2.0, 7.0]))
 def test_a_faster_part_never_makes_a_slower_step(setup, part, by):
     assert step_s(FASTER[part](setup, by)) <= step_s(setup) * (1 + 1e-12)
 
@@ -205,8 +209,8 @@ def test_more_accumulation_never_has_a_larger_bubble_share(setup, more):
     longer = replace(setup, mapping=replace(setup.mapping, accumulation=setup.mapping.accumulation + more))
     shares = []
     for each in (setup, longer):
-        timeline = analytic.run(each.pipeline(), each.fabric)
-        shares.append(timeline.breakdown_s[Part.BUBBLE] / timeline.step_s)
+        parts = analytic.run(each.pipeline(), each.fabric).breakdown_s
+        shares.append(parts[Part.BUBBLE] / sum(seconds for part, seconds in parts.items() if part not in UPDATE))
     assert shares[1] <= shares[0] + 1e-12
 
 

@@ -17,18 +17,19 @@ START_S = 1e-5  # collective.start of the hand-made machine
 EFFICIENCY = 0.5  # its collective.efficiency
 LATENCY_S, HOP_S = 1e-6, 1e-7
 RAIL = 2e9  # two links of 1 GB/s
-GRADIENTS = 2 * 64 * 64  # bytes of one unit
+PRODUCTS = 512  # wide enough that bytes count for more than steps
+GRADIENTS = 2 * PRODUCTS * PRODUCTS  # bytes of one unit
 
 
-def replicas_of_one(count, *, machines, closed=False, **changes):
-    """A whole model on every IPU: two units, 16,384 B of gradients."""
+def replicas_of_one(count, *, machines, closed=False, products=PRODUCTS, **changes):
+    """A whole model on every IPU: two units, 1 MiB of gradients."""
     setup = world(
-        model(unit("a"), unit("b")),
+        model(unit("a", products=products), unit("b", products=products)),
         pod(machines=machines, closed=closed),
         replicas=count,
         practice=replace(PRACTICE, **changes),
     )
-    return setup, 2 * GRADIENTS
+    return setup, 2 * 2 * products**2
 
 
 def seconds(run, setup, *names):
@@ -52,7 +53,7 @@ def test_ring_around_a_ladder(run, members):
 @ENGINES
 def test_ring_around_a_torus_of_64(run):
     """The same ring: up one rail, over a rung, down the other; the closing rails stay free."""
-    setup, volume = replicas_of_one(64, machines=16, closed=True)
+    setup, volume = replicas_of_one(64, machines=16, closed=True, products=2048)
     expected_s = 2 * 63 * (volume / EFFICIENCY / 2 / 64 / RAIL + LATENCY_S + HOP_S) + 2 * START_S
     assert seconds(run, setup, "reduce-scatter", "all-gather") == pytest.approx(expected_s, rel=CLOSE)
 
@@ -64,7 +65,7 @@ def test_replicas_of_eight_share_the_rails(run):
     Two rings over the same neighbours, V / 2 p a flow: 4 V / (2 p 2 B) a step.
     """
     setup = world(
-        model(*(unit(f"u{number}") for number in range(16))),
+        model(*(unit(f"u{number}", products=PRODUCTS) for number in range(16))),
         pod(machines=16, closed=True),
         replicas=8,
         ipus_per_replica=8,
@@ -78,7 +79,7 @@ def test_replicas_of_eight_share_the_rails(run):
 @ENGINES
 def test_unequal_stages_fill_the_rails_together(run):
     """Flows of different size on one rail: it is never idle, so what counts is their sum on the fuller rail."""
-    sizes = [80, 16, 48, 64, 16, 16, 32, 16]
+    sizes = [640, 128, 384, 512, 128, 128, 256, 128]
     setup = world(
         model(*(unit(f"u{number}", products=size) for number, size in enumerate(sizes))),
         pod(machines=16, closed=True),
@@ -141,11 +142,24 @@ def test_large_gradients_go_round_a_ring_of_racks(run):
 
 @ENGINES
 def test_small_gradients_take_the_fewer_steps(run):
+    """Four steps instead of six: two each way round, of which one from one side alone."""
     setup, volume = racks_of_16(4, Shape.RING, products=2)
     ring_s = 6 * (volume / (2 * 4 * 1e9) + 1e-5 + START_S)
-    halving_s = 2 * (1.25 * volume / 1e9 + 2e-5 + 1e-5 + 2 * START_S)
-    assert halving_s < ring_s
-    assert seconds(run, setup, "rack all-reduce") == pytest.approx(halving_s, rel=CLOSE)
+    middle_s = 4 * (volume / (4 * 1e9) + 1e-5 + START_S)
+    assert middle_s < ring_s
+    assert seconds(run, setup, "rack all-reduce") == pytest.approx(middle_s, rel=CLOSE)
+
+
+@ENGINES
+def test_small_gradients_meet_in_the_middle_of_a_rack(run):
+    """p / 2 steps of V / p as numbered, of which the last IPU is 8 hops from the first; two rings take p - 1 steps."""
+    setup, volume = replicas_of_one(16, machines=4, products=64)
+    expected_s = 8 * (volume / EFFICIENCY / 16 / RAIL + LATENCY_S + 8 * HOP_S)
+    around_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + LATENCY_S + HOP_S)
+    assert expected_s < around_s
+    assert seconds(run, setup, "reduce-scatter") - START_S == pytest.approx(expected_s, rel=1e-9)
+    (block,) = setup.block("reduce-scatter").blocks
+    assert {task.name for task in block.tasks[1:]} == {"reduce-scatter by meet-in-the-middle"}
 
 
 @ENGINES

@@ -1,5 +1,6 @@
 """Links with their rates, and routes with their latencies."""
 
+import math
 import subprocess
 import sys
 from itertools import pairwise
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
+from podsim.model.program import Flow
+from podsim.physics.links import alone_s
 from podsim.topology.fabric import build
 
 RAIL = 2 * 16e9 * 0.866
@@ -59,9 +62,13 @@ def test_open_ladder_has_no_way_round(build_pod):
     assert build(build_pod(64)).route(0, 62).hops == 1
 
 
-def test_every_rack_has_the_routes_of_the_first(build_pod):
+def test_every_rack_has_links_of_its_own_as_those_of_the_first(build_pod):
     fabric = build(build_pod(256))
-    assert fabric.route(3 * 64 + 5, 3 * 64 + 40) == fabric.route(5, 40)
+    here, there = fabric.route(5, 40), fabric.route(3 * 64 + 5, 3 * 64 + 40)
+    assert not set(here.links) & set(there.links)
+    assert (here.hops, here.latency_s) == (there.hops, there.latency_s)
+    assert [fabric.capacities[link] for link in here.links] == [fabric.capacities[link] for link in there.links]
+    assert [f"ipu{int(node[3:]) + 192}" for node in ends(fabric, here)] == ends(fabric, there)
 
 
 def test_two_machines_joined_at_both_ends_share_one_wider_link(topology_of, ladder_of):
@@ -133,6 +140,16 @@ def test_gw_links_exist_once_asked_for_and_keep_their_number(build_pod):
     assert len(capacities) == 193
 
 
+def test_flows_alone_take_what_the_links_alone_say_also_when_more_links_came_since(build_pod):
+    fabric = build(build_pod(65536))
+    inside = (Flow(fabric.route(0, 1).links, 1e6), Flow(fabric.route(0, 5).links, 3e6))
+    took_s = fabric.alone_s(inside)
+    between = (Flow(fabric.gateway_route(0, 0, 1).links, 1e6),)
+    assert fabric.alone_s(between) == alone_s(between, fabric.capacities) > 0
+    assert fabric.alone_s(inside) == took_s == alone_s(inside, fabric.capacities) > 0
+    assert fabric.alone_s(()) == 0
+
+
 @pytest.mark.parametrize("ipus", SIZES)
 def test_every_size_of_the_family_builds_one_rack(build_pod, ipus):
     topology = build_pod(ipus)
@@ -146,7 +163,66 @@ def test_staying_in_one_rack_takes_no_gw_link(build_pod):
     assert build(build_pod(16)).gateway_route(2, 0, 0).links == ()
 
 
-@pytest.mark.parametrize(("a", "b", "says"), [(0, 64, "different racks"), (0, 128, "0 to 127"), (-1, 3, "0 to 127")])
+def test_another_rack_is_reached_beside_the_ipu_that_is_meant(build_pod):
+    fabric = build(build_pod(256))
+    route = fabric.route(0, 3 * 64 + 6)
+    assert ends(fabric, route) == ["ipu0", "ipu2", "ipu4", "ipu6", "gateway1", "gateway49", "ipu198"]
+    assert [fabric.capacities[link] for link in route.links] == [RAIL] * 3 + [16e9, GW_LINK, 16e9]
+    assert route.latency_s == pytest.approx(0.385e-6 + 3 * 0.160e-6 + 2e-6)
+    assert fabric.route(0, 2 * 64).latency_s == pytest.approx(2 * 2e-6)
+    assert fabric.route(64, 0).hops == 3
+
+
+def test_another_rack_over_switches_pays_one_latency(build_pod):
+    fabric = build(build_pod(256, Shape.SWITCH))
+    route = fabric.route(1, 3 * 64 + 1)
+    assert ends(fabric, route) == ["ipu1", "gateway0", "switch0", "gateway48", "ipu193"]
+    assert route.latency_s == pytest.approx(2e-6)
+
+
+def test_input_passes_server_gateway_port_and_pcie(build_pod):
+    fabric = build(build_pod(64))
+    first, other = fabric.host_route(0, 0), fabric.host_route(63, 0)
+    assert ends(fabric, first) == ["host0", "network", "gateway0", "ipu0"]
+    assert [fabric.capacities[link] for link in first.links] == [12.5e9, 12.5e9, 16e9]
+    assert set(first.links) & set(other.links) == {first.links[0]}  # the server's card
+    assert len(set(first.links) & set(fabric.host_route(3, 0).links)) == 2  # and the gateway's port
+    assert first.latency_s == 0.0
+
+
+def test_ipus_of_a_machine_share_its_ddr(build_pod):
+    fabric = build(build_pod(16))
+    one, beside, far = fabric.streaming_route(4), fabric.streaming_route(7), fabric.streaming_route(8)
+    assert ends(fabric, one) == ["ddr1", "gateway1", "ipu4", "sram4"]
+    assert [fabric.capacities[link] for link in one.links] == pytest.approx([4 * 6.64e9, 16e9, 6.64e9])
+    assert set(one.links) & set(beside.links) == {one.links[0]}
+    assert not set(one.links) & set(far.links)
+    assert set(one.links) & set(fabric.host_route(4, 0).links) == {one.links[1]}  # PCIe
+
+
+@pytest.mark.parametrize(("ipu", "server"), [(64, 0), (-1, 0), (0, 16), (0, -1)])
+def test_no_such_ipu_or_server(build_pod, ipu, server):
+    with pytest.raises(ValueError, match="are 0 to"):
+        build(build_pod(64)).host_route(ipu, server)
+
+
+@pytest.mark.parametrize("ipus", SIZES)
+def test_dimensions_multiply_to_all_ipus(build_pod, ipus):
+    fabric = build(build_pod(ipus))
+    assert math.prod(dimension.size for dimension in fabric.dimensions) == fabric.endpoints == ipus
+    strides = [math.prod(inner.size for inner in fabric.dimensions[:at]) for at in range(len(fabric.dimensions))]
+    assert [dimension.stride for dimension in fabric.dimensions] == strides
+
+
+@pytest.mark.parametrize("pair", [("ipu0", "ipu3"), ("ipu63", "ipu64"), ("gateway0", "gateway1"), ("ipu0", "gateway1"),
+                                  ("switch0", "gateway0"), ("ipu0", "sram1"), ("ddr0", "ipu0"), ("ipu00", "ipu1"),
+                                  ("ipu0", "ipu256"), ("gateway0", "gateway32")])  # fmt: skip
+def test_what_is_not_joined_has_no_link(build_pod, pair):
+    with pytest.raises(ValueError, match="no link"):
+        build(build_pod(256)).number(pair)
+
+
+@pytest.mark.parametrize(("a", "b", "says"), [(0, 128, "0 to 127"), (-1, 3, "0 to 127")])
 def test_no_ipu_link_leads_there(build_pod, a, b, says):
     with pytest.raises(ValueError, match=says):
         build(build_pod(128)).route(a, b)

@@ -11,11 +11,13 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.report import json_text
 from podsim.report.views import fit as view
+from podsim.report.views import noise as noise_view
 
 
 def calibrate(
     *,
     dry_run: bool = False,
+    noise: bool = False,
     out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -25,6 +27,8 @@ def calibrate(
     ----------
     dry_run
         Fit and report, write nothing.
+    noise
+        What varies from step to step and run to run instead, into calibration/noise.toml.
     out
         Write the parameters here instead.
     """
@@ -32,6 +36,15 @@ def calibrate(
     from podsim import api
 
     path = Path(out) if out is not None else None
+    if noise:
+        found = api.calibrate_noise(write=not dry_run, path=path)
+        give(
+            output,
+            screen=lambda: noise_view.document(found),
+            json_text=lambda: json_text.noise_fit(found),
+            line=lambda: noise_view.answer(found),
+        )
+        return ExitCode.ANSWERED
     with progress("fitting", output) as on_progress:
         report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
     give(

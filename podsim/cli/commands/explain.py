@@ -2,7 +2,16 @@
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_MACHINE, ANY_MAPPING, ANY_OUTPUT, MachineFlags, MappingFlags, OutputFlags
+from podsim.cli.options import (
+    ANY_MACHINE,
+    ANY_MAPPING,
+    ANY_OUTPUT,
+    ANY_PRACTICE,
+    MachineFlags,
+    MappingFlags,
+    OutputFlags,
+    PracticeFlags,
+)
 from podsim.errors import InputError
 from podsim.model.ranking import OperatorRanking
 from podsim.report import json_text
@@ -16,6 +25,7 @@ def explain(
     ops: bool = False,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
+    practice: PracticeFlags = ANY_PRACTICE,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Rank the operators of a step by the time they take, and say what bounds each: compute, exchange, SRAM or sync.
@@ -30,7 +40,7 @@ def explain(
     output.check()
     if not ops:
         raise InputError("say what to explain", code="missing-argument", hint=f"podsim explain {workload} --ops")
-    found = _ask(workload, machine, mapping)
+    found = _ask(workload, machine, mapping, practice)
     give(
         output,
         screen=lambda: view.document(found, verbose=output.verbose),
@@ -40,7 +50,7 @@ def explain(
     return ExitCode.ANSWERED
 
 
-def _ask(workload: str, machine: MachineFlags, mapping: MappingFlags) -> OperatorRanking:
+def _ask(workload: str, machine: MachineFlags, mapping: MappingFlags, practice: PracticeFlags) -> OperatorRanking:
     """Flags to keywords, one to one."""
     from podsim import api
 
@@ -57,4 +67,8 @@ def _ask(workload: str, machine: MachineFlags, mapping: MappingFlags) -> Operato
         micro_batch=mapping.micro_batch,
         accumulation=mapping.accumulation,
         global_batch=mapping.global_batch,
+        schedule=practice.schedule,
+        prefetch=practice.prefetch,
+        overlap=practice.overlap,
+        io_tiles=practice.io_tiles,
     )

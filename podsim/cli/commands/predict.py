@@ -8,12 +8,16 @@ from podsim.cli.options import (
     ANY_ENGINE,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_NOISE,
     ANY_OUTPUT,
+    ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
     MachineFlags,
     MappingFlags,
+    NoiseFlags,
     OutputFlags,
+    PracticeFlags,
     RunFlags,
 )
 from podsim.cli.progress import OnProgress, progress
@@ -29,8 +33,10 @@ def predict(
     *,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
+    practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
+    noise: NoiseFlags = ANY_NOISE,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
@@ -42,7 +48,7 @@ def predict(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(workload, machine, mapping, run, engine, on_progress)
+        answer = _ask(workload, machine, mapping, practice, run, engine=engine, noise=noise, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(
@@ -68,8 +74,11 @@ def _ask(
     workload: str,
     machine: MachineFlags,
     mapping: MappingFlags,
+    practice: PracticeFlags,
     run: RunFlags,
+    *,
     engine: EngineFlags,
+    noise: NoiseFlags,
     on_progress: OnProgress | None,
 ) -> Prediction:
     """Flags to keywords, one to one."""
@@ -88,11 +97,17 @@ def _ask(
         micro_batch=mapping.micro_batch,
         accumulation=mapping.accumulation,
         global_batch=mapping.global_batch,
+        schedule=practice.schedule,
+        prefetch=practice.prefetch,
+        overlap=practice.overlap,
+        io_tiles=practice.io_tiles,
         samples=run.samples,
         division=run.division,
         sdk=run.sdk,
         engine=engine.engine,
         fidelity=engine.fidelity,
         seed=engine.seed,
+        steps=noise.steps,
+        noise_scale=noise.noise_scale,
         on_progress=on_progress,
     )

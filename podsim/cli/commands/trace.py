@@ -15,10 +15,12 @@ from podsim.cli.options import (
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
+    ANY_PRACTICE,
     EngineFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
+    PracticeFlags,
     whole_or_zero,
 )
 from podsim.errors import InputError
@@ -61,6 +63,7 @@ def trace(
     shown: TraceFlags = ANY_TRACE,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
+    practice: PracticeFlags = ANY_PRACTICE,
     engine: EngineFlags = ANY_ENGINE,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -73,7 +76,7 @@ def trace(
     """
     output.check()
     shown.check()
-    found = _ask(workload, shown, machine, mapping, engine)
+    found = _ask(workload, shown, machine, mapping, practice, engine)
     if shown.out == STDOUT:
         put(chrome_trace.text(found), sys.stdout)
         return ExitCode.ANSWERED
@@ -90,7 +93,14 @@ def trace(
     return ExitCode.ANSWERED
 
 
-def _ask(workload: str, shown: TraceFlags, machine: MachineFlags, mapping: MappingFlags, engine: EngineFlags) -> Trace:
+def _ask(
+    workload: str,
+    shown: TraceFlags,
+    machine: MachineFlags,
+    mapping: MappingFlags,
+    practice: PracticeFlags,
+    engine: EngineFlags,
+) -> Trace:
     """Flags to keywords, one to one."""
     from podsim import api
 
@@ -109,6 +119,10 @@ def _ask(workload: str, shown: TraceFlags, machine: MachineFlags, mapping: Mappi
         micro_batch=mapping.micro_batch,
         accumulation=mapping.accumulation,
         global_batch=mapping.global_batch,
+        schedule=practice.schedule,
+        prefetch=practice.prefetch,
+        overlap=practice.overlap,
+        io_tiles=practice.io_tiles,
         engine=engine.engine,
         fidelity=engine.fidelity,
     )

@@ -8,6 +8,7 @@ from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import noise
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -48,6 +49,7 @@ def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Bloc
         (Facts(tuple(_facts(p))),),
         (Heading("where a step goes"), _step_bars(p)),
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
+        tuple(noise.blocks(p.noise, p.run.training_s)) if p.noise else (),
         tuple(_mapping(p)),
     ]
     if verbose:

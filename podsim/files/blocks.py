@@ -1,0 +1,71 @@
+"""Training blocks of single published runs from `calibration/blocks.csv`, and what noise they bound."""
+
+import csv
+import math
+from dataclasses import fields
+from pathlib import Path
+from typing import Final
+
+from podsim.errors import InputError, MissingParameter
+from podsim.files import find
+from podsim.files.faults import Fault, error_of, shown
+from podsim.files.load import MOST_BYTES
+from podsim.files.locate import Path as Place
+from podsim.model.calibration import RunBlocks
+
+HEADER: Final = tuple(field.name for field in fields(RunBlocks))
+
+
+def shipped() -> tuple[RunBlocks, ...]:
+    """The blocks of every published run, in the order of the file; MissingParameter where there is no such file."""
+    path = find.shipped("calibration") / "blocks.csv"
+    if not path.is_file():
+        raise MissingParameter(f"there are no training blocks: no {path.name}", hint="calibration/README.md")
+    return read(path)
+
+
+def read(path: Path) -> tuple[RunBlocks, ...]:
+    """The runs of one file; InputError with every fault of it."""
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8")[:MOST_BYTES].splitlines(), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path.name} cannot be read: {error}", code="bad-blocks-file") from None
+    if not rows or tuple(rows[0]) != HEADER:
+        raise InputError(
+            f"{path.name} begins with other columns", code="bad-blocks-file", context=[f"wanted: {', '.join(HEADER)}"]
+        )
+    found, faults = [], []
+    places: dict[Place, int] = {}
+    for line, cells in enumerate(rows[1:], start=2):
+        places[f"line {line}",] = line
+        try:
+            found.append(_run(cells))
+        except ValueError as error:
+            faults.append(Fault((f"line {line}",), str(error)))
+    if faults:
+        raise error_of("blocks", path.name, faults, places)
+    return tuple(found)
+
+
+def _run(cells: list[str]) -> RunBlocks:
+    if len(cells) != len(HEADER):
+        raise ValueError(f"has {len(cells)} cells, not {len(HEADER)}")
+    stated = dict(zip(HEADER, cells, strict=True))
+    return RunBlocks(
+        point=stated["point"],
+        run=int(stated["run"]),
+        init_s=_seconds(stated["init_s"]),
+        blocks_s=tuple(_seconds(text) for text in stated["blocks_s"].split(";")),
+        source=stated["source"],
+        locator=stated["locator"],
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{shown(text)} is not a number of seconds above 0")
+    return value

@@ -1,0 +1,135 @@
+"""Generic fabrics by name, name and size, or path."""
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files import changes as what_if
+from podsim.files import find
+from podsim.files.changes import Changes
+from podsim.files.faults import Fault, spelled, unknown
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document, structured
+from podsim.model.fabric import Shape
+from podsim.model.generic import GenericFabric
+from podsim.model.quantity import Provenance, SourceKind
+
+MOST_RANKS: Final = 2**20
+"""More than any simulator of this kind is compared at; above it, lists of ranks no longer fit a laptop."""
+_SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
+
+
+def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
+    """The generic fabric of a name ("ring"), of a name with sizes ("ring-1024") or a path; None where there is none.
+
+    Raises InputError: faults in the file, sizes that do not suit its levels, a change of a path that it does not have.
+    """
+    found = _named(name)
+    asked = what_if.parse(changes)
+    if found is None or not asked:
+        return found
+    known = what_if.settable(found.tables, GenericFabric)
+    what_if.refuse_unknown([change for change in asked if change.path not in known], known)
+    return what_if.apply(found, GenericFabric, asked, fabric_faults)
+
+
+def _named(name: str) -> Document[GenericFabric] | None:
+    if found := find.find("fabrics", name):
+        return replace(of_file(load(found.path, "fabric")), warnings=found.warnings)
+    match = _SIZED.fullmatch(name)
+    base = find.find("fabrics", match[1]) if match else None
+    if match is None or base is None or find.is_path(name):
+        return None
+    sizes = [int(part) for part in match[2].split("x")]
+    return replace(_sized(of_file(load(base.path, "fabric")), name, sizes), warnings=base.warnings)
+
+
+def of_file(loaded: Loaded) -> Document[GenericFabric]:
+    """The fabric that a loaded file describes."""
+    return document(loaded, GenericFabric, fabric_faults)
+
+
+def _sized(base: Document[GenericFabric], name: str, sizes: list[int]) -> Document[GenericFabric]:
+    """A fabric with other sizes: one for each level and side, innermost first, or the ranks in all."""
+    wanted = _extents(base.value, name, sizes)
+    tables = copy.deepcopy(dict(base.tables))
+    provenance = dict(base.provenance)
+    tables["name"] = name
+    for level, extents in zip(tables["level"], wanted, strict=True):
+        key = "sides" if level["shape"] == Shape.TORUS else "holds"
+        level[key] = extents if key == "sides" else extents[0]
+        path = f"level.{level['name']}.{key}"
+        text = ", ".join(map(str, extents))
+        provenance[path] = Provenance(
+            path=path, text=text, kind=SourceKind.DERIVED, source="", note=f"from the name {name}"
+        )
+    value, faults = structured(tables, GenericFabric, fabric_faults)
+    if value is None:
+        context = [f"{spelled(fault.path)}: {fault.message}" for fault in faults]
+        raise InputError(f"{name} cannot be built", code="bad-fabric-size", context=context)
+    return replace(base, value=value, tables=tables, provenance=provenance)
+
+
+def _extents(fabric: GenericFabric, name: str, sizes: list[int]) -> list[list[int]]:
+    """Members along each side of each level."""
+    sides = [len(level.extents) for level in fabric.levels]
+    if len(sizes) == sum(sides):
+        parts = iter(sizes)
+        return [[next(parts) for _ in range(count)] for count in sides]
+    each = "x".join("N" * sum(sides))
+    hint = f"sizes are the ranks in all, or one for each dimension: {name.rpartition('-')[0]}-{each}"
+    if len(sizes) > 1:
+        raise InputError(f"{name}: {len(sizes)} sizes for {sum(sides)} dimensions", code="bad-fabric-size", hint=hint)
+    outer = fabric.levels[-1]
+    inside = fabric.endpoints // outer.members
+    side = round((sizes[0] / inside) ** (1 / sides[-1]))
+    if side < 1 or side ** sides[-1] * inside != sizes[0]:
+        power = ("multiple", "square", "cube")[sides[-1] - 1] if sides[-1] <= 3 else f"power of {sides[-1]}"
+        message = f"{name}: {sizes[0]:,} ranks are no {power}" + (f" of {inside}" if power == "multiple" else "")
+        message += f" times {inside}" if power != "multiple" and inside > 1 else ""
+        raise InputError(message, code="bad-fabric-size", hint=hint)
+    return [*(list(level.extents) for level in fabric.levels[:-1]), [side] * sides[-1]]
+
+
+def fabric_faults(fabric: GenericFabric | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Everything wrong with a generic fabric whose parts are each right; unknown links even where they are not."""
+    links = tables.get("link")
+    levels = tables.get("level")
+    for at, level in enumerate(levels if isinstance(levels, list) else ()):
+        for key in ("link", "hub"):
+            name = level.get(key) if isinstance(level, dict) else None
+            if isinstance(links, dict) and isinstance(name, str) and name not in links:
+                yield Fault(("level", at, key), unknown(name, list(links)))
+    if fabric and all({level.link, level.hub or level.link} <= set(fabric.links) for level in fabric.levels):
+        yield from _whole(fabric)
+
+
+def _whole(fabric: GenericFabric) -> Iterator[Fault]:
+    if not fabric.levels:
+        yield Fault(("level",), "a fabric has at least one level")
+    names = [level.name for level in fabric.levels]
+    yield from (
+        Fault(("level", at, "name"), f'"{name}" is there twice') for at, name in enumerate(names) if name in names[:at]
+    )
+    if fabric.endpoints > MOST_RANKS:
+        yield Fault(("level",), f"{fabric.endpoints:,} ranks in all; at most {MOST_RANKS:,} are simulated")
+    elif fabric.levels and len(set(names)) == len(names):
+        yield from _overrides(fabric)
+
+
+def _overrides(fabric: GenericFabric) -> Iterator[Fault]:
+    from podsim.topology.edges import link_keys
+
+    seen: set[object] = set()
+    for at, override in enumerate(fabric.overrides):
+        try:
+            keys = link_keys(fabric, override.name)
+        except ValueError as error:
+            yield Fault(("override", at, "name"), str(error))
+            continue
+        if seen.intersection(keys):
+            yield Fault(("override", at, "name"), f"a link of {override.name} is overridden twice")
+        seen.update(keys)

@@ -1,0 +1,63 @@
+"""`calibration/failures.toml`, read with what-ifs; and times of flags."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from podsim.errors import InputError, MissingParameter
+from podsim.files import changes as what_if
+from podsim.files import find
+from podsim.files.changes import Changes
+from podsim.files.faults import Fault
+from podsim.files.keys import entries
+from podsim.files.read import Document, read
+from podsim.model.goodput import FailingPart, Failures
+from podsim.units import parse
+
+PREFIX: Final = "failures."
+YEAR_S: Final = 365.25 * 86400.0
+LEAST_MTBF_S: Final = 1e-3
+MOST_MTBF_S: Final = 1e6 * YEAR_S
+MOST_OUT_S: Final = YEAR_S
+
+
+def failures(changes: Changes = ()) -> Document[Failures]:
+    """Failure rates and restart costs, with those changes whose path begins with "failures.".
+
+    Raises MissingParameter: there is no such file. InputError: it has faults, or a change has.
+    """
+    path = find.shipped("calibration") / "failures.toml"
+    if not path.is_file():
+        raise MissingParameter(f"nobody says how often parts fail: no {path.name}", hint="calibration/README.md")
+    return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
+
+
+def faults(found: Failures | None, _tables: object) -> Iterator[Fault]:
+    """Times that no part and no restart has."""
+    if found is None:
+        return
+    for key, entry in entries(Failures).items():
+        part = getattr(found, entry.name)
+        if isinstance(part, FailingPart):
+            if not LEAST_MTBF_S <= part.mtbf_s <= MOST_MTBF_S:
+                yield Fault((key, "mtbf"), "must be from 1 ms to a million years")
+            if part.repair_s > MOST_OUT_S:
+                yield Fault((key, "repair"), "must be at most a year")
+    times = (("restart", "detect", found.restart.detect_s), ("restart", "init", found.restart.init_s))
+    for table, key, seconds in (*times, ("checkpoint", "start", found.checkpoint.start_s)):
+        if seconds > MOST_OUT_S:
+            yield Fault((table, key), "must be at most a year")
+    if found.checkpoint.storage_bytes_per_s < 1:
+        yield Fault(("checkpoint", "storage"), "must be at least 1 B/s")
+
+
+def time_s(name: str, text: str | None) -> float | None:
+    """The time a flag states, "14d" or "30 min"; None where it is not given. InputError for any other text [s]."""
+    if text is None:
+        return None
+    try:
+        seconds = parse(text, "s")
+    except ValueError as error:
+        raise InputError(f"--{name}: {error}", code="bad-value", hint=f"--{name} 30min, 12h, 14d or 1y") from None
+    if seconds <= 0:
+        raise InputError(f"--{name} must be above 0, not {text}", code="bad-value", hint=f"--{name} 30min")
+    return seconds

@@ -1,0 +1,180 @@
+"""A collective on a network: which algorithms can serve it, phase by phase, and which is soonest.
+
+Used by `podsim collective` and by the weight update alike. Where every endpoint of a fabric does the same, one stands
+for all; of an IPU machine one rack stands for the others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from podsim.lowering import moves
+from podsim.lowering.groups import Group, Side, rack_dimensions, sides
+from podsim.lowering.phases import Phase, Plan, Setting
+from podsim.model.collective import Algorithm, Collective
+from podsim.model.fabric import Shape
+from podsim.physics.collectives import ring_order, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from podsim.topology.network import Network
+
+    Methods = Callable[[Group, Collective], tuple[Algorithm, ...]]
+
+IN_RACK: Final = (
+    Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE
+)  # fmt: skip
+"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken."""
+BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE)
+"""Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
+REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
+RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
+FLAT: Final = (*RINGS, Algorithm.LADDER_RING, Algorithm.HALVING_DOUBLING, Algorithm.TREE, Algorithm.DIRECT)
+ROUND: Final = (Shape.RING, Shape.LINE)
+
+
+def plan(setting: Setting, group: Group, collective: Collective, algorithm: Algorithm) -> Plan:
+    """A collective over `group` by one algorithm; ValueError says why it cannot serve."""
+    if algorithm is Algorithm.TORUS:
+        along = _torus_sides(setting, group)
+        return _by_side(setting, along, collective, algorithm, lambda _group, _what: RINGS)
+    if algorithm is Algorithm.THREE_PHASE:
+        along = sides(group, rack_dimensions(setting.network))
+        if len(along) < 2:
+            raise ValueError("the group lies in one level")
+        return _by_side(setting, along, collective, algorithm, lambda one, what: documented(setting, one, what))
+    return flat(setting, group, collective, algorithm)
+
+
+def documented(setting: Setting, group: Group, collective: Collective) -> tuple[Algorithm, ...]:
+    """Methods of one phase: on machines those that reductions are known to use, elsewhere all."""
+    if setting.rack is None or collective not in REDUCING:
+        return FLAT
+    return IN_RACK if setting.inside(group) else BETWEEN_RACKS
+
+
+def in_training(setting: Setting, group: Group, collective: Collective) -> Plan:
+    """A collective of a weight update: in the rack, between racks or in three phases, by documented methods alone."""
+    if setting.inside(group) or group.stride % (setting.rack or 1) == 0:
+        return soonest(setting, group, collective, documented(setting, group, collective))
+    return plan(setting, group, collective, Algorithm.THREE_PHASE)
+
+
+def flat(setting: Setting, group: Group, collective: Collective, algorithm: Algorithm) -> Plan:
+    """A collective in one phase; ValueError says why the algorithm cannot serve."""
+    return _planned(setting, algorithm, (_phase(setting, group, collective, algorithm),))
+
+
+def soonest(setting: Setting, group: Group, collective: Collective, algorithms: Sequence[Algorithm]) -> Plan:
+    """The quickest of several algorithms in one phase, the first named of equals; ValueError where none serves."""
+    found, reasons = [], []
+    for algorithm in algorithms:
+        try:
+            found.append(flat(setting, group, collective, algorithm))
+        except ValueError as error:
+            reasons.append(str(error))
+    if not found:
+        raise ValueError("; ".join(dict.fromkeys(reasons)))
+    return found[0] if len(found) == 1 else min(found, key=lambda one: one.lockstep_s)
+
+
+def _torus_sides(setting: Setting, group: Group) -> tuple[Side, ...]:
+    dimensions = setting.network.dimensions
+    along = sides(group, dimensions)
+    if len(along) < 2:
+        raise ValueError("the group lies in one dimension")
+    for side in along:
+        if dimensions[side.index].shape not in ROUND:
+            raise ValueError(f"{side.name} is no ring but a {dimensions[side.index].shape}")
+    return along
+
+
+def _phase(
+    setting: Setting,
+    group: Group,
+    collective: Collective,
+    algorithm: Algorithm,
+    *,
+    share: float = 1.0,
+    along: tuple[Side, ...] = (),
+    roots: Group | None = None,
+) -> Phase:
+    order: tuple[int, ...] = ()
+    if algorithm is Algorithm.LADDER_RING:
+        if not setting.inside(group) or group.stride > 1 or group.size % 2:
+            raise ValueError("only IPUs that are neighbours in a rack stand around its ladder")
+        order = ring_order(group.size, around_ladder=True)
+    steps = schedule(collective, algorithm, group.size)
+    if not along:
+        along = _named_sides(setting.network, group)
+    return Phase(
+        collective=collective, algorithm=algorithm, group=group, along=along, steps=steps, share=share, order=order,
+        roots=roots,
+    )  # fmt: skip
+
+
+def _named_sides(network: Network, group: Group) -> tuple[Side, ...]:
+    """Where a group lies; all of it in one where it does not come out even."""
+    try:
+        return sides(group, rack_dimensions(network))
+    except ValueError:
+        return (Side("all", group, 0, 0, covers=False),)
+
+
+def _by_side(
+    setting: Setting,
+    along: tuple[Side, ...],
+    collective: Collective,
+    algorithm: Algorithm,
+    methods: Methods,
+) -> Plan:
+    """Phase after phase, each with the soonest of its methods."""
+    phases = []
+    for what, at, share in _order_of_phases(collective, [side.group.size for side in along]):
+        side, inner = along[at], math.prod(side.group.size for side in along[:at])
+        roots = Group(inner, along[0].group.stride) if collective is Collective.BROADCAST else None
+        best: tuple[float, Phase] | None = None
+        for method in methods(side.group, what):
+            try:
+                phase = _phase(setting, side.group, what, method, share=share, along=(side,), roots=roots)
+                seconds = _planned(setting, method, (phase,)).lockstep_s
+            except ValueError:
+                continue
+            if best is None or seconds < best[0]:
+                best = (seconds, phase)
+        if best is None:
+            raise ValueError(f"nothing serves {what} along {side.name}")
+        phases.append(best[1])
+    return _planned(setting, algorithm, tuple(phases))
+
+
+def _order_of_phases(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
+    """What happens along which side, and the share of the buffer that a member then works on.
+
+    Reductions scatter from the innermost level outwards, so that the outer links carry least, and gather back.
+    """
+    count, everywhere = len(sizes), range(len(sizes))
+    shares = [1 / math.prod(sizes[:at]) for at in everywhere]
+    scatter = [(Collective.REDUCE_SCATTER, at, shares[at]) for at in everywhere]
+    gather = [(Collective.ALL_GATHER, at, shares[at]) for at in reversed(everywhere)]
+    if collective is Collective.ALL_REDUCE:
+        return [*scatter[:-1], (Collective.ALL_REDUCE, count - 1, shares[-1]), *gather[1:]]
+    if collective is Collective.REDUCE_SCATTER:
+        return scatter
+    if collective is Collective.ALL_GATHER:
+        return gather
+    backwards = reversed(everywhere) if collective is Collective.BROADCAST else everywhere
+    return [(collective, at, 1.0) for at in backwards]
+
+
+def _planned(setting: Setting, algorithm: Algorithm, phases: tuple[Phase, ...]) -> Plan:
+    """Phases with their moves: over the quotient where all of them fold, else over the network itself."""
+    if (quotient := setting.quotient) is not None:
+        folded = [moves.folded(setting, quotient, phase) for phase in phases]
+        if all(found is not None for found in folded):
+            every = tuple(found for found in folded if found is not None)
+            return Plan(setting=setting, algorithm=algorithm, phases=phases, moves=every, roads=quotient)
+    whole = moves.whole(setting, phases)
+    return Plan(setting=setting, algorithm=algorithm, phases=phases, moves=whole, roads=setting.network)

@@ -1,0 +1,130 @@
+"""Which endpoints a collective joins: the groups of training, and how they lie in the dimensions of a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from podsim.errors import InputError
+from podsim.model.fabric import Shape
+from podsim.topology.fabric import Fabric
+from podsim.topology.network import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.topology.network import Network
+
+KINDS = ("all", "rack", "across-racks", "consecutive:N", "orthogonal:N")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Groups that work at once: `size` members `stride` endpoints apart; every endpoint is in one group."""
+
+    size: int
+    stride: int
+
+    @property
+    def reach(self) -> int:
+        """Endpoints from the first member to the one after the last."""
+        return self.size * self.stride
+
+    def bases(self, endpoints: int) -> list[int]:
+        """The first member of each group."""
+        blocks = range(0, endpoints, self.reach)
+        return [block + inner for block in blocks for inner in range(self.stride)]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The members of a group that lie along one dimension; `covers` says whether they go all the way round it."""
+
+    name: str
+    group: Group
+    index: int
+    step: int
+    covers: bool
+
+
+def rack_ipus(network: Network) -> int | None:
+    """IPUs of a rack; None on a fabric without racks."""
+    return network.topology.ipus_per_rack if isinstance(network, Fabric) else None
+
+
+def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[Side, ...]:
+    """A group as the product of its members along each dimension, innermost first; ValueError where it is none."""
+    left, stride, found = group.size, group.stride, []
+    for index, dimension in enumerate(dimensions):
+        end = dimension.stride * dimension.size
+        if left == 1 or stride >= end:
+            continue
+        step = stride // dimension.stride
+        room = dimension.size // step if step else 0
+        fits = step * dimension.stride == stride and room * step == dimension.size
+        if not fits or (left % room and room % left):
+            raise ValueError(f"the group does not come out even along {dimension.name}")
+        here = min(left, room)
+        found.append(Side(dimension.name, Group(here, stride), index, step, here == room))
+        left, stride = left // here, end
+    return tuple(found)
+
+
+def parse(text: str, network: Network, ipus_per_replica: int) -> Group:
+    """The group that a text names ("all", "rack", "consecutive:4", ...); InputError for what does not divide."""
+    replicas = _replicas(network, ipus_per_replica)
+    kind, colon, number = text.strip().partition(":")
+    if kind.isdigit() and not colon:
+        kind, colon, number = "consecutive", ":", kind
+    rack = rack_ipus(network)
+    if kind == "all" and not colon:
+        return Group(replicas, ipus_per_replica)
+    if kind in ("rack", "across-racks") and not colon:
+        return _of_racks(kind, network, rack, ipus_per_replica)
+    if kind in ("consecutive", "orthogonal") and number.isdigit():
+        size = int(number)
+        if size < 1 or replicas % size:
+            raise InputError(f"groups of {size:,} do not divide {replicas:,} members", code="group-does-not-divide",
+                             hint=f"take one of {', '.join(map(str, divisors(replicas)))}")  # fmt: skip
+        return Group(size, ipus_per_replica * (replicas // size if kind == "orthogonal" else 1))
+    raise InputError(f'there is no group "{text}"', code="bad-value", context=[f"known: {', '.join(KINDS)}, or N"],
+                     hint="--group consecutive:4 joins neighbours, orthogonal:4 equal places")  # fmt: skip
+
+
+def _replicas(network: Network, ipus_per_replica: int) -> int:
+    rack = rack_ipus(network) or network.endpoints
+    if network.endpoints % ipus_per_replica or (rack % ipus_per_replica and ipus_per_replica % rack):
+        raise InputError(
+            f"replicas of {ipus_per_replica:,} do not divide {network.endpoints:,} endpoints of {network.name}",
+            code="group-does-not-divide",
+            hint=f"take one of {', '.join(map(str, divisors(rack)))}",
+        )
+    return network.endpoints // ipus_per_replica
+
+
+def _of_racks(kind: str, network: Network, rack: int | None, ipus_per_replica: int) -> Group:
+    if rack is None:
+        raise InputError(f"{network.name} has no racks", code="bad-value",
+                         hint="--group consecutive:N joins neighbours, orthogonal:N equal places")  # fmt: skip
+    if ipus_per_replica > rack:
+        raise InputError(f"a replica of {ipus_per_replica:,} IPUs is larger than a rack", code="group-does-not-divide",
+                         hint=f"at most --ipus-per-replica {rack}")  # fmt: skip
+    return (
+        Group(rack // ipus_per_replica, ipus_per_replica) if kind == "rack" else Group(network.endpoints // rack, rack)
+    )
+
+
+def divisors(number: int) -> list[int]:
+    """What divides a number, ascending, at most a dozen of them."""
+    found = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
+    every = sorted({*found, *(number // size for size in found)})
+    return every if len(every) <= 12 else [*every[:6], *every[-6:]]
+
+
+def rack_dimensions(network: Network) -> tuple[Dimension, ...]:
+    """Levels as collectives see them: of a machine the rack as one, then the racks; else the fabric's dimensions."""
+    rack = rack_ipus(network)
+    if rack is None:
+        return network.dimensions
+    beyond = tuple(dimension for dimension in network.dimensions if dimension.stride >= rack)
+    return (Dimension("rack", rack, 1, Shape.LADDER), *beyond)

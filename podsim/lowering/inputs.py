@@ -1,0 +1,43 @@
+"""Inputs on their way from the servers: in line with compute, or ahead of it as far as there is room."""
+
+from dataclasses import dataclass, field
+
+from podsim.lowering.pipeline import Pipeline, input_task
+from podsim.model.program import Task
+
+
+@dataclass
+class Inputs:
+    """Inputs of a step by micro-batch: `prefetch` of them wait when it begins, as many for the next one when it ends.
+
+    A micro-batch that is taken leaves room for the one `prefetch` later; the host sends one after the other (Eq. 13).
+    """
+
+    pipeline: Pipeline
+    _taken: int = 0
+    _loads: list[int] = field(default_factory=list)
+    _next: list[tuple[int, ...]] = field(default_factory=list)
+
+    def take(self, tasks: list[Task], begin: tuple[int, ...]) -> tuple[int, ...]:
+        """The first stage, free after `begin`, takes the next input: what it has to wait for."""
+        depth, taken = self.pipeline.mapping.practice.prefetch, self._taken
+        self._taken += 1
+        if depth == 0:
+            self._load(tasks, begin)
+            return (self._loads[-1],)
+        arrived = (self._loads[taken - depth],) if taken >= depth else ()
+        if taken + depth < self.pipeline.micro_batches:
+            self._load(tasks, begin + arrived)
+        elif not self.pipeline.forward_only:
+            self._next.append(begin + arrived)
+        return arrived
+
+    def close(self, tasks: list[Task]) -> None:
+        """The inputs that the next step begins with."""
+        for begin in self._next:
+            self._load(tasks, begin)
+        self._next.clear()
+
+    def _load(self, tasks: list[Task], needs: tuple[int, ...]) -> None:
+        tasks.append(input_task(self.pipeline, tuple(sorted({*needs, *self._loads[-1:]}))))
+        self._loads.append(len(tasks) - 1)

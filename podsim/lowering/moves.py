@@ -1,0 +1,158 @@
+"""The messages of a collective as flows over links: every one of them, or those of one endpoint that stands for all."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final
+
+from podsim.lowering.phases import Move, Phase, Setting, TooManyError
+from podsim.model.fabric import Shape
+from podsim.model.program import Flow
+from podsim.topology.fabric import Fabric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from podsim.physics.collectives import Step
+    from podsim.topology.network import Route
+    from podsim.topology.quotient import Quotient
+
+MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
+
+
+class _Counter:
+    """Links crossed so far, up to a limit."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._most, self._crossed = setting.most_crossings, 0.0
+
+    def add(self, route: Route, messages: float = 1.0) -> None:
+        self._crossed += len(route.links) * messages
+        if self._crossed > self._most:
+            raise TooManyError(f"its messages cross more than {self._most:,} links")
+
+
+def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
+    """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
+    counter = _Counter(setting)
+    count = sum(_count(setting, phase) for phase in phases)
+    if count > setting.most_messages:
+        raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
+    return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)
+
+
+def _count(setting: Setting, phase: Phase) -> int:
+    """Messages of a phase that have to be followed."""
+    members = phase.group.size
+    count = sum(step.count(members) for step in phase.steps)
+    if _alike_racks(setting, phase):
+        count //= members
+    return count * len(_bases(setting, phase))
+
+
+def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:
+    found: dict[float, dict[tuple[tuple[int, ...], float], int]] = {}
+    for sender, to, volume in messages(setting, phase, step):
+        route = setting.network.route(sender, to)
+        counter.add(route)
+        same = found.setdefault(route.latency_s, {})
+        key = (route.links, volume)
+        same[key] = same.get(key, 0) + 1
+    by_latency = tuple(
+        (latency_s, tuple(Flow(links, volume, count) for (links, volume), count in flows.items()))
+        for latency_s, flows in found.items()
+    )
+    return Move(by_latency, step.repeat)
+
+
+def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, int, float]]:
+    """Sender, receiver and bytes of every message of one step that has to be followed."""
+    group = phase.group
+    pairs = _pairs(setting, phase, step)
+    efficiency = setting.toll.efficiency if setting.inside(group) else 1.0
+    share = phase.share * step.share / efficiency
+    volumes = [volume * share for volume in setting.volumes_bytes]
+    positions = len(volumes)
+    for base in _bases(setting, phase):
+        volume = volumes[base % positions]
+        if not volume:
+            continue
+        for sender, to in pairs:
+            yield base + sender * group.stride, base + to * group.stride, volume
+
+
+def _pairs(setting: Setting, phase: Phase, step: Step) -> list[tuple[int, int]]:
+    """Members of a group that send and receive."""
+    pairs = list(step.messages(phase.group.size, first=_alike_racks(setting, phase)))
+    if phase.order:
+        pairs = [(phase.order[sender], phase.order[to]) for sender, to in pairs]
+    return pairs
+
+
+def _bases(setting: Setting, phase: Phase) -> list[int]:
+    """First members of the groups that are followed: those of the first rack where racks do the same.
+
+    Between racks machines do not share links either: where all bring the same, the first stands for its rack.
+    """
+    rack, roots, within = setting.rack, phase.roots, setting.endpoints
+    across = rack is not None and phase.group.stride % rack == 0
+    if setting.alike and rack and (across or setting.inside(phase.group)):
+        within = min(within, rack)
+        if across and isinstance(setting.network, Fabric) and setting.even:
+            within = min(within, setting.network.topology.ipus_per_machine)
+    found = (base for base in phase.group.bases(setting.endpoints) if base < within)
+    return [base for base in found if roots is None or base // roots.stride % roots.size == 0]
+
+
+def _alike_racks(setting: Setting, phase: Phase) -> bool:
+    """Whether one rack sends what every other does, through switches: it then stands for all."""
+    if not setting.alike or not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
+        return False
+    pod = setting.network.topology.level("pod")
+    across = setting.rack is not None and phase.group.stride % setting.rack == 0
+    return across and pod is not None and pod.shape is Shape.SWITCH
+
+
+def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:
+    """The messages of one endpoint, where every endpoint sends to its own place plus the same; None where not."""
+    counter = _Counter(setting)
+    volume = setting.volumes_bytes[0] * phase.share
+    found = []
+    for step in phase.steps:
+        offsets = _offsets(quotient, phase, step)
+        if offsets is None:
+            return None
+        by_latency: dict[float, list[Flow]] = {}
+        if len(offsets) > 1:  # half of them reach as far as the middle one, on average half as far
+            _Counter(setting).add(quotient.folded_route(offsets[len(offsets) // 2]), len(offsets) / 2)
+        for offset in offsets:
+            route = quotient.folded_route(offset)
+            counter.add(route)
+            by_latency.setdefault(route.latency_s, []).append(Flow(route.links, volume * step.share))
+        moves = tuple((latency_s, tuple(flows)) for latency_s, flows in by_latency.items())
+        found.append(Move(moves, step.repeat))
+    return tuple(found)
+
+
+def _offsets(quotient: Quotient, phase: Phase, step: Step) -> list[tuple[int, ...]] | None:
+    """Where the messages of an endpoint go, as moves along each dimension."""
+    axes, along = quotient.network.axes, phase.along
+    if step.pairs or phase.order or phase.roots:
+        return None
+
+    def one(index: int, by: int) -> tuple[int, ...]:
+        return tuple(by if at == index else 0 for at in range(len(axes)))
+
+    if len(along) == 1:
+        side = along[0]
+        if not side.covers and (axes[side.index].shape not in MIDDLED or len(step.shifts) > 1):
+            return None
+        if step.swap:
+            return None if axes[side.index].half else [one(side.index, step.swap * side.step)]
+        # Behind a switch it is no matter who of the others is meant.
+        return [one(side.index, shift * side.step if side.covers else side.step) for shift in step.shifts]
+    if not all(side.covers for side in along) or step.swap or len(step.shifts) < phase.group.size - 1:
+        return None
+    places = [range(0, axes[side.index].size, side.step) for side in along]
+    vectors = (dict(zip((side.index for side in along), place, strict=True)) for place in itertools.product(*places))
+    return [tuple(vector.get(at, 0) for at in range(len(axes))) for vector in vectors if any(vector.values())]

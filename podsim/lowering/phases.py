@@ -1,0 +1,174 @@
+"""What a collective is made of: where it runs, its phases, the moves of their steps, and what software adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from podsim.lowering.groups import Group, Side, rack_ipus
+from podsim.model.collective import Algorithm, Collective
+from podsim.physics.collectives import sent
+from podsim.physics.links import alone_s
+from podsim.topology.fabric import Fabric
+from podsim.topology.generic import GenericNetwork
+
+if TYPE_CHECKING:
+    from podsim.model.program import Flow
+    from podsim.physics.collectives import Steps
+    from podsim.topology.network import Network
+    from podsim.topology.quotient import Quotient
+
+MOST_MESSAGES: Final = 2_000_000
+"""Messages of one collective that are followed, steps that repeat counted once: some ten seconds."""
+MOST_CROSSINGS: Final = 20_000_000
+"""Links that they may cross: as many as a few hundred megabytes hold."""
+
+
+class TooManyError(ValueError):
+    """More messages than are worth following."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toll:
+    """What software adds: a share of the links inside a rack, a cost a start [s], equal buffers one after the other.
+
+    `starts` are those of a phase inside a rack.
+    """
+
+    efficiency: float = 1.0
+    start_s: float = 0.0
+    buffers: int = 1
+    starts: int = 1
+
+
+NO_TOLL: Final = Toll()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a collective runs: endpoints from 0 take part, position p of a replica brings `volumes_bytes[p]`."""
+
+    network: Network
+    volumes_bytes: tuple[float, ...]
+    endpoints: int
+    folded: bool = True
+    toll: Toll = NO_TOLL
+    most_messages: int = MOST_MESSAGES
+    most_crossings: int = MOST_CROSSINGS
+
+    @cached_property
+    def rack(self) -> int | None:
+        """IPUs of a rack; None on a fabric without racks."""
+        return rack_ipus(self.network)
+
+    @cached_property
+    def quotient(self) -> Quotient | None:
+        """One rank that stands for all, where all are alike and that is wanted."""
+        if not self.folded or not isinstance(self.network, GenericNetwork) or not self.even:
+            return None
+        return self.network.folded
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether racks that do the same may stand for each other."""
+        return self.folded and isinstance(self.network, Fabric) and not self.network.damage
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether every position brings the same."""
+        return len(set(self.volumes_bytes)) == 1
+
+    def inside(self, group: Group) -> bool:
+        """Whether a group stays within a rack."""
+        return self.rack is not None and group.reach <= self.rack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A collective over groups that work at once; each member has `share` of the buffer in it.
+
+    `order` are the members as the steps number them. Of a broadcast only those groups take part that hold the buffer:
+    their members are first in `roots`.
+    """
+
+    collective: Collective
+    algorithm: Algorithm
+    group: Group
+    along: tuple[Side, ...]
+    steps: Steps
+    share: float = 1.0
+    order: tuple[int, ...] = ()
+    roots: Group | None = None
+
+    @property
+    def name(self) -> str:
+        """What it does, and along what."""
+        return f"{self.collective} along {' and '.join(side.name for side in self.along)}"
+
+    @property
+    def count(self) -> int:
+        """Steps in all."""
+        return sum(step.repeat for step in self.steps)
+
+    @property
+    def sent(self) -> float:
+        """Share of the whole buffer that the busiest member sends."""
+        return self.share * sent(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The messages of one step, by latency; `repeat` equal steps follow each other."""
+
+    by_latency: tuple[tuple[float, tuple[Flow, ...]], ...]
+    repeat: int
+
+    @property
+    def latency_s(self) -> float:
+        """That of the farthest message [s]."""
+        return max((latency_s for latency_s, _ in self.by_latency), default=0.0)
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """All of them."""
+        return tuple(flow for _, flows in self.by_latency for flow in flows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A collective by one algorithm: its phases and their moves, whose flows number the links of `roads`."""
+
+    setting: Setting
+    algorithm: Algorithm
+    phases: tuple[Phase, ...]
+    moves: tuple[tuple[Move, ...], ...]
+    roads: Network | Quotient
+
+    def start_s(self, at: int) -> float:
+        """Software cost before phase `at` [s]; an all-reduce inside a rack is two of them (Eq. 10)."""
+        toll, phase = self.setting.toll, self.phases[at]
+        if not self.setting.inside(phase.group):
+            return 0.0
+        return toll.buffers * toll.starts * toll.start_s * (2 if phase.collective is Collective.ALL_REDUCE else 1)
+
+    def fixed_s(self, at: int, latency_s: float) -> float:
+        """What a step of phase `at` takes before its flows [s]; between racks each step has a start of its own."""
+        toll = self.setting.toll
+        start_s = 0.0 if self.setting.inside(self.phases[at].group) else toll.start_s
+        return toll.buffers * (latency_s + start_s)
+
+    def phase_s(self, at: int) -> float:
+        """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
+        capacities = self.roads.capacities
+        flow_s = sum(move.repeat * alone_s(move.flows, capacities) for move in self.moves[at])
+        return self.latency_s(at) + flow_s
+
+    def latency_s(self, at: int) -> float:
+        """What of phase `at` is left without bytes [s]."""
+        return self.start_s(at) + sum(move.repeat * self.fixed_s(at, move.latency_s) for move in self.moves[at])
+
+    @property
+    def lockstep_s(self) -> float:
+        """All phases one after the other [s]."""
+        return sum(self.phase_s(at) for at in range(len(self.phases)))

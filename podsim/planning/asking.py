@@ -1,0 +1,188 @@
+"""What flags mean: the machine with its parameters, the workload, the preset, the engine; the question they ask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.engines.base import Engine
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.fabric import Topology
+    from podsim.model.machine import Machine
+    from podsim.model.prediction import Prediction
+    from podsim.model.training import Preset
+    from podsim.model.workload import Workload
+    from podsim.planning.search import Wanted
+    from podsim.predicting.assemble import Question
+
+Progress = Callable[[int, int], None]
+
+OTHERS = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
+
+
+def asked_of(
+    workload: str,
+    topology: str,
+    *,
+    chip: str | None,
+    preset: str | None,
+    sdk: str | None = None,
+    hosts: int | None,
+    changes: Mapping[str, str] | Sequence[str],
+    also: str = "",
+) -> tuple[Machine, Workload, Preset | None]:
+    """The machine with its parameters, the workload, and the preset that is meant.
+
+    `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
+    """
+    from podsim.files import cache, catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.model.machine import Machine
+    from podsim.planning import choose
+    from podsim.tiles.plan import Planner
+
+    _refuse_idle(changes, also)
+    Planner.memo_of = staticmethod(cache.shelf)
+    found = catalog.topology(topology, changes, chip=chip).value
+    model = catalog.workload(workload, changes).value
+    parameters = apply_to_parameters(catalog.parameters(), changes)
+    named = choose.preset(model, preset, found) if preset else None
+    machine = Machine(
+        topology=found,
+        parameters=parameters,
+        sdk=_sdk(sdk or (named.sdk if named else None), parameters),
+        hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
+    )
+    return machine, model, named
+
+
+def _refuse_idle(changes: Mapping[str, str] | Sequence[str], also: str) -> None:
+    """Raise InputError for changes of what the answer does not look at."""
+    from podsim.files.changes import parse
+
+    for change in parse(changes):
+        for beginning, command in OTHERS.items():
+            if beginning != also and change.path.startswith(beginning):
+                raise InputError(f"{change.path} changes nothing here", code="bad-change", hint=f"it is for {command}")
+
+
+def question(
+    machine: Machine,
+    workload: Workload,
+    named: Preset | None,
+    *,
+    division: str = "closed",
+    samples: float | None = None,
+    engine: str = "des",
+    fidelity: str = "folded",
+    seed: int = 0,
+) -> Question:
+    """What is asked, with the engine that is to answer."""
+    from podsim.model.training import Division
+    from podsim.predicting.assemble import Question
+    from podsim.topology.fabric import build
+
+    if samples is not None and not (math.isfinite(samples) and samples > 0):
+        raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
+    return Question(
+        workload=workload,
+        machine=machine,
+        fabric=build(machine.topology),
+        engine=engine_of(engine),
+        engine_name=engine,
+        optimizer=named.optimizer if named else workload.optimizer,
+        division=named.division if named else Division(one_of("division", division, Division)),
+        samples=samples,
+        folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
+        seed=seed,
+    )
+
+
+Flag = str | int | None
+
+
+def answer(
+    question: Question,
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> Prediction:
+    """The prediction for the mapping that is wanted, or the best; `given` are the flags sdk, hosts and chip."""
+    from podsim.planning import choose
+    from podsim.predicting import assemble
+
+    chosen = choose.choose(question, wanted, named, on_progress)
+    said = (*chosen.assumptions, *question.machine.topology.notes, *silent(question.machine, *given))
+    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+
+
+def one_of(name: str, value: str, known: Iterable[str]) -> str:
+    """The value, where it is known; InputError with what is otherwise."""
+    if value not in tuple(known):
+        raise InputError(f'{name} is "{value}"', code="bad-value", context=[f"known: {', '.join(known)}"])
+    return value
+
+
+def machine_name(pod: int | None, topology: str | None, chip: str | None) -> str:
+    """The machine that --pod or --topology means."""
+    from podsim.files import catalog
+
+    if (pod is None) == (topology is None):
+        which = "both" if pod is not None else "neither"
+        raise InputError(
+            f"give one of --pod and --topology, not {which}", code="no-machine",
+            hint="--pod 512, or podsim topology list",
+        )  # fmt: skip
+    if topology is not None:
+        return topology
+    assert pod is not None, "one of the two is given"
+    return catalog.pod(pod, "bow" if chip == "bow" else "gc200")
+
+
+def _sdk(asked: str | None, parameters: ParameterSet) -> str:
+    """The SDK asked for, else the newest calibrated."""
+    known = sorted(parameters.sdks, key=lambda version: tuple(int(part) for part in version.split(".")))
+    if asked is None:
+        return known[-1]
+    if asked not in known:
+        raise InputError(f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"])
+    return asked
+
+
+def _hosts(asked: int | None, topology: Topology) -> int | None:
+    most = topology.hosts.most_servers
+    if asked is not None and asked > most:
+        raise InputError(f"{topology.name} takes at most {most} hosts, not {asked}", code="bad-mapping",
+                         hint=f"--hosts {most}, or --set hosts.most_servers={asked}")  # fmt: skip
+    return asked
+
+
+def engine_of(name: str) -> Engine:
+    """The engine of that name; InputError where there is none."""
+    if one_of("engine", name, ("des", "analytic")) == "analytic":
+        from podsim.engines import analytic
+
+        return analytic.run
+    from podsim.engines.des import pod
+
+    return pod.run
+
+
+def silent(machine: Machine, sdk: Flag, hosts: Flag, chip: Flag) -> list[str]:
+    """What no flag said and was assumed."""
+    said = []
+    if chip is None:
+        said.append(f"chip {machine.chip.name}, of the machine named")
+    if sdk is None:
+        said.append(f"SDK {machine.sdk}, the newest calibrated")
+    if hosts is None:
+        said.append(f"hosts: {machine.hosts}, as published runs of this size have")
+    if machine.chip.name not in machine.parameters.chips:
+        chips = ", ".join(machine.parameters.chips)
+        said.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
+    return said

@@ -1,0 +1,312 @@
+"""A collective by itself: the algorithm that is soonest, its time, what it loads and how near it comes to the bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from podsim.errors import InputError
+from podsim.lowering import collective as lowering
+from podsim.lowering import pacing
+from podsim.lowering.bound import lower_bound, out_bytes_per_s
+from podsim.lowering.groups import parse, rack_ipus
+from podsim.lowering.phases import Setting, Toll, TooManyError
+from podsim.model.collective import (
+    Algorithm,
+    Collective,
+    CollectiveReport,
+    Fidelity,
+    Leg,
+    LoadedLink,
+    Pace,
+    Rival,
+)
+from podsim.model.program import Block, StepProgram
+from podsim.physics.collectives import bus_factor, schedule, sent
+from podsim.units import parse as parse_quantity
+
+if TYPE_CHECKING:
+    from podsim.engines.base import Engine
+    from podsim.lowering.groups import Group
+    from podsim.lowering.phases import Plan
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.program import Task
+    from podsim.topology.network import Network
+
+Kind = TypeVar("Kind", bound=StrEnum)
+WEIGHED_MESSAGES: Final = 4_000
+"""Messages above which an algorithm is not weighed unless it is asked for."""
+WEIGHED_OF_BROADCAST: Final = 70_000
+"""Those of a broadcast: each member has few."""
+WEIGHED_CROSSINGS: Final = 100_000
+"""Links that they may cross."""
+ALL_WEIGHED: Final = 256
+"""Members up to which every algorithm is weighed, however late what its busiest member sends would be out."""
+MOST_LINKS: Final = 5
+
+
+class Flags(NamedTuple):
+    """A collective as flags say it; names and meanings are those of `podsim collective`."""
+
+    bytes: str | float
+    group: str
+    ipus_per_replica: int
+    algorithm: str | None
+    chunks: int
+    pace: str | None
+    fidelity: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named."""
+
+    collective: Collective
+    network: Network
+    group: str
+    ipus_per_replica: int
+    volume_bytes: float
+    algorithm: Algorithm | None
+    chunks: int
+    pace: Pace | None
+    folded: bool
+    parameters: ParameterSet | None
+
+
+def asked(collective: str, network: Network, flags: Flags, parameters: ParameterSet) -> Asked:
+    """What flags mean; InputError for a value that one of them does not take."""
+    machine = rack_ipus(network) is not None
+    pace = None if flags.pace is None else _choice("pace", flags.pace, Pace)
+    if pace is Pace.MESSAGES and machine:
+        raise InputError(f"IPUs of {network.name} exchange in supersteps, all at once", code="conflicting-flags",
+                         hint="leave --pace messages to generic fabrics")  # fmt: skip
+    return Asked(
+        collective=_choice("collective", collective, Collective),
+        network=network,
+        group=flags.group,
+        ipus_per_replica=_count("ipus-per-replica", flags.ipus_per_replica),
+        volume_bytes=_volume_bytes(flags.bytes),
+        algorithm=None if flags.algorithm is None else _choice("algorithm", flags.algorithm, Algorithm),
+        chunks=_count("chunks", flags.chunks),
+        pace=pace,
+        folded=_choice("fidelity", flags.fidelity, Fidelity) is Fidelity.FOLDED,
+        parameters=parameters if machine else None,
+    )
+
+
+def _choice(name: str, text: str, known: type[Kind]) -> Kind:
+    try:
+        return known(text)
+    except ValueError:
+        values = [value.value for value in known]
+        raise InputError(f'{name} is "{text}"', code="bad-value", context=[f"known: {', '.join(values)}"]) from None
+
+
+def _count(name: str, number: int) -> int:
+    if number < 1:
+        raise InputError(f"--{name} must be at least 1, not {number}", code="bad-value")
+    return number
+
+
+def _volume_bytes(given: str | float) -> float:
+    try:
+        volume = parse_quantity(given, "B") if isinstance(given, str) else float(given)
+    except ValueError as error:
+        raise InputError(f"--bytes: {error}", code="bad-value") from error
+    if not (math.isfinite(volume) and volume > 0):
+        raise InputError(f"--bytes must be above 0 and finite, not {given}", code="bad-value")
+    return volume
+
+
+def _pace(asked: Asked, engine: str) -> Pace:
+    """Lockstep on machines, and where an engine lets every task have the links to itself."""
+    if engine == "des":
+        return asked.pace or (Pace.MESSAGES if asked.parameters is None else Pace.LOCKSTEP)
+    if asked.pace is Pace.MESSAGES:
+        raise InputError(f"the {engine} engine times each step alone on the links", code="conflicting-flags",
+                         hint="--pace messages goes with --engine des")  # fmt: skip
+    return Pace.LOCKSTEP
+
+
+def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
+    """The report; InputError where the group does not divide, or no algorithm or not the one asked for can serve."""
+    pace = _pace(asked, engine_name)
+    group = parse(asked.group, asked.network, asked.ipus_per_replica)
+    volumes = (asked.volume_bytes,) * asked.ipus_per_replica
+    setting = Setting(asked.network, volumes, asked.network.endpoints, asked.folded)
+    weighed = _weighed(asked, setting, group)
+    plan, tasks = _chosen(asked, setting, group, (weighed, pace))
+    timeline = engine(_program(tasks), plan.roads)
+    time_s = timeline.step_s
+    bound = lower_bound(setting, group, asked.collective)
+    factor = bus_factor(asked.collective, group.size)
+    rate = asked.volume_bytes / time_s if time_s else 0.0
+    return CollectiveReport(
+        collective=asked.collective,
+        topology=asked.network.name,
+        group=asked.group,
+        members=group.size,
+        groups=asked.network.endpoints // group.size,
+        volume_bytes=asked.volume_bytes,
+        algorithm=plan.algorithm,
+        chosen=asked.algorithm is None,
+        engine=engine_name,
+        fidelity=Fidelity.FOLDED if asked.folded else Fidelity.FULL,
+        pace=pace,
+        chunks=asked.chunks,
+        time_s=time_s,
+        algorithm_bandwidth_bytes_per_s=rate,
+        bus_bandwidth_bytes_per_s=rate * factor,
+        bus_factor=factor,
+        lower_bound_s=bound.seconds,
+        bound=bound.what,
+        reached=bound.seconds / time_s if time_s else 1.0,
+        training_time_s=_training_s(asked, setting, group),
+        phases=_legs(plan),
+        links=_links(plan, time_s),
+        rivals=tuple(rival for rival in weighed.values() if rival.algorithm is not plan.algorithm),
+        events=timeline.events,
+        notes=tuple(_notes(asked, setting, plan)),
+    )
+
+
+def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Rival]:
+    """Every algorithm with its time, or why it has none; large ones are left out."""
+    most = WEIGHED_OF_BROADCAST if asked.collective is Collective.BROADCAST else WEIGHED_MESSAGES
+    limited = replace(
+        setting,
+        most_messages=most,
+        most_crossings=WEIGHED_CROSSINGS,
+    )
+    rate = out_bytes_per_s(setting, group) if group.size > ALL_WEIGHED else 0.0
+    found: dict[Algorithm, Rival] = {}
+    for algorithm in Algorithm:
+        best_s = min((rival.time_s for rival in found.values() if rival.time_s is not None), default=math.inf)
+        try:
+            if rate and (least_s := _sent_bytes(asked, algorithm, group) / rate) > best_s:
+                raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
+            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks)
+        except TooManyError as error:
+            found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
+        except ValueError as error:
+            found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=str(error))
+        else:
+            found[algorithm] = Rival(algorithm=algorithm, time_s=seconds)
+    return found
+
+
+def _sent_bytes(asked: Asked, algorithm: Algorithm, group: Group) -> float:
+    """What the busiest member sends; 0 where that depends on the phases."""
+    if algorithm not in lowering.FLAT:
+        return 0.0
+    return sent(schedule(asked.collective, algorithm, group.size)) * asked.volume_bytes
+
+
+def _lockstep_s(plan: Plan, chunks: int) -> float:
+    """The time by which algorithms are compared: in lockstep, each step alone on the links [s]."""
+    if chunks == 1:
+        return plan.lockstep_s
+    from podsim.engines import analytic
+
+    return analytic.run(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
+
+
+def _program(tasks: tuple[Task, ...]) -> StepProgram:
+    return StepProgram(blocks=(Block("collective", tasks),), ipus=1, micro_batches=1, steady=())
+
+
+def _chosen(
+    asked: Asked, setting: Setting, group: Group, among: tuple[dict[Algorithm, Rival], Pace]
+) -> tuple[Plan, tuple[Task, ...]]:
+    """The plan and its tasks: of the algorithm asked for, else of the soonest that was weighed."""
+    weighed, pace = among
+    able = [rival for rival in weighed.values() if rival.time_s is not None]
+    algorithm = asked.algorithm
+    if algorithm is None:
+        if not able:
+            raise _unable(f"no algorithm was weighed for {asked.collective}", weighed)
+        algorithm = min(able, key=lambda rival: rival.time_s or 0.0).algorithm
+    try:
+        plan = lowering.plan(setting, group, asked.collective, algorithm)
+        return plan, pacing.tasks(plan, pace, asked.chunks)
+    except TooManyError as error:
+        raise InputError(f"{algorithm} is too large to simulate: {error}", code="too-many-messages",
+                         hint=_smaller(asked, pace)) from error  # fmt: skip
+    except ValueError as error:
+        raise _unable(f"{algorithm} cannot serve this {asked.collective}: {error}", weighed) from error
+
+
+def _smaller(asked: Asked, pace: Pace) -> str:
+    if pace is Pace.MESSAGES:
+        return "--pace lockstep takes step by step what messages would take one by one"
+    return "another --algorithm, or --fidelity folded" if not asked.folded else "another --algorithm"
+
+
+def _unable(message: str, weighed: dict[Algorithm, Rival]) -> InputError:
+    able = [rival.algorithm.value for rival in weighed.values() if rival.time_s is not None]
+    others = [f"{rival.algorithm}: {rival.why}" for rival in weighed.values() if rival.time_s is None]
+    return InputError(message, code="algorithm-cannot-serve", context=others,
+                      hint=f"--algorithm {' or '.join(able)}" if able else "name one with --algorithm")  # fmt: skip
+
+
+def _training_s(asked: Asked, setting: Setting, group: Group) -> float | None:
+    """What a weight update pays, by its own methods unless one is asked for; None without fitted costs."""
+    if asked.parameters is None or asked.collective not in lowering.REDUCING:
+        return None
+    toll = Toll(asked.parameters.value("collective.efficiency"), asked.parameters.value("collective.start"))
+    taxed = replace(setting, toll=toll)
+    try:
+        if asked.algorithm is not None:
+            return lowering.plan(taxed, group, asked.collective, asked.algorithm).lockstep_s
+        return lowering.in_training(taxed, group, asked.collective).lockstep_s
+    except ValueError:
+        return None
+
+
+def _legs(plan: Plan) -> tuple[Leg, ...]:
+    return tuple(
+        Leg(
+            name=phase.name,
+            algorithm=phase.algorithm,
+            members=phase.group.size,
+            steps=phase.count,
+            volume_bytes=phase.sent * plan.setting.volumes_bytes[0],
+            time_s=plan.phase_s(at),
+            latency_s=plan.latency_s(at),
+        )
+        for at, phase in enumerate(plan.phases)
+    )
+
+
+def _links(plan: Plan, time_s: float) -> tuple[LoadedLink, ...]:
+    """The links that would need longest for what they carry, the first found of equals."""
+    load: dict[int, float] = {}
+    for move in (move for moves in plan.moves for move in moves):
+        for flow in move.flows:
+            for link in flow.route:
+                load[link] = load.get(link, 0.0) + flow.volume_bytes * flow.count * move.repeat
+    capacities = plan.roads.capacities
+    order = sorted(load, key=lambda link: (-round(load[link] / capacities[link], 15), link))[:MOST_LINKS]
+    return tuple(
+        LoadedLink(
+            name=plan.roads.link(link).name,
+            volume_bytes=load[link],
+            busy=min(1.0, load[link] / capacities[link] / time_s) if time_s else 0.0,
+        )
+        for link in order
+    )
+
+
+def _notes(asked: Asked, setting: Setting, plan: Plan) -> list[str]:
+    notes = []
+    if plan.roads is not setting.network:
+        notes.append("every rank does the same, so one stands for all: links are its share of those of a dimension")
+    elif setting.alike and asked.network.endpoints > (setting.rack or 0):
+        notes.append("racks do the same, so links are those of the first")
+    if setting.rack is not None:
+        notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")
+    if asked.parameters is not None and asked.collective in lowering.REDUCING:
+        notes.append("in training: collective.efficiency and collective.start as fitted to published step times")
+    return notes

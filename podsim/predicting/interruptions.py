@@ -1,0 +1,92 @@
+"""What can interrupt a run on a machine, and what a checkpoint of it costs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from podsim.model.fabric import Shape
+from podsim.model.goodput import CheckpointCost, Failures, PartCount
+from podsim.model.training import StatePlace
+from podsim.topology.wiring import rack_edges
+
+if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import MemoryFit
+    from podsim.predicting.assemble import Question
+
+RACKS_A_SWITCH = 2  # two switches join the four racks of a Bow Pod256 (datasheet-bow-pod256)
+
+
+def parts(question: Question, mapping: Mapping, failures: Failures) -> tuple[PartCount, ...]:
+    """Everything that stops the run where one of it fails: the part of the machine that the mapping uses.
+
+    A spare machine stands in for a failed machine or IPU; all else has to be repaired.
+    """
+    topology = question.machine.topology
+    machines = math.ceil(mapping.ipus / topology.ipus_per_machine)
+    racks = math.ceil(mapping.ipus / topology.ipus_per_rack)
+    pod = topology.level("pod")
+    switched = pod is not None and pod.shape is Shape.SWITCH and racks > 1
+    counts = (
+        ("ipu", mapping.ipus, failures.ipu, True),
+        ("machine", machines, failures.machine, True),
+        ("ipu-link", round(_cables_between_machines(topology) * machines), failures.ipu_link, False),
+        ("gw-link", _cables_between_racks(topology, machines) if racks > 1 else 0, failures.gw_link, False),
+        ("host", question.machine.hosts, failures.host, False),
+        ("switch", math.ceil(racks / RACKS_A_SWITCH) if switched else 0, failures.switch, False),
+        ("power", racks, failures.power, False),
+    )
+    return tuple(
+        PartCount(name=name, count=count, mtbf_s=part.mtbf_s, repair_s=part.repair_s, spared=spared)
+        for name, count, part, spared in counts
+        if count
+    )
+
+
+def _cables_between_machines(topology: Topology) -> float:
+    """IPU-Link cables for each machine of a full rack: a link a cable, those inside a machine have none."""
+    size = topology.ipus_per_machine
+    links = sum(edge.links for edge in rack_edges(topology) if edge.one // size != edge.other // size)
+    return links / topology.machines_per_rack
+
+
+def _cables_between_racks(topology: Topology, machines: int) -> int:
+    """GW-Link cables: one a link to a switch, one for two links where racks are cabled to each other."""
+    pod = topology.level("pod")
+    ends = machines * ((pod.links_each or 0) if pod else 0)
+    return ends if pod and pod.shape is Shape.SWITCH else math.ceil(ends / 2)
+
+
+def checkpoint(question: Question, mapping: Mapping, memory: MemoryFit, failures: Failures) -> CheckpointCost:
+    """One copy of weights and optimizer state, on its way to the servers of the IPUs that hold it (Eq. 48).
+
+    Sharded state is spread over the replicas of a rack; replicas and racks hold the same, so one copy is written.
+    """
+    topology, hosts, gateway = question.machine.topology, question.machine.hosts, question.machine.topology.gateway
+    in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    shards = in_rack if mapping.practice.state_sharded else 1
+    weights = {share.ipu: share.by_category["weights"] for share in memory.ipus}
+    state = {ipu: _parameters(mapping, ipu) * float(sum(mapping.practice.moment_bytes)) for ipu in weights}
+    copy = sum(weights.values()) + sum(state.values())
+    streamed = mapping.state is StatePlace.STREAMING
+    held = max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
+    machines = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_machine)
+    servers = max(1, hosts // math.ceil(mapping.ipus / topology.ipus_per_rack))
+    way = {
+        "ipu_to_gateway": held / gateway.pcie_bytes_per_s,
+        "streaming_memory": max(state.values()) / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,
+        "gateway_to_host": copy / (machines * gateway.host_bytes_per_s),
+        "host_network": copy / (servers * topology.hosts.server_bytes_per_s),
+        "storage": copy / (servers * failures.checkpoint.storage_bytes_per_s),
+    }
+    return CheckpointCost(
+        state_bytes=copy,
+        start_s=failures.checkpoint.start_s,
+        way_s={name: seconds for name, seconds in way.items() if seconds},
+    )
+
+
+def _parameters(mapping: Mapping, ipu: int) -> int:
+    return sum(unit.parameters for stage in mapping.stages if stage.ipu == ipu for unit in stage.units)

@@ -1,0 +1,167 @@
+"""Steps with noise: what IPUs and hosts add at the barriers where they meet, drawn as maxima."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from podsim.lowering.lower import lower
+from podsim.model.mapping import Mapping
+from podsim.model.noise import Noise, NoiseCause, NoiseReport, Spread
+from podsim.model.prediction import Prediction
+from podsim.model.program import Block, StepProgram, TaskKind
+from podsim.model.training import Schedule
+from podsim.physics.order_statistics import Array, Barrier, exponential_maximum, poisson_maximum, total
+from podsim.predicting.assemble import Question
+from podsim.predicting.intervals import NINETY
+
+MICRO_BATCHES, UPDATE, HOSTS, HICCUPS = "micro-batches", "weight update", "hosts", "hiccups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """Who meets in a step, where: the barriers of one replica one after the other, and all replicas at the end."""
+
+    micro_batches: tuple[Barrier, ...]
+    update: tuple[Barrier, ...]
+    replicas: int
+    hosts: int
+    step_s: float
+
+    def at_most(self, replicas: int) -> Meeting:
+        """The same on a machine with no more replicas, and hosts in proportion."""
+        kept = min(self.replicas, max(1, replicas))
+        return replace(self, replicas=kept, hosts=max(1, round(self.hosts * kept / self.replicas)))
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """Random numbers that belong to a name, so that two scenarios of one seed share their luck."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *name.encode()]))
+
+
+def meeting(question: Question, mapping: Mapping, step_s: float) -> Meeting:
+    """Who meets in a step of a mapping."""
+    program = lower(
+        question.workload, mapping, question.machine, question.fabric,
+        optimizer=question.optimizer, folded=True,
+    )  # fmt: skip
+    return Meeting(
+        micro_batches=barriers(program, mapping, pipeline=True),
+        update=barriers(program, mapping, pipeline=False),
+        replicas=mapping.replicas,
+        hosts=question.machine.hosts,
+        step_s=step_s,
+    )
+
+
+def barriers(program: StepProgram, mapping: Mapping, *, pipeline: bool) -> tuple[Barrier, ...]:
+    """The barriers of one replica inside its pipeline, or those of the weight update, equal ones together.
+
+    Every block ends at a barrier. One that runs several micro-batches without (1F1B) counts as one for each: its IPUs
+    hold each other up through what they send, so this is the most they can lose. Stages that run one after the other
+    meet nobody.
+    """
+    count: dict[tuple[float, ...], int] = {}
+    for block in program.blocks:
+        if block.pipeline is pipeline:
+            for times_s, turns in _of_block(block, mapping):
+                count[times_s] = count.get(times_s, 0) + turns
+    return tuple(Barrier(times_s, turns) for times_s, turns in count.items())
+
+
+def _of_block(block: Block, mapping: Mapping) -> list[tuple[tuple[float, ...], int]]:
+    busy_s: dict[int, float] = {}
+    seen: dict[tuple[int, str], int] = {}
+    for task in block.tasks:
+        if task.kind is TaskKind.COMPUTE and 0 <= task.where < mapping.ipus_per_replica:
+            busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat
+            seen[task.where, task.name] = seen.get((task.where, task.name), 0) + task.repeat
+    turns = max(seen.values(), default=1)
+    times_s = [time_s / turns for _, time_s in sorted(busy_s.items()) if time_s > 0]
+    if not times_s:
+        return []
+    if block.pipeline and mapping.schedule is Schedule.SEQUENTIAL:
+        return [((time_s,), turns * block.repeat) for time_s in times_s]
+    return [(tuple(times_s), turns * block.repeat)]
+
+
+def delays(where: Meeting, noise: Noise, draws: MappingType[str, Array]) -> dict[str, Array]:
+    """What each cause adds to each step [s], from the same uniform numbers for every scenario (Eq. 46)."""
+    ipu, host = noise.ipu, noise.host
+    nothing = np.zeros_like(draws[HOSTS])
+    result = {}
+    for name, met in ((MICRO_BATCHES, where.micro_batches), (UPDATE, where.update)):
+        law = total(met, ipu.jitter)
+        result[name] = law.draw_maximum(draws[name], where.replicas) if law else nothing
+    result[HOSTS] = host.jitter * where.step_s * exponential_maximum(draws[HOSTS], where.hosts)
+    often = where.hosts * where.step_s / host.hiccup_every_s
+    result[HICCUPS] = host.hiccup_size_s * poisson_maximum(draws[HICCUPS], often)
+    return result
+
+
+def scaled(noise: Noise, scale: float) -> Noise:
+    """All delays `scale` times as long; hiccups come as often."""
+    host = noise.host
+    return Noise(
+        ipu=replace(noise.ipu, jitter=noise.ipu.jitter * scale),
+        host=replace(host, jitter=host.jitter * scale, hiccup_size_s=host.hiccup_size_s * scale),
+        run=replace(noise.run, spread=noise.run.spread * scale),
+    )
+
+
+def simulate(
+    answer: Prediction, question: Question, noise: Noise, shipped: Noise, *, steps: int, scale: float
+) -> NoiseReport:
+    """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
+    asked = scaled(noise, scale)
+    where = meeting(question, answer.mapping, answer.step_s.value)
+    draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
+    found = delays(where, asked, draws)
+    fitted = where.at_most(_largest(question) // answer.mapping.ipus_per_replica)
+    in_fit_s = float(np.mean(_sum(delays(fitted, shipped, draws))))
+    sample = answer.step_s.value - in_fit_s + _sum(found)
+    step_s = spread(sample)
+    run = answer.run
+    each = run.training_s / answer.step_s.value
+    added_s = each * (step_s.mean_s - answer.step_s.value)
+    doubt_s = NINETY * float(np.hypot(asked.run.spread * run.training_s, step_s.spread_s * np.sqrt(each)))
+    members = {
+        MICRO_BATCHES: where.replicas * answer.mapping.ipus_per_replica,
+        UPDATE: where.replicas * answer.mapping.ipus_per_replica,
+        HOSTS: where.hosts,
+        HICCUPS: where.hosts,
+    }
+    return NoiseReport(
+        steps=steps,
+        seed=question.seed,
+        scale=scale,
+        parameters=asked,
+        step_s=step_s,
+        causes=tuple(NoiseCause(name=name, members=members[name], delay_s=spread(found[name])) for name in found),
+        in_fit_s=in_fit_s,
+        added_s=added_s,
+        added_low_s=added_s - doubt_s,
+        added_high_s=added_s + doubt_s,
+    )
+
+
+def _largest(question: Question) -> int:
+    """IPUs of the largest machine whose steps were fitted."""
+    largest = question.machine.parameters.largest
+    return largest.get(question.workload.name) or max(largest.values(), default=1)
+
+
+def _sum(found: MappingType[str, Array]) -> Array:
+    return np.asarray(np.sum(list(found.values()), axis=0))
+
+
+def spread(sample: Array | Sequence[float]) -> Spread:
+    """Mean, standard deviation and tail of a sample."""
+    p50, p95, p99 = np.quantile(sample, (0.5, 0.95, 0.99)).tolist()
+    return Spread(
+        mean_s=float(np.mean(sample)), spread_s=float(np.std(sample)), p50_s=p50, p95_s=p95, p99_s=p99,
+        worst_s=float(np.max(sample)),
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Pipelines without barriers run only until every period is like the one before; the rest is counted (Eq. 16)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from podsim.model.program import Span, StepTimeline
+
+SAME = 1e-12  # share of a step by which two times may differ and still be one
+
+
+def run(time: Callable[[int], StepTimeline], micro_batches: int, reach: int) -> StepTimeline:
+    """What `time` gives for so many micro-batches; where it pays, for fewer and the periods between.
+
+    `reach` is how many micro-batches back lies all that a task waits for. So once the tasks of that many start and end
+    as far from their equal ones a period before, those after them do too. Where no period is found more micro-batches
+    run, in the end all.
+    """
+    shown = 4 * reach
+    while 3 * shown < micro_batches:
+        each = period(time(shown).spans, shown, reach)
+        if each:
+            first = shown + (micro_batches - shown) % each
+            return _longer(time(first), time(first + each), (micro_batches - first) // each, each)
+        shown *= 2
+    return time(micro_batches)
+
+
+def period(spans: tuple[Span, ...], micro_batches: int, reach: int) -> int:
+    """Micro-batches after which all that runs once a micro-batch starts and ends again; 0 where no number is one.
+
+    Looked for where the pipeline is full: before the last micro-batches, which drain it.
+    """
+    times: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for span in spans:
+        times.setdefault((span.name, span.where), []).append((span.start_s, span.end_s))
+    tracks = [track for track in times.values() if len(track) == micro_batches]
+    near = SAME * max(span.end_s for span in spans)
+    stop = micro_batches - reach
+    for each in range(1, reach + 1):
+        whole = range(stop - reach - each, stop)
+        first = tracks[0]
+        period_s = first[stop - 1][0] - first[stop - 1 - each][0]
+        if all(
+            abs(track[at][end] - track[at - each][end] - period_s) <= near
+            for track in tracks
+            for at in whole
+            for end in (0, 1)
+        ):
+            return each
+    return 0
+
+
+def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> StepTimeline:
+    """So many periods more than the shorter of two timelines that are one period apart."""
+    return replace(
+        base,
+        step_s=base.step_s + times * (more.step_s - base.step_s),
+        period_s=(more.step_s - base.step_s) / each,
+        breakdown_s={
+            part: seconds + times * (more.breakdown_s[part] - seconds) for part, seconds in base.breakdown_s.items()
+        },
+    )

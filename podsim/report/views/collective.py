@@ -1,0 +1,89 @@
+"""`podsim collective`: what to say of one collective."""
+
+from collections.abc import Iterator
+
+from podsim.model.collective import CollectiveReport, Fidelity, Pace
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+
+
+def document(report: CollectiveReport, *, verbose: bool = False) -> Doc:
+    """The answer, its phases and loaded links, and the other algorithms; `verbose` says why some cannot serve."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(answer(report)),),
+        (Facts(tuple(_facts(report))),),
+        (_phases(report),),
+        (_links(report),),
+        (_rivals(report, verbose=verbose),),
+        tuple(Note(note, "·", Tone.QUIET) for note in report.notes),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def answer(report: CollectiveReport) -> str:
+    """The time in a line."""
+    many = "" if report.groups == 1 else f", {report.groups:,} groups at once"
+    return (
+        f"{report.collective} of {numbers.amount(report.volume_bytes)} among {report.members:,} on {report.topology}"
+        f"{many}: {numbers.time(report.time_s)} by {report.algorithm}"
+    )
+
+
+def _facts(report: CollectiveReport) -> Iterator[Fact]:
+    def rate(value: float) -> tuple[str, str]:
+        return numbers.parted(numbers.rate(value, "B/s"))
+
+    yield Fact("time", *numbers.parted(numbers.time(report.time_s)), f"{report.engine} engine, {_how(report)}",
+               strong=True)  # fmt: skip
+    if report.training_time_s is not None:
+        yield Fact("in training", *numbers.parted(numbers.time(report.training_time_s)), "with fitted software costs")
+    yield Fact("algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
+    factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
+    yield Fact("bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
+    reached = f"{numbers.percent(report.reached)} of what is possible"
+    yield Fact("lower bound", *numbers.parted(numbers.time(report.lower_bound_s)), report.bound, reached)
+
+
+def _how(report: CollectiveReport) -> str:
+    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "message after message"
+    parts = f", {report.chunks:,} parts" if report.chunks > 1 else ""
+    return f"{pace}{parts}{', nothing folded' if report.fidelity is Fidelity.FULL else ''}"
+
+
+def _phases(report: CollectiveReport) -> Table:
+    unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
+    sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
+    columns = (
+        Column("phase"), Column("algorithm"), Column("members", number=True), Column("steps", number=True, priority=2),
+        Column(f"sends {sent.unit}", number=True, priority=3), Column(unit.unit, number=True),
+        Column("of it latency", number=True, priority=1),
+    )  # fmt: skip
+    rows = tuple(
+        (leg.name, leg.algorithm.value, f"{leg.members:,}", f"{leg.steps:,}", sent.number(leg.volume_bytes),
+         unit.number(leg.time_s), unit.number(leg.latency_s))
+        for leg in report.phases
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _links(report: CollectiveReport) -> Table:
+    unit = numbers.scale([link.volume_bytes for link in report.links], numbers.BYTES)
+    columns = (Column("most loaded links"), Column(unit.unit, number=True), Column("busy", number=True))
+    rows = tuple((link.name, unit.number(link.volume_bytes), numbers.percent(link.busy)) for link in report.links)
+    return Table(columns, rows)
+
+
+def _rivals(report: CollectiveReport, *, verbose: bool) -> Table:
+    """Others by time; those that cannot serve last, and only if asked for."""
+    able = sorted((one for one in report.rivals if one.time_s is not None), key=lambda one: one.time_s or 0.0)
+    unable = [one for one in report.rivals if one.time_s is None]
+    unit = numbers.scale([one.time_s or 0.0 for one in able], numbers.TIME)
+    rows = [(one.algorithm.value, unit.number(one.time_s), "") for one in able]
+    if verbose:
+        rows += [(one.algorithm.value, numbers.UNKNOWN, one.why) for one in unable]
+    columns = (
+        Column("other algorithms"),
+        Column(unit.unit, number=True),
+        Column("why not" if verbose else "", wraps=True),
+    )
+    return Table(columns if verbose else columns[:2], tuple(row if verbose else row[:2] for row in rows))

@@ -1,0 +1,114 @@
+"""Simulated steps with noise, and what the logs say of noise, as documents."""
+
+from collections.abc import Iterator
+
+from podsim.model.noise import NoiseFit, NoiseReport
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+
+LIMITS = (
+    "jitter of single IPUs is an upper bound, and logs time blocks of many steps: noise is at most this, "
+    "see docs/model.md"
+)
+
+
+def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
+    """The short block on a prediction's screen; `training_s` is what its steps take without."""
+    step, unit = report.step_s, numbers.scale(report.step_s.mean_s, numbers.STEP_TIME)
+    scaled = "" if report.scale == 1 else f", noise × {numbers.short(report.scale, 3)}"
+    plural = "" if report.steps == 1 else "s"
+    yield Heading(f"with noise, {report.steps:,} step{plural} of one run, seed {report.seed}{scaled}")
+    tail = ", ".join(
+        f"{name} {unit.number(seconds)}"
+        for name, seconds in (("p50", step.p50_s), ("p95", step.p95_s), ("p99", step.p99_s), ("worst", step.worst_s))
+    )
+    spread = f"± {numbers.time(step.spread_s, 2)}"
+    yield Facts((
+        Fact("step", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
+        Fact("time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"),
+    ))  # fmt: skip
+    yield _causes(report)
+    yield Note(f"{numbers.time(report.in_fit_s, 2)} of delay is in fitted step times already; {LIMITS}", "", Tone.QUIET)
+
+
+def _added(report: NoiseReport) -> tuple[str, str]:
+    return numbers.parted(_signed(report.added_s))
+
+
+def _signed(seconds: float) -> str:
+    text = numbers.time(seconds, 2)
+    return text if seconds <= 0 else f"+{text}"
+
+
+def _range(report: NoiseReport) -> str:
+    return f"{_signed(report.added_low_s)} to {_signed(report.added_high_s)}"
+
+
+def _share(added_s: float, training_s: float) -> str:
+    return f"{numbers.signed_percent(added_s / training_s)} of the steps"
+
+
+def _causes(report: NoiseReport) -> Table:
+    columns = (
+        Column("delay of a step by"),
+        Column("slowest of", number=True, priority=2),
+        *(Column(name, number=True) for name in ("mean", "spread")),
+        *(Column(name, number=True, priority=1) for name in ("p95", "p99")),
+        Column("worst", number=True),
+    )
+    rows = []
+    for cause in report.causes:
+        delay = cause.delay_s
+        sizes = (delay.mean_s, delay.spread_s, delay.p95_s, delay.p99_s, delay.worst_s)
+        rows.append((cause.name, f"{cause.members:,}", *(_delay(size) for size in sizes)))
+    return Table(columns, tuple(rows))
+
+
+def _delay(seconds: float) -> str:
+    return numbers.time(seconds, 2) if seconds > 0 else "0"
+
+
+def answer(found: NoiseFit) -> str:
+    """The fit in one line."""
+    noise = found.noise
+    return (
+        f"IPUs at most {numbers.percent(noise.ipu.jitter, 1)}, hosts {numbers.percent(noise.host.jitter, 1)} of a step"
+    )
+
+
+def document(found: NoiseFit) -> Doc:
+    """What `calibrate --noise` found."""
+    host = found.noise.host
+    facts = (
+        Fact("ipu.jitter", numbers.significant(found.noise.ipu.jitter, 2), "", "at most", "of what an IPU computes"),
+        Fact("host.jitter", numbers.significant(host.jitter, 2), "", "median", "of a step, each host"),
+        Fact("host.hiccup_every", *numbers.parted(numbers.time(host.hiccup_every_s, 2)), "each host"),
+        Fact("host.hiccup_size", *numbers.parted(numbers.time(host.hiccup_size_s, 2)), "mean"),
+        Fact("run.spread", numbers.significant(found.noise.run.spread, 2), "", "between runs"),
+    )
+    count = len(found.submissions)
+    written = Note(f"wrote {found.path}" if found.path else "nothing was written", "", Tone.QUIET)
+    return Doc(
+        ((Heading(f"what varies in the logs of {count} submissions"),), (Facts(facts),), (_table(found), written))
+    )
+
+
+def _table(found: NoiseFit) -> Table:
+    columns = (
+        Column("submission"),
+        Column("step", number=True),
+        Column("spread of a step", number=True),
+        Column("if IPUs: jitter", number=True, priority=1),
+        Column("left: hosts", number=True, priority=2),
+        Column("too long", number=True, priority=3),
+        Column("too short", number=True, priority=4),
+    )
+    rows = tuple(
+        (
+            one.point, numbers.time(one.step_s), numbers.time(one.step_spread_s, 2),
+            numbers.significant(one.ipu_jitter, 2), numbers.significant(one.host_jitter, 2),
+            str(len(one.above_s)), str(len(one.below_s)),
+        )
+        for one in found.submissions
+    )  # fmt: skip
+    return Table(columns, rows)

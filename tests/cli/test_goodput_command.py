@@ -1,0 +1,129 @@
+"""`podsim goodput`, `predict --steps` and `calibrate --noise` on the command line."""
+
+import json
+
+import pytest
+
+import podsim
+from podsim import api
+from podsim.cli.app import main
+
+SPLIT = {"pod": 1024, "replicas": 128, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 24}
+FLAGS = [word for name, value in SPLIT.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def run(capsys, *words):
+    code = main(list(words))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_document_is_the_report(capsys):
+    code, out, err = run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")
+    assert (code, err) == (0, "")
+    found, told = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
+    assert list(told)[:2] == ["schema", "podsim"]
+    assert told["schema"] == "podsim.goodput/1"
+    assert told["goodput"]["mean"] == found.goodput.mean
+    assert told["finish_s"]["p95"] == found.finish_s.p95
+    assert told["interval_s"] == found.interval_s
+    assert told["checkpoint"]["total_s"] == found.cost.total_s
+    assert told["parts"][0] == {"name": "ipu", "count": 1024, "mtbf_s": 10 * 365.25 * 86400, "repair_s": 3600.0,
+                                "spared": True}  # fmt: skip
+    assert told["mean_time_between_failures_s"] == 1 / found.run.failures_per_s
+    assert (told["grade"], told["spares"], told["runs"]) == ("assumed", 2, 50)
+    assert run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")[1] == out
+
+
+def test_the_screen_says_what_is_assumed_and_how_to_replace_it(capsys):
+    code, out, _ = run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50")
+    assert code == 0
+    text = " ".join(out.split())
+    assert "no failure rate of an IPU system is published: all are assumed" in text
+    assert '--set failures.ipu.mtbf="5 y" replaces one' in text
+    assert "with --spares 4" in text
+    assert "intervals simulated" not in text
+    assert "intervals simulated" in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "-v")[1]
+    assert "with --spares" not in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--spares", "4")[1]
+
+
+def test_every_flag_reaches_the_function(capsys, monkeypatch):
+    asked = {}
+
+    def remember(workload, **flags):
+        asked.update(flags, workload=workload)
+        raise podsim.errors.InputError("enough")
+
+    monkeypatch.setattr(api, "goodput", remember)
+    words = (
+        "goodput bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --preset p --replicas 8 "
+        "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --work 14d --checkpoint-every 1h "
+        "--spares 3 --runs 7 --seed 9"
+    )
+    assert run(capsys, *words.split())[0] == 2
+    assert asked.pop("on_progress") is None
+    assert asked == {
+        "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1",),
+        "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
+        "global_batch": 4608, "work": "14d", "checkpoint_every": "1h", "spares": 3, "runs": 7, "seed": 9,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("goodput bert --pod 64 --work 14", 2, '"14" needs a unit'),
+        ("goodput bert --pod 64 --work -3d", 2, "--work must be above 0, not -3d"),
+        ("goodput bert --pod 64 --checkpoint-every 0s", 2, "must be above 0"),
+        ("goodput bert --pod 64 --runs 2.5", 2, "is not a whole number"),
+        ("goodput bert --pod 64 --spares x", 2, "is not a whole number"),
+        ("goodput bert --pod 64 --set failures.ipu.mtbf=0s", 2, 'must be above 0, not "0s"'),
+        ("goodput bert --pod 64 --set noise.ipu.jitter=0", 2, "changes nothing here"),
+        ("goodput bert", 2, "give one of --pod and --topology"),
+        ("goodput bert --pod 64 --set failures.ipu.mtbf=1min", 1, "no: no-progress"),
+        ("predict bert --pod 64 --set failures.ipu.mtbf=1y", 2, "it is for podsim goodput"),
+        ("predict bert --pod 64 --set noise.ipu.jitter=0", 2, "it is for podsim predict --steps"),
+        ("predict bert --pod 64 --noise-scale 2", 2, "goes with steps"),
+        ("predict bert --pod 64 --steps 9 --noise-scale -1", 2, "must be at least 0 and finite, not -1"),
+        ("predict bert --pod 64 --steps 9 --noise-scale 1e9", 2, "noise scale is from 0 to 1,000"),
+        ("predict bert --pod 64 --steps 1e3", 2, "is not a whole number"),
+        ("predict bert --pod 64 --steps 100000000", 2, "at most 10,000,000"),
+        ("trace bert --pod 64 --set noise.ipu.jitter=0", 2, "changes nothing here"),
+    ],
+)
+def test_a_question_that_makes_no_sense(capsys, line, code, said):
+    exit_code, out, err = run(capsys, *line.split())
+    assert (exit_code, out) == (code, "")
+    assert said in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_noise_on_the_screen_and_in_the_document(capsys):
+    words = ["predict", "bert", "--topology", "pod128", "--preset", "mlperf-v1.1-closed", "--engine", "analytic"]
+    quiet = run(capsys, *words)[1]
+    code, out, _ = run(capsys, *words, "--steps", "500", "--seed", "3")
+    assert code == 0
+    assert "with noise, 500 steps of one run, seed 3" in out
+    assert "with noise" not in quiet
+    told = json.loads(run(capsys, *words, "--steps", "500", "--seed", "3", "--json")[1])
+    assert told["noise"]["steps"] == 500
+    assert [cause["name"] for cause in told["noise"]["causes"]] == [
+        "micro-batches",
+        "weight update",
+        "hosts",
+        "hiccups",
+    ]
+    assert told["noise"]["step_s"]["p50_s"] < told["noise"]["step_s"]["p99_s"]
+    assert "noise" not in json.loads(run(capsys, *words, "--json")[1])
+
+
+def test_calibrate_noise_writes_where_it_is_told(capsys, tmp_path):
+    target = tmp_path / "noise.toml"
+    assert run(capsys, "calibrate", "--noise", "-o", str(target), "-q")[0] == 0
+    assert run(capsys, "check", str(target), "-q")[1] == "noise\n"
+    told = json.loads(run(capsys, "calibrate", "--noise", "--dry-run", "--json")[1])
+    assert told["path"] == ""
+    assert len(told["submissions"]) == 16
+    screen = run(capsys, "calibrate", "--noise", "--dry-run")[1]
+    assert "nothing was written" in screen
+    assert "at most" in screen
