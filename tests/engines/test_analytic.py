@@ -1,7 +1,7 @@
 """The fast bound on programs made by hand."""
 
 import pytest
-from engines.worlds import Links
+from engines.programs import Links
 
 from podsim.engines import analytic
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind

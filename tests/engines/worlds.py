@@ -267,10 +267,3 @@ def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", 
     mapping = replace(mapping, practice=replace(mapping.practice, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)
     return World(model_, mapping, machine, build(machine_), named.optimizer)
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Links of these rates, all that an engine asks of a network."""
-
-    capacities: list[float]
