@@ -10,14 +10,20 @@ from podsim.report.terminal import render
 
 
 def give(
-    output: OutputFlags, *, screen: Callable[[], Doc], json_text: Callable[[], str], line: Callable[[], str]
+    output: OutputFlags,
+    *,
+    screen: Callable[[], Doc],
+    json_text: Callable[[], str],
+    line: Callable[[], str | tuple[str, ...]],
 ) -> None:
-    """Write the JSON document, the one line or the screen to stdout."""
+    """Write the JSON document, the answer line (a list has one for each name) or the screen to stdout."""
     shape = look(sys.stdout, output.color)
     if output.json:
         put(json_text(), sys.stdout)
     elif output.quiet:
-        put(shape.clean(line()) + "\n", sys.stdout)
+        found = line()
+        for text in (found,) if isinstance(found, str) else found:
+            put(shape.clean(text) + "\n", sys.stdout)
     else:
         put(render(screen(), shape), sys.stdout)
 

@@ -94,6 +94,13 @@ def _machine(name: str) -> topologies.Parts:
     raise find.unknown_name("topologies", name, (*names("topologies"), *names("fabrics")), also=member_names())
 
 
+def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric]:
+    """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
+    if found := fabrics.fabric(name, changes):
+        return found
+    raise find.unknown_name("fabrics", name, names("fabrics"))
+
+
 def network(name: str, changes: Changes = ()) -> Document[Topology] | Document[GenericFabric]:
     """The machine or the generic fabric of a name or path, with changes.
 

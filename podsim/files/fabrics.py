@@ -19,7 +19,7 @@ from podsim.model.quantity import Provenance, SourceKind
 
 MOST_RANKS: Final = 2**20
 """More than any simulator of this kind is compared at; above it, lists of ranks no longer fit a laptop."""
-_SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)")
+_SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
 
 
 def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:

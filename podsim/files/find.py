@@ -118,4 +118,5 @@ def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str,
     near = meant(name, (*known, *also))
     context = () if near else (f"known: {', '.join(known)}",)
     message = f"no {what} {printable(shown(name))}{near}"
-    return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {what} list")
+    listing = "topology" if kind == "fabrics" else what
+    return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {listing} list")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.chip import Chip
     from podsim.model.collective import CollectiveReport
     from podsim.model.fabric import Topology
+    from podsim.model.generic import GenericFabric
     from podsim.model.goodput import GoodputReport
     from podsim.model.mapping import Mapping as TrainingMapping
     from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
@@ -307,6 +308,31 @@ def topology(value: Topology, document: Sourced, measures: Mapping[str, object])
         "topology": plain(value),
         **{name: plain(measure) for name, measure in measures.items()},
         "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def fabric(value: GenericFabric, document: Sourced, measures: Mapping[str, object]) -> str:
+    """`podsim topology show --json` of a generic fabric, schema podsim.fabric-report/1."""
+    return text("fabric-report", {
+        "ranks": value.endpoints,
+        "fabric": plain(value),
+        **{name: plain(measure) for name, measure in measures.items()},
+        "provenance": plain(document.provenance),
+    })  # fmt: skip
+
+
+def topologies(machines: Mapping[str, Topology], fabrics: Mapping[str, GenericFabric]) -> str:
+    """`podsim topology list --json`: machines, and fabrics without chips."""
+    return text("topologies", {
+        "topologies": [
+            {"name": name, "title": value.title, "chip": value.chip.name, "ipus": value.ipus,
+             "machines": value.machines, "racks": value.racks} for name, value in machines.items()
+        ],
+        "fabrics": [
+            {"name": name, "title": value.title, "ranks": value.endpoints,
+             "levels": [{"name": level.name, "shape": level.shape.value, "holds": level.members}
+                        for level in value.levels]} for name, value in fabrics.items()
+        ],
     })  # fmt: skip
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from podsim.model.fabric import Link, Topology
-    from podsim.topology.joints import Ends
+    from podsim.topology.joints import Ends, Joint
 
 
 class Fabric:
@@ -36,10 +36,8 @@ class Fabric:
         self._kinds: list[Link] = []
         self._numbers: dict[Ends, int] = {}
         self._routes: dict[tuple[int, int], Route] = {}
-        for edge in wiring.rack_edges(topology):
-            one, other = wiring.ipu(edge.one), wiring.ipu(edge.other)
-            self.number((one, other))
-            self.number((other, one))
+        for (one, other), joint in self.joints.rack.items():
+            self._add((wiring.ipu(one), wiring.ipu(other)), joint)
 
     @property
     def name(self) -> str:
@@ -78,12 +76,15 @@ class Fabric:
             joint = self.joints.between(*ends)
             if joint is None:
                 raise ValueError(f"{self.name} has no link from {ends[0]} to {ends[1]}")
-            rate = joint.bytes_per_s * self.damage.rates.get(ends, 1.0)
-            self._numbers[ends] = len(self._links)
-            self._links.append(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate))
-            self._capacities.append(rate)
-            self._kinds.append(joint.kind)
+            self._add(ends, joint)
         return self._numbers[ends]
+
+    def _add(self, ends: Ends, joint: Joint) -> None:
+        rate = joint.bytes_per_s * self.damage.rates.get(ends, 1.0)
+        self._numbers[ends] = len(self._links)
+        self._links.append(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate))
+        self._capacities.append(rate)
+        self._kinds.append(joint.kind)
 
     def route(self, a: int, b: int) -> Route:
         """The route from IPU `a` to IPU `b` (Eq. 6); ValueError where none leads there.

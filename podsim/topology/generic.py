@@ -145,7 +145,7 @@ class GenericNetwork:
         top = max((level for level in self._grouped if level in differing), default=-1)
         last = max((axis.index for axis in self.axes if axis.level == top), default=-1)
         if top >= 0:
-            yield from self._out_of(at, top)
+            yield from self.out_of(at, top)
         for axis in self.axes:
             to = axis.coordinate(b)
             if axis.coordinate(at) != to:
@@ -166,7 +166,8 @@ class GenericNetwork:
                 way = [*way, axis] if axis.grouped else [axis]
         return [axis for axis in way if axis.middled]
 
-    def _out_of(self, endpoint: int, level: int) -> Iterator[Key]:
+    def out_of(self, endpoint: int, level: int) -> Iterator[Key]:
+        """Links from an endpoint to the way out of its group inside a level."""
         for axis in self._way(level):
             yield from axis.way_in(endpoint)
 

@@ -34,21 +34,21 @@ class Joint:
 
 
 class Joints:
-    """Every link of a machine by its two ends, without a list of them all."""
+    """Every link of a machine by its two ends, without a list of them all; `rack` holds the IPU-Links of one rack."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
         pod, gateway = topology.level("pod"), topology.gateway
         self._pod = pod if pod and pod.holds > 1 else None
-        self._rack: dict[tuple[int, int], Joint] = {}
+        self.rack: dict[tuple[int, int], Joint] = {}
         self._beside: list[list[int]] = [[] for _ in range(topology.ipus_per_rack)]
         for edge in wiring.rack_edges(topology):
             for pair in ((edge.one, edge.other), (edge.other, edge.one)):
                 # Two machines joined at both ends have two edges between the same IPUs.
-                links = edge.links + (self._rack[pair].links if pair in self._rack else 0)
+                links = edge.links + (self.rack[pair].links if pair in self.rack else 0)
                 if links == edge.links:
                     self._beside[pair[0]].append(pair[1])
-                self._rack[pair] = Joint(edge.link, topology.links[edge.link], links)
+                self.rack[pair] = Joint(edge.link, topology.links[edge.link], links)
         ddr_bytes_per_s = gateway.streaming_bytes_per_s or (
             topology.ipus_per_machine * gateway.streaming_bytes_per_s_per_ipu
         )
@@ -85,7 +85,7 @@ class Joints:
         if kinds == (wiring.IPU, wiring.IPU):
             size = self.topology.ipus_per_rack
             same = one[1] // size == other[1] // size
-            return self._rack.get((one[1] % size, other[1] % size)) if same else None
+            return self.rack.get((one[1] % size, other[1] % size)) if same else None
         if kinds in self._fixed:
             place = {wiring.IPU: one[1] // machine, wiring.GATEWAY: one[1], wiring.DDR: one[1]}.get(one[0])
             there = {wiring.IPU: other[1] // machine, wiring.SRAM: other[1] // machine}.get(other[0], other[1])
@@ -169,7 +169,7 @@ class Joints:
         size, machines, each = (
             self.topology.ipus_per_rack, self.topology.machines_per_rack, self.topology.ipus_per_machine,
         )  # fmt: skip
-        for one, other in self._rack:
+        for one, other in self.rack:
             yield wiring.ipu(rack * size + one), wiring.ipu(rack * size + other)
         for number in range(rack * size, (rack + 1) * size):
             gateway = wiring.gateway(number // each)

@@ -25,7 +25,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
         json_text=lambda: json_text.listing("chips", (
             {"name": value.name, "title": value.title, "tiles": value.tiles, "clock_hz": value.clock_hz,
              "sram_bytes": value.sram_bytes} for value in found)),
-        line=lambda: "\n".join(value.name for value in found),
+        line=lambda: tuple(value.name for value in found),
     )  # fmt: skip
     return ExitCode.ANSWERED
 

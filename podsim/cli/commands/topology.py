@@ -1,62 +1,103 @@
 """`podsim topology list` and `podsim topology show`."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 from cyclopts import App
 
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.model.fabric import Topology
+from podsim.model.generic import GenericFabric
+from podsim.model.quantity import Provenance
 from podsim.report import json_text
+from podsim.report.doc import Doc
+from podsim.report.views import fabric as fabric_view
 from podsim.report.views import listing
 from podsim.report.views import topology as view
 
-app = App(name="topology", help="Machines: levels, links, bandwidths and where their numbers come from.")
+app = App(name="topology", help="Machines and generic fabrics: levels, links, bandwidths and where numbers come from.")
 
 
 @app.command(name="list")
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
-    """List the machines that have a name."""
+    """List the machines and generic fabrics that have a name."""
     output.check()
     from podsim.files import catalog
 
-    found = {name: catalog.topology(name).value for name in catalog.names("topologies")}
+    machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
+    fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
     give(
         output,
-        screen=lambda: listing.topologies(found),
-        json_text=lambda: json_text.listing("topologies", (
-            {"name": name, "title": value.title, "chip": value.chip.name, "ipus": value.ipus,
-             "machines": value.machines, "racks": value.racks} for name, value in found.items())),
-        line=lambda: "\n".join(found),
-    )  # fmt: skip
+        screen=lambda: listing.topologies(machines, fabrics),
+        json_text=lambda: json_text.topologies(machines, fabrics),
+        line=lambda: (*machines, *fabrics),
+    )
     return ExitCode.ANSWERED
 
 
 @app.command
-def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
-    """Show the levels, links and bandwidths of a machine.
+def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Show the levels, links and bandwidths of a machine or a generic fabric.
 
     Parameters
     ----------
     name
         A name (podsim topology list) or a file.
+    links
+        List the links by the names that --fault takes.
     """
     output.check()
     from podsim.files import catalog
+    from podsim.topology.build import network
+    from podsim.topology.every_link import links as every_link
+
+    found = catalog.network(name)
+    warn(found.warnings, output)
+    value = found.value
+    named = every_link(network(value)) if links else ()
+    listed = {"links": named} if links else {}
+    if isinstance(value, GenericFabric):
+        screen, measures, line = _fabric(value, found.provenance, output.verbose)
+        document = partial(json_text.fabric, value, found, {**measures, **listed})
+    else:
+        screen, measures, line = _machine(value, found.provenance, output.verbose)
+        document = partial(json_text.topology, value, found, {**measures, **listed})
+    answer: str | tuple[str, ...] = line
+    if links:
+        screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
+        answer = tuple(row.name for row in named)
+    give(output, screen=screen, json_text=document, line=lambda: answer)
+    return ExitCode.ANSWERED
+
+
+Shown = tuple[Callable[[], Doc], dict[str, object], str]
+"""The screen, what is measured for JSON, and the answer line."""
+
+
+def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
     from podsim.topology import measure
 
-    found = catalog.topology(name)
-    warn(found.warnings, output)
-    machine = found.value
-    bisection_bytes_per_s = measure.bisection_bytes_per_s(machine)
-    diameter_hops = measure.diameter_hops(machine)
-    give(
-        output,
-        screen=lambda: view.document(
-            machine, found.provenance, bisection_bytes_per_s=bisection_bytes_per_s, diameter_hops=diameter_hops,
-            verbose=output.verbose,
-        ),
-        json_text=lambda: json_text.topology(
-            machine, found, {"bisection_bytes_per_s": bisection_bytes_per_s, "diameter_hops": diameter_hops}
-        ),
-        line=lambda: f"{machine.title}, {machine.ipus:,} × {machine.chip.name}",
+    bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
+    screen = partial(
+        view.document, machine, provenance, bisection_bytes_per_s=bisection_bytes_per_s, diameter_hops=diameter_hops,
+        verbose=verbose,
     )  # fmt: skip
-    return ExitCode.ANSWERED
+    measures = {"bisection_bytes_per_s": bisection_bytes_per_s, "diameter_hops": diameter_hops}
+    return screen, measures, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
+
+
+def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
+    from podsim.topology import generic_measure
+    from podsim.topology.generic import GenericNetwork
+
+    built = GenericNetwork(fabric)
+    cuts, hops = generic_measure.bisection_bytes_per_s(built), generic_measure.diameter_hops(built)
+    each = {level.name: generic_measure.per_rank_bytes_per_s(built, at) for at, level in enumerate(fabric.levels)}
+    screen = partial(
+        fabric_view.document, fabric, provenance, bisection_bytes_per_s=cuts, per_rank_bytes_per_s=each,
+        diameter_hops=hops, verbose=verbose,
+    )  # fmt: skip
+    measures = {"bisection_bytes_per_s": cuts, "per_rank_bytes_per_s": each, "diameter_hops": hops}
+    return screen, measures, f"{fabric.title}, {fabric.endpoints:,} ranks"

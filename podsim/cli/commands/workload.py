@@ -25,7 +25,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
         json_text=lambda: json_text.listing("workloads", (
             {"name": value.name, "title": value.title, "parameters": value.parameters,
              "presets": [preset.name for preset in value.presets]} for value in found)),
-        line=lambda: "\n".join(value.name for value in found),
+        line=lambda: tuple(value.name for value in found),
     )  # fmt: skip
     return ExitCode.ANSWERED
 

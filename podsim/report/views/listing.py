@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
+from podsim.model.generic import GenericFabric
 from podsim.model.quantity import Provenance
 from podsim.model.workload import Workload
 from podsim.report import numbers
-from podsim.report.doc import Column, Doc, Fact, Facts, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Note, Table, Tone
 from podsim.report.views import provenance as origins
 
 
@@ -40,8 +41,8 @@ def _fp16_peak(chip: Chip) -> str:
     return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.UNKNOWN
 
 
-def topologies(found: Mapping[str, Topology]) -> Doc:
-    """One line a machine that has its own file, by the name that finds it."""
+def topologies(found: Mapping[str, Topology], fabrics: Mapping[str, GenericFabric]) -> Doc:
+    """One line a machine or generic fabric that has its own file, by the name that finds it."""
     columns = (
         Column("topology"),
         Column("IPUs", number=True),
@@ -58,7 +59,25 @@ def topologies(found: Mapping[str, Topology]) -> Doc:
         for name, topology in found.items()
     )  # fmt: skip
     family = "any power of two has a name too, to 65,536 IPUs: podN (--pod N) and bow-podN"
-    return Doc(((Table(columns, rows),), (Note(family), _more("topology"))))
+    return Doc(((Table(columns, rows),), (Note(family),), *_fabrics(fabrics), (_more("topology"),)))
+
+
+def _fabrics(found: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...]:
+    """One line a fabric without chips."""
+    columns = (
+        Column("fabric"),
+        Column("ranks", number=True),
+        Column("shape", priority=1),
+        Column("title", priority=2, wraps=True),
+    )
+    rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in found.items())
+    sized = "fabrics have no chips: podsim collective runs on them; ring-1024 and torus-2d-8x8 give other sizes"
+    return ((Table(columns, rows),), (Note(sized),)) if rows else ()
+
+
+def shapes(fabric: GenericFabric) -> str:
+    """The levels of a fabric in a few words, innermost first."""
+    return ", ".join(f"{level.shape} of {'×'.join(map(str, level.extents))}" for level in fabric.levels)
 
 
 def workloads(found: Sequence[Workload]) -> Doc:
