@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
+    from podsim.model.training import Preset
+    from podsim.planning.asking import Flag
     from podsim.planning.practice import WhatIf
+    from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
@@ -65,6 +68,7 @@ def predict(
     seed: int = 0,
     steps: int = 0,
     noise_scale: float | None = None,
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Prediction:
@@ -83,8 +87,24 @@ def predict(
     )
     what_if = _what_if(**practice)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
-    found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
+    found, question = _with_faults(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
+
+
+def _with_faults(
+    question: Question,
+    faults: Sequence[str],
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> tuple[Prediction, Question]:
+    """The answer for the machine as it is, or as faults leave it; and the question it answers."""
+    if not faults:
+        return _answer(question, wanted, named, given, on_progress), question
+    from podsim.planning import broken
+
+    return broken.answer(question, faults, wanted, named, given, on_progress)
 
 
 def _with_noise(

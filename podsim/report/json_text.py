@@ -87,6 +87,7 @@ def prediction(p: Prediction) -> str:
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
         **({"noise": plain(p.noise)} if p.noise else {}),
+        **({"faults": plain(p.faults)} if p.faults else {}),
     })  # fmt: skip
 
 

@@ -191,6 +191,21 @@ def rack_classes(fabric: Fabric) -> tuple[tuple[int, int], ...]:
     return tuple(sorted((rack, count) for rack, count in counts.values()))
 
 
+def unlike_columns(fabric: Fabric) -> frozenset[int] | None:
+    """Machines of a rack that have in some rack a slow way out; None where a way round may lead to others."""
+    found = set()
+    for ends in (*fabric.damage.down, *fabric.damage.rates):
+        places = [fabric.joints.parsed(end) for end in ends]
+        if all(place and place[0] == wiring.IPU for place in places):
+            continue
+        if ends in fabric.damage.down:
+            return None
+        for kind, number in filter(None, places):
+            if kind in (wiring.GATEWAY, wiring.DDR):
+                found.add(number % fabric.topology.machines_per_rack)
+    return frozenset(found)
+
+
 def _all_lost(fabric: Fabric, rack: int) -> bool:
     size = fabric.topology.ipus_per_rack
     return fabric.damage.lost.issuperset(range(rack * size, (rack + 1) * size))
