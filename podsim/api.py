@@ -104,7 +104,7 @@ def _with_faults(
         return _answer(question, wanted, named, given, on_progress), question
     from podsim.planning import broken
 
-    return broken.answer(question, faults, wanted, named, given, on_progress)
+    return broken.answer(broken.Asked(question, wanted, named, given, on_progress), faults)
 
 
 def _with_noise(

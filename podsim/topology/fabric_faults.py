@@ -40,7 +40,7 @@ def broken(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
             machine = ipu // fabric.topology.ipus_per_machine
             gathered.take_down(_of_node(fabric, wiring.gateway(machine)), fault)
     found = Fabric(fabric.topology, gathered.damage())
-    _check(found)
+    check(found)
     return found
 
 
@@ -98,7 +98,7 @@ def _ipus(fabric: Fabric, fault: PartFault) -> range:
     return range(fault.number * size, (fault.number + 1) * size)
 
 
-def _check(fabric: Fabric) -> None:
+def check(fabric: Fabric) -> None:
     """Refuse a machine whose IPUs no longer reach each other, or have lost their host or streaming memory."""
     damage = fabric.damage
     if len(damage.lost) == fabric.endpoints:
