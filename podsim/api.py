@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
-from podsim.planning.asking import answer as _answer
+from podsim.planning.asking import answer_with as _answer_with
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import machine_name as _name
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
-    from podsim.model.training import Preset
-    from podsim.planning.asking import Flag
     from podsim.planning.practice import WhatIf
-    from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
@@ -87,24 +84,8 @@ def predict(
     )
     what_if = _what_if(**practice)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
-    found, question = _with_faults(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
+    found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
-
-
-def _with_faults(
-    question: Question,
-    faults: Sequence[str],
-    wanted: Wanted,
-    named: Preset | None,
-    given: tuple[Flag, Flag, Flag],
-    on_progress: Progress | None,
-) -> tuple[Prediction, Question]:
-    """The answer for the machine as it is, or as faults leave it; and the question it answers."""
-    if not faults:
-        return _answer(question, wanted, named, given, on_progress), question
-    from podsim.planning import broken
-
-    return broken.answer(broken.Asked(question, wanted, named, given, on_progress), faults)
 
 
 def _with_noise(
@@ -148,6 +129,7 @@ def goodput(
     spares: int = 0,
     runs: int | None = None,
     seed: int = 0,
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
@@ -165,7 +147,7 @@ def goodput(
     )
     question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    answer = _answer(question, wanted, named, (None, hosts, chip), on_progress)
+    answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
@@ -203,6 +185,7 @@ def collective(
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
+    faults: Sequence[str] = (),
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
     from podsim.files import catalog
@@ -213,7 +196,11 @@ def collective(
     network = build.network(catalog.network(_name(pod, topology, None), changes).value)
     flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
     asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
-    return predicting.answer(asked, _engine_of(engine), engine)
+    if not faults:
+        return predicting.answer(asked, _engine_of(engine), engine)
+    from podsim.predicting import collective_faults
+
+    return collective_faults.compared(asked, network, (_engine_of(engine), engine), faults)
 
 
 def trace(
@@ -234,6 +221,7 @@ def trace(
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Trace:
@@ -242,7 +230,7 @@ def trace(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
+    from podsim.planning import broken, search
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -252,7 +240,7 @@ def trace(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
     wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named, on_progress).mapping
+    question, mapping = broken.mapped(broken.Asked(question, wanted, named, (None, hosts, chip), on_progress), faults)
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)

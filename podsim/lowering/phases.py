@@ -11,8 +11,8 @@ from podsim.model.collective import Algorithm, Collective
 from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s
 from podsim.topology.fabric import Fabric
-from podsim.topology.fabric_faults import rack_classes, unlike_columns
 from podsim.topology.generic import GenericNetwork
+from podsim.topology.likeness import rack_classes, unlike_columns
 
 if TYPE_CHECKING:
     from podsim.model.program import Flow

@@ -19,7 +19,7 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
-from podsim.topology.fabric_faults import unlike_columns
+from podsim.topology.likeness import unlike_columns
 
 
 @dataclass(frozen=True)

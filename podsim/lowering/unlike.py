@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from podsim.model.mapping import Mapping
 from podsim.model.training import StatePlace
 from podsim.topology.fabric import Fabric
-from podsim.topology.fabric_faults import rack_classes
+from podsim.topology.likeness import rack_classes
 from podsim.topology.network import Route
 
 Routes = tuple[tuple[Route, ...], tuple[Route, ...]]  # between stages, and from streaming memory

@@ -112,7 +112,9 @@ def norm_span_s(machine: Machine) -> float:
     return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
 
 
-def busiest(work: tuple[StageWork, ...], clocks: MappingType[int, float] = NORMAL, *, forward_only: bool = False) -> Cut:
+def busiest(
+    work: tuple[StageWork, ...], clocks: MappingType[int, float] = NORMAL, *, forward_only: bool = False
+) -> Cut:
     """Forward and backward of one micro-batch on the IPU that has most of it, cut by part.
 
     `clocks` are the shares of their clock at which IPUs of a replica work, where that is not all of it.

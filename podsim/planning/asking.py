@@ -119,6 +119,22 @@ def answer(
     return assemble.predict(question, *settled(question, wanted, named, given, on_progress))
 
 
+def answer_with(
+    question: Question,
+    faults: Sequence[str],
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> tuple[Prediction, Question]:
+    """The answer for the machine as it is, or as these faults leave it; and the question it answers."""
+    if not faults:
+        return answer(question, wanted, named, given, on_progress), question
+    from podsim.planning import broken
+
+    return broken.answer(broken.Asked(question, wanted, named, given, on_progress), faults)
+
+
 def settled(
     question: Question,
     wanted: Wanted,

@@ -11,7 +11,6 @@ from podsim.planning.choose import usual_hosts
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, faults
 from podsim.topology.cut import ranges
-from podsim.topology.fabric import Fabric
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
 from podsim.topology.partition import largest, part
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.planning.asking import Flag, Progress
     from podsim.predicting.assemble import Question
+    from podsim.topology.fabric import Fabric
+
     Settled = tuple[Mapping, Choice, tuple[str, ...]]
 
 
@@ -56,7 +57,7 @@ def answer(asked: Asked, texts: Sequence[str]) -> tuple[Prediction, Question]:
         return _on_what_is_left(asked, fabric, healthy, texts)
     hurt = replace(question, fabric=fabric)
     there = assemble.predict(hurt, mapping, choice, said)
-    return faults.compared(healthy, there, texts, faults.detours(hurt, question.fabric, mapping)), hurt
+    return faults.compared(healthy, there, texts, faults.detours(hurt, mapping)), hurt
 
 
 def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:
@@ -67,23 +68,22 @@ def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:
     fabric = broken(question.fabric, parse(texts))
     if not fabric.damage.lost:
         return replace(question, fabric=fabric), asked.settled(question)[0]
-    left, where = _left(asked, fabric)
+    left, where, _ = _left(asked, fabric)
     return left, _fitting(asked, left, where, asked.settled(question))[0]
 
 
 def _on_what_is_left(
     asked: Asked, fabric: Fabric, healthy: Prediction, texts: Sequence[str]
 ) -> tuple[Prediction, Question]:
-    left, where = _left(asked, fabric)
+    left, where, first = _left(asked, fabric)
     usual = healthy.mapping, healthy.choice, healthy.assumptions[:-1]
     mapping, choice, said = _fitting(asked, left, where, usual)
     there = assemble.predict(left, mapping, choice, said)
-    ways = faults.detours(left, Fabric(left.machine.topology), mapping)
-    return faults.compared(healthy, there, texts, ways, where), left
+    return faults.compared(healthy, there, texts, faults.detours(left, mapping, first), where), left
 
 
-def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str]:
-    """The question as the largest partition is asked it, and which machines that has."""
+def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str, int]:
+    """The question as the largest partition is asked it, which machines that has in words, and the first."""
     question, machines = asked.question, largest(fabric)
     if machines is None:
         raise Infeasible(f"no machine of {fabric.name} is whole", code="parts-lost", context=[_lost(fabric)],
@@ -94,7 +94,7 @@ def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str]:
         hosts = usual_hosts(question.workload, found.topology, None)
     machine = replace(question.machine, topology=found.topology, hosts=int(hosts))
     where = f"{_lost(fabric)}; the largest partition of whole machines has {found.endpoints:,} IPUs: "
-    return replace(question, machine=machine, fabric=found), where + ranges(machines, "machine ")
+    return replace(question, machine=machine, fabric=found), where + ranges(machines, "machine "), machines.start
 
 
 def _lost(fabric: Fabric) -> str:

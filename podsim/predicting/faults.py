@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
 from podsim.topology import wiring
+from podsim.topology.fabric import Fabric
+from podsim.topology.partition import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Prediction
     from podsim.predicting.assemble import Question
-    from podsim.topology.fabric import Fabric
 
 SAME = 1e-12  # share of a step below which two times are one
 
@@ -41,9 +42,12 @@ def compared(
     return replace(hurt, faults=report)
 
 
-def detours(question: Question, usual: Fabric, mapping: Mapping) -> tuple[Detour, ...]:
-    """Ways of the flows of a step that lead elsewhere than on the healthy machine, in the order of their use."""
-    fabric = question.fabric
+def detours(question: Question, mapping: Mapping, machines: int = 0) -> tuple[Detour, ...]:
+    """Ways of the flows of a step that lead elsewhere than without faults, in the order of their use.
+
+    Nodes have the names of the whole machine, in which so many machines lie before those asked.
+    """
+    fabric, usual = question.fabric, Fabric(question.machine.topology)
     if not fabric.damage.down:
         return ()
     program = lower(
@@ -55,7 +59,11 @@ def detours(question: Question, usual: Fabric, mapping: Mapping) -> tuple[Detour
         for flow in (flow for task in block.tasks for flow in task.flows):
             if flow.route not in found:
                 found[flow.route] = _detour(fabric, usual, flow.route)
-    return tuple(detour for detour in found.values() if detour)
+
+    def whole(nodes: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(renamed(fabric.topology, node, machines) for node in nodes)
+
+    return tuple(Detour(usual=whole(way.usual), taken=whole(way.taken)) for way in found.values() if way)
 
 
 def _detour(fabric: Fabric, usual: Fabric, route: tuple[int, ...]) -> Detour | None:

@@ -294,7 +294,8 @@ def ranking(value: OperatorRanking) -> str:
 
 def collective(value: CollectiveReport) -> str:
     """`podsim collective --json`, schema podsim.collective/1."""
-    return text("collective", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
+    told = {name: item for name, item in _fields(value).items() if name != "faults" or item is not None}
+    return text("collective", told)
 
 
 def trace(value: Trace) -> str:

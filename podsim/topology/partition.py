@@ -51,17 +51,16 @@ def part(fabric: Fabric, machines: range) -> Fabric:
 
 def _moved(found: Fabric, ends: Ends, machines: range) -> Ends | None:
     """A link as the partition numbers its ends; None where it has no such link."""
-    named = tuple(_renamed(end, machines, found.topology.ipus_per_machine) for end in ends)
-    pair = named[0], named[1]
+    source, target = (renamed(found.topology, end, -machines.start) for end in ends)
+    pair = source, target
     return pair if found.joints.between(*pair) else None
 
 
-def _renamed(node: str, machines: range, each: int) -> str:
-    kind = node.rstrip("0123456789")
+def renamed(topology: Topology, node: str, machines: int) -> str:
+    """The node in the same place so many machines further on; servers, their network and switches stay."""
+    kind, each = node.rstrip("0123456789"), topology.ipus_per_machine
     of_machine = {wiring.IPU: each, wiring.SRAM: each, wiring.GATEWAY: 1, wiring.DDR: 1}
-    if kind not in of_machine:
-        return node
-    return f"{kind}{int(node.removeprefix(kind)) - machines.start * of_machine[kind]}"
+    return f"{kind}{int(node.removeprefix(kind)) + machines * of_machine[kind]}" if kind in of_machine else node
 
 
 def _topology(whole: Topology, machines: int) -> Topology:

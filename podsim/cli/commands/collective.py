@@ -6,7 +6,17 @@ from cyclopts import Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, ENGINE, MACHINE, Count, NameOrFile, OutputFlags, whole
+from podsim.cli.options import (
+    ANY_FAULTS,
+    ANY_OUTPUT,
+    ENGINE,
+    MACHINE,
+    Count,
+    FaultFlags,
+    NameOrFile,
+    OutputFlags,
+    whole,
+)
 from podsim.report import json_text
 from podsim.report.views import collective as view
 
@@ -29,6 +39,7 @@ def collective(
     pace: Annotated[Literal["lockstep", "messages"] | None, Parameter(group=ENGINE)] = None,
     engine: Annotated[Literal["des", "analytic"], Parameter(group=ENGINE, show_default=True)] = "des",
     fidelity: Annotated[Literal["folded", "full"], Parameter(group=ENGINE, show_default=True)] = "folded",
+    faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Run one collective on the links of a machine or a generic fabric: its time, what it loads, the least possible.
@@ -67,6 +78,7 @@ def collective(
     answer = api.collective(
         what, bytes=bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
         algorithm=algorithm, chunks=chunks, pace=pace, changes=set, engine=engine, fidelity=fidelity,
+        faults=faults.fault,
     )  # fmt: skip
     give(
         output,

@@ -7,6 +7,7 @@ from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone
 
+HARDLY = 5e-4  # what shows as 0.0 %
 SHOWN = 4  # ways round that are written out
 
 
@@ -17,7 +18,11 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
         yield Note(report.left, "left", Tone.WARNING)
     steps = report.healthy_step_s, report.step_s
     runs = report.healthy_time_to_train_s, report.time_to_train_s
-    slower = "no slower" if not report.slowdown else f"{numbers.signed_percent(report.slowdown, 1)} for the same samples"
+    slower = (
+        "no slower, to 0.1 %"
+        if abs(report.slowdown) < HARDLY
+        else f"{numbers.signed_percent(report.slowdown, 1)} for the same samples"
+    )
     longer = numbers.signed_percent(runs[1] / runs[0] - 1, 1)
     yield Facts((
         Fact("step", *_pair(steps, numbers.STEP_TIME), "healthy → with faults", slower),
