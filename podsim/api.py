@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
-from podsim.planning.asking import answer as _answer
+from podsim.planning.asking import answer_with as _answer_with
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import machine_name as _name
@@ -68,6 +68,7 @@ def predict(
     seed: int = 0,
     steps: int = 0,
     noise_scale: float | None = None,
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Prediction:
@@ -86,7 +87,7 @@ def predict(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
-    found = _answer(question, wanted, named, (sdk, hosts, chip), on_progress)
+    found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
 
 
@@ -131,6 +132,7 @@ def goodput(
     spares: int = 0,
     runs: int | None = None,
     seed: int = 0,
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
@@ -148,7 +150,7 @@ def goodput(
     )
     question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    answer = _answer(question, wanted, named, (None, hosts, chip), on_progress)
+    answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
@@ -214,6 +216,7 @@ def collective(
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
+    faults: Sequence[str] = (),
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
     from podsim.files import catalog
@@ -224,7 +227,11 @@ def collective(
     network = build.network(catalog.network(_name(pod, topology, None), changes).value)
     flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
     asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
-    return predicting.answer(asked, _engine_of(engine), engine)
+    if not faults:
+        return predicting.answer(asked, _engine_of(engine), engine)
+    from podsim.predicting import collective_faults
+
+    return collective_faults.compared(asked, network, (_engine_of(engine), engine), faults)
 
 
 def trace(
@@ -245,6 +252,7 @@ def trace(
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
+    faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Trace:
@@ -253,6 +261,9 @@ def trace(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
+    from podsim.planning import broken
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
     from podsim.predicting import tracing
 
     machine, model, named = _asked_of(
@@ -261,8 +272,8 @@ def trace(
     question = _question(
         machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
     )
-    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    mapping = _chosen(question, named, split, practice, on_progress).mapping
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
+    question, mapping = broken.mapped(broken.Asked(question, wanted, named, (None, hosts, chip), on_progress), faults)
     if not _of_tiles(level, stage):
         return tracing.step(question, mapping)
     at = tracing.stage_number(mapping, stage)

@@ -194,6 +194,16 @@ class OutputFlags:
             )
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FaultFlags:
+    """What of the machine is broken."""
+
+    fault: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="KIND:NAME=STATE")] = ()
+    "What is broken, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost."
+
+
+ANY_FAULTS = FaultFlags()
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE = NoiseFlags()

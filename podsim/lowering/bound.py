@@ -116,7 +116,7 @@ class _Asked:
         self.even = not getattr(setting.network, "damage", None) and (
             not isinstance(setting.network, GenericNetwork) or setting.network.folded is not None
         )
-        whole = setting.rack if setting.rack and setting.alike else setting.endpoints
+        whole = setting.rack if setting.rack and self.even else setting.endpoints
         self._members = range(whole) if whole * self._peers() <= MOST_ASKED * 4 else range(0)
 
     def _peers(self) -> int:

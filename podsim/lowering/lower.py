@@ -4,7 +4,7 @@ import math
 
 from podsim.lowering import joined, update
 from podsim.lowering.pipeline import Pipeline
-from podsim.lowering.work import busiest, computing, stage_work
+from podsim.lowering.work import computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
@@ -24,9 +24,9 @@ def lower(
     rest = update.blocks(line, optimizer, reduced=bool(reductions))
     return StepProgram(
         blocks=joined.step(line, reductions, rest),
-        ipus=mapping.ipus_per_replica if folded else mapping.ipus,
+        ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=mapping.accumulation,
-        steady=_times(busiest(work), mapping.accumulation),
+        steady=_times(line.busiest, mapping.accumulation),
     )
 
 
@@ -38,12 +38,11 @@ def lower_evaluation(
     work = stage_work(workload, mapping, machine)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
-    steady = _times(busiest(work, forward_only=True), count)
     return StepProgram(
         blocks=joined.forward(line),
-        ipus=mapping.ipus_per_replica if folded else mapping.ipus,
+        ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=count,
-        steady=steady,
+        steady=_times(line.busiest, count),
     )
 
 

@@ -90,27 +90,35 @@ def _pairs(setting: Setting, phase: Phase, step: Step) -> list[tuple[int, int]]:
 
 
 def _bases(setting: Setting, phase: Phase) -> list[int]:
-    """First members of the groups that are followed: those of the first rack where racks do the same.
+    """First members of the groups that are followed: those of one rack of each kind.
 
-    Between racks machines do not share links either: where all bring the same, the first stands for its rack.
+    Between racks machines do not share links either: where all bring the same, one of each kind stands for its rack.
     """
-    rack, roots, within = setting.rack, phase.roots, setting.endpoints
-    across = rack is not None and phase.group.stride % rack == 0
-    if setting.alike and rack and (across or setting.inside(phase.group)):
-        within = min(within, rack)
-        if across and isinstance(setting.network, Fabric) and setting.even:
-            within = min(within, setting.network.topology.ipus_per_machine)
-    found = (base for base in phase.group.bases(setting.endpoints) if base < within)
+    rack, roots = setting.rack, phase.roots
+    found = phase.group.bases(setting.endpoints)
+    if rack and setting.inside(phase.group) and setting.followed is not None:
+        found = [base for base in found if base // rack in setting.followed]
+    elif rack and _between(setting, phase) and isinstance(setting.network, Fabric):
+        if setting.alike_between:
+            found = [base for base in found if base < rack]
+        if setting.columns is not None:
+            each = setting.network.topology.ipus_per_machine
+            found = [base for base in found if base % rack // each in setting.columns]
     return [base for base in found if roots is None or base // roots.stride % roots.size == 0]
+
+
+def _between(setting: Setting, phase: Phase) -> bool:
+    """Whether members of a group have the same place in their racks."""
+    return setting.rack is not None and phase.group.stride % setting.rack == 0
 
 
 def _alike_racks(setting: Setting, phase: Phase) -> bool:
     """Whether one rack sends what every other does, through switches: it then stands for all."""
-    if not setting.alike or not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
+    if not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
         return False
     pod = setting.network.topology.level("pod")
-    across = setting.rack is not None and phase.group.stride % setting.rack == 0
-    return across and pod is not None and pod.shape is Shape.SWITCH
+    switched = pod is not None and pod.shape is Shape.SWITCH
+    return switched and setting.alike_between and _between(setting, phase)
 
 
 def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:

@@ -12,6 +12,7 @@ from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s
 from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
+from podsim.topology.likeness import rack_classes, unlike_columns
 
 if TYPE_CHECKING:
     from podsim.model.program import Flow
@@ -70,9 +71,30 @@ class Setting:
         return self.network.folded
 
     @cached_property
-    def alike(self) -> bool:
-        """Whether racks that do the same may stand for each other."""
-        return self.folded and isinstance(self.network, Fabric) and not self.network.damage
+    def followed(self) -> frozenset[int] | None:
+        """Racks whose own traffic is followed, one of each kind; None for all."""
+        if not self.folded or not isinstance(self.network, Fabric):
+            return None
+        return frozenset(rack for rack, _ in rack_classes(self.network))
+
+    @cached_property
+    def columns(self) -> frozenset[int] | None:
+        """Machines of a rack whose traffic between racks is followed, one of those that are alike; None for all.
+
+        Machines of one rack share nothing on their way to other racks, unless a way round leads over IPU-Links.
+        """
+        if not self.folded or not isinstance(self.network, Fabric) or not self.even:
+            return None
+        unlike = unlike_columns(self.network)
+        if unlike is None:
+            return None
+        alike = next((at for at in range(self.network.topology.machines_per_rack) if at not in unlike), None)
+        return unlike if alike is None else unlike | {alike}
+
+    @cached_property
+    def alike_between(self) -> bool:
+        """Whether all racks do the same with what leads out of them, so that one may stand for the others."""
+        return self.folded and isinstance(self.network, Fabric) and unlike_columns(self.network) == frozenset()
 
     @cached_property
     def even(self) -> bool:

@@ -7,9 +7,11 @@ Source: the cycle structure is PopART's and TensorFlow's for IPU (mlperf-trainin
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 
-from podsim.lowering.work import StageWork
+from podsim.lowering.unlike import unlike
+from podsim.lowering.work import StageWork, busiest, slowed
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
@@ -17,9 +19,10 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
+from podsim.topology.likeness import unlike_columns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pipeline:
     """Everything that lowering a pipeline needs to know."""
 
@@ -33,20 +36,38 @@ class Pipeline:
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
     _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
-    _computes: dict[tuple[int, bool], tuple[str, Cut]] = field(default_factory=dict)
+    _computes: dict[tuple[int, bool, float], tuple[str, Cut]] = field(default_factory=dict)
 
-    @property
-    def replicas(self) -> range:
+    @cached_property
+    def replicas(self) -> tuple[int, ...]:
         """Replicas whose IPUs appear as tasks."""
-        return range(1 if self.folded else self.mapping.replicas)
+        return unlike(self.mapping, self.fabric) if self.folded else tuple(range(self.mapping.replicas))
 
-    def compute(self, item: StageWork, backward: bool) -> tuple[str, Cut]:
+    def compute(self, item: StageWork, backward: bool, where: int) -> tuple[str, Cut]:
         """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
-        key = item.stage.index, backward
+        key = item.stage.index, backward, self.clock(where)
         if key not in self._computes:
             what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-            self._computes[key] = f"{what} {item.stage.index}", done.cut
+            self._computes[key] = f"{what} {item.stage.index}", slowed(done.cut, key[2])
         return self._computes[key]
+
+    def clock(self, where: int) -> float:
+        """Share of its clock at which an IPU works; those that share batch-norm statistics wait for the slowest."""
+        slow = self.fabric.damage.slow
+        if not slow:
+            return 1.0
+        size, span = self.mapping.ipus_per_replica, self.mapping.practice.norm_span
+        replica, ipu = divmod(where, size)
+        first = replica - replica % span
+        return min(slow.get(other * size + ipu, 1.0) for other in range(first, first + span))
+
+    @property
+    def busiest(self) -> Cut:
+        """What the IPU that has most work spends on one micro-batch, cut by part."""
+        size = self.mapping.ipus_per_replica
+        ipus = dict.fromkeys(item.stage.ipu for item in self.work)
+        clocks = {ipu: min(self.clock(replica * size + ipu) for replica in self.replicas) for ipu in ipus}
+        return busiest(self.work, clocks, forward_only=self.forward_only)
 
     def boundary(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         """Flows from one stage to the next (or back) in every replica shown; none on the same IPU."""
@@ -70,9 +91,11 @@ class Pipeline:
         Folded, one of them crosses each link as often as all together cross the fullest of its kind.
         """
         if not self._inputs:
-            volume, shown = self.workload.row_bytes * self.mapping.micro_batch, self.replicas
+            volume = self.workload.row_bytes * self.mapping.micro_batch
+            alike = self.folded and unlike_columns(self.fabric) == frozenset()
+            shown = (0,) if alike else tuple(range(self.mapping.replicas))
             routes = [self._input_route(replica) for replica in shown]
-            if self.folded:
+            if alike:
                 replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
                 a_server = -(-replicas // self.machine.hosts)
                 a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
@@ -90,7 +113,8 @@ class Pipeline:
     def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
         """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""
         ddr, *rest = self.fabric.streaming_route(where).links
-        beside = self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica if self.folded else 1
+        alone = not self.folded or bool(self.fabric.damage)  # beside a fault all of a machine are shown
+        beside = 1 if alone else self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica
         return (Flow((*(ddr for _ in range(min(max(1, beside), self.mapping.replicas))), *rest), volume_bytes),)
 
     def boundary_latency_s(self, flows: Iterable[Flow]) -> float:
@@ -201,7 +225,7 @@ def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tu
 
 def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
-    name, cut = pipeline.compute(item, backward)
+    name, cut = pipeline.compute(item, backward, where)
     return Task(TaskKind.COMPUTE, name, where, cut, needs)
 
 

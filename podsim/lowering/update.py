@@ -12,7 +12,7 @@ from podsim.lowering import collective, pacing
 from podsim.lowering.groups import Group
 from podsim.lowering.phases import Plan, Setting, Toll
 from podsim.lowering.pipeline import Pipeline
-from podsim.lowering.work import rates
+from podsim.lowering.work import rates, slowed
 from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
@@ -168,8 +168,9 @@ def _optimizer(update: Update) -> list[Task]:
         streams = practice.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
+            own = slowed(cut, pipeline.clock(where))
             flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
-            task = Task(TaskKind.COMPUTE, "weight update", where, cut, part=Part.WEIGHT_UPDATE)
+            task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
             tasks += _stateful(task, flows, len(tasks))
     hops = pipeline.machine.topology.ipus_per_rack
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)

@@ -1,7 +1,9 @@
 """What each stage of a mapping asks of its IPU for one micro-batch, and what it sends on."""
 
 from collections.abc import Iterator
+from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, replace
+from typing import Final
 
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
@@ -26,6 +28,10 @@ def rates(machine: Machine, workload: Workload) -> Rates:
     parameters, older = machine.parameters, f"sdk-{machine.sdk}.program"
     stretch = parameters.value("program.stretch")
     return Rates(planner, stretch * (parameters.value(older) if older in parameters.fitted else 1.0))
+
+
+NORMAL: Final[MappingType[int, float]] = {}
+"""Every IPU at its full clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,21 @@ def norm_span_s(machine: Machine) -> float:
     return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
 
 
-def busiest(work: tuple[StageWork, ...], *, forward_only: bool = False) -> Cut:
-    """Forward and backward of one micro-batch on the IPU that has most of it, cut by part."""
+def busiest(
+    work: tuple[StageWork, ...], clocks: MappingType[int, float] = NORMAL, *, forward_only: bool = False
+) -> Cut:
+    """Forward and backward of one micro-batch on the IPU that has most of it, cut by part.
+
+    `clocks` are the shares of their clock at which IPUs of a replica work, where that is not all of it.
+    """
     by_ipu: dict[int, TileCost] = {}
     for item in work:
         total = item.forward if forward_only else item.forward + item.backward
         by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + total
-    return max(by_ipu.values(), key=lambda c: c.total_s).cut
+    ipu = max(by_ipu, key=lambda ipu: by_ipu[ipu].total_s / clocks.get(ipu, 1.0))
+    return slowed(by_ipu[ipu].cut, clocks.get(ipu, 1.0))
+
+
+def slowed(cut: Cut, clock: float) -> Cut:
+    """What an IPU at that share of its clock spends."""
+    return cut if clock == 1.0 else tuple((part, seconds / clock) for part, seconds in cut)

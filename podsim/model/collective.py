@@ -74,6 +74,16 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithFaults:
+    """What faults cost a collective: the healthy time and algorithm, and how much longer it takes, a share."""
+
+    texts: tuple[str, ...]
+    healthy_time_s: float
+    healthy_algorithm: Algorithm
+    slowdown: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveReport:
     """A collective on a fabric; `time_s` is the time of the fabric itself.
 
@@ -106,3 +116,4 @@ class CollectiveReport:
     rivals: tuple[Rival, ...]
     events: int
     notes: tuple[str, ...]
+    faults: WithFaults | None = None

@@ -1,7 +1,10 @@
 """Parts of a machine or fabric that are down, slow or lost: what `--fault` says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from podsim.model.program import Part as StepPart
 
 
 class Part(StrEnum):
@@ -31,3 +34,37 @@ class PartFault:
     def number(self) -> int:
         """The number of an IPU, rank, machine or rack."""
         return int(self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detour:
+    """A way that traffic of a step takes round what is down: nodes passed without and with the faults."""
+
+    usual: tuple[str, ...]
+    taken: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultReport:
+    """What faults cost: the healthy machine and what is left of it, side by side.
+
+    `slowdown` is how much longer the same samples take, a share; `parts` what each part of a step takes longer [s].
+    `detours` are ways between IPUs that the step uses and that changed. Where machines are lost `left` says on what
+    the run goes on; its mapping is then another than the healthy one.
+    """
+
+    texts: tuple[str, ...]
+    healthy_step_s: float
+    step_s: float
+    slowdown: float
+    healthy_time_to_train_s: float
+    time_to_train_s: float
+    parts: Mapping[StepPart, float]
+    detours: tuple[Detour, ...]
+    left: str = ""
+
+    @property
+    def grew(self) -> StepPart | None:
+        """The part of a step that grew most; None where none did."""
+        most = max(self.parts, key=lambda part: self.parts[part])
+        return most if self.parts[most] > 0 else None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 
+from podsim.model.fault import FaultReport
 from podsim.model.mapping import Mapping
 from podsim.model.noise import NoiseReport
 from podsim.model.program import Part, StepTimeline
@@ -126,6 +127,7 @@ class Prediction:
     assumptions: tuple[str, ...]
     calibration: str
     noise: NoiseReport | None = None
+    faults: FaultReport | None = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
-    from podsim.model.prediction import Prediction
+    from podsim.model.mapping import Mapping as TrainingMapping
+    from podsim.model.prediction import Choice, Prediction
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
     from podsim.planning.search import Wanted
@@ -113,12 +114,40 @@ def answer(
     on_progress: Progress | None,
 ) -> Prediction:
     """The prediction for the mapping that is wanted, or the best; `given` are the flags sdk, hosts and chip."""
-    from podsim.planning import choose
     from podsim.predicting import assemble
+
+    return assemble.predict(question, *settled(question, wanted, named, given, on_progress))
+
+
+def answer_with(
+    question: Question,
+    faults: Sequence[str],
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> tuple[Prediction, Question]:
+    """The answer for the machine as it is, or as these faults leave it; and the question it answers."""
+    if not faults:
+        return answer(question, wanted, named, given, on_progress), question
+    from podsim.planning import broken
+
+    return broken.answer(broken.Asked(question, wanted, named, given, on_progress), faults)
+
+
+def settled(
+    question: Question,
+    wanted: Wanted,
+    named: Preset | None,
+    given: tuple[Flag, Flag, Flag],
+    on_progress: Progress | None,
+) -> tuple[TrainingMapping, Choice, tuple[str, ...]]:
+    """The mapping that is wanted or the best, why, and all that was assumed."""
+    from podsim.planning import choose
 
     chosen = choose.choose(question, wanted, named, on_progress)
     said = (*chosen.assumptions, *question.machine.topology.notes, *silent(question.machine, *given))
-    return assemble.predict(question, chosen.mapping, chosen.choice, said)
+    return chosen.mapping, chosen.choice, said
 
 
 def one_of(name: str, value: str, known: Iterable[str]) -> str:

@@ -28,11 +28,11 @@ from podsim.physics.collectives import bus_factor, schedule, sent
 from podsim.units import parse as parse_quantity
 
 if TYPE_CHECKING:
+    from podsim.engines.base import Engine
     from podsim.lowering.groups import Group
     from podsim.lowering.phases import Plan
     from podsim.model.calibration import ParameterSet
     from podsim.model.program import Task
-    from podsim.predicting.assemble import Engine
     from podsim.topology.network import Network
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -301,7 +301,7 @@ def _notes(asked: Asked, setting: Setting, plan: Plan) -> list[str]:
     notes = []
     if plan.roads is not setting.network:
         notes.append("every rank does the same, so one stands for all: links are its share of those of a dimension")
-    elif setting.alike and asked.network.endpoints > (setting.rack or 0):
+    elif setting.folded and asked.network.endpoints > (setting.rack or 0):
         notes.append("racks do the same, so links are those of the first")
     if setting.rack is not None:
         notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")

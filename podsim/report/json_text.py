@@ -87,6 +87,7 @@ def prediction(p: Prediction) -> str:
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
         **({"noise": plain(p.noise)} if p.noise else {}),
+        **({"faults": plain(p.faults)} if p.faults else {}),
     })  # fmt: skip
 
 
@@ -299,7 +300,8 @@ def ranking(value: OperatorRanking) -> str:
 
 def collective(value: CollectiveReport) -> str:
     """`podsim collective --json`, schema podsim.collective/1."""
-    return text("collective", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
+    told = {name: item for name, item in _fields(value).items() if name != "faults" or item is not None}
+    return text("collective", told)
 
 
 def trace(value: Trace) -> str:

@@ -13,9 +13,9 @@ from podsim.model.generic import GenericFabric, GenericLevel, GenericLink
 from podsim.topology.build import network
 from podsim.topology.cut import ranges
 from podsim.topology.fabric import build
-from podsim.topology.fabric_faults import rack_classes
 from podsim.topology.fault_text import EXAMPLES, parse
 from podsim.topology.faults import broken
+from podsim.topology.likeness import rack_classes
 
 RAIL, RUNG, GW_LINK = 2 * 16e9 * 0.866, 6 * 16e9 * 0.866, 12.5e9 * 0.9
 

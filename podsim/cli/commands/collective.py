@@ -7,7 +7,18 @@ from cyclopts import Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, ENGINE, MACHINE, Count, Name, NameOrFile, OutputFlags, whole
+from podsim.cli.options import (
+    ANY_FAULTS,
+    ANY_OUTPUT,
+    ENGINE,
+    MACHINE,
+    Count,
+    FaultFlags,
+    Name,
+    NameOrFile,
+    OutputFlags,
+    whole,
+)
 from podsim.report import json_text
 from podsim.report.views import collective as view
 
@@ -64,7 +75,13 @@ ANY_NETWORK = NetworkFlags()
 
 
 def collective(
-    what: str, /, *, how: CollectiveFlags, network: NetworkFlags = ANY_NETWORK, output: OutputFlags = ANY_OUTPUT
+    what: str,
+    /,
+    *,
+    how: CollectiveFlags,
+    network: NetworkFlags = ANY_NETWORK,
+    faults: FaultFlags = ANY_FAULTS,
+    output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Run one collective on the links of a machine or a generic fabric: its time, what it loads, the least possible.
 
@@ -79,7 +96,7 @@ def collective(
     answer = api.collective(
         what, bytes=how.bytes, group=how.group, ipus_per_replica=how.ipus_per_replica, algorithm=how.algorithm,
         chunks=how.chunks, pod=network.pod, topology=network.topology, changes=network.set, pace=network.pace,
-        engine=network.engine, fidelity=network.fidelity,
+        engine=network.engine, fidelity=network.fidelity, faults=faults.fault,
     )  # fmt: skip
     give(
         output,

@@ -8,10 +8,12 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
     Count,
+    FaultFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
@@ -57,6 +59,7 @@ def goodput(
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
     lasting: GoodputFlags = ANY_GOODPUT,
+    faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Simulate failures over a long run: when it ends, the useful share of the time, the best checkpoint interval.
@@ -71,7 +74,7 @@ def goodput(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        report = _ask(workload, machine, mapping, lasting, on_progress)
+        report = _ask(workload, machine, mapping, lasting, faults, on_progress)
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),
@@ -82,7 +85,12 @@ def goodput(
 
 
 def _ask(
-    workload: str, machine: MachineFlags, mapping: MappingFlags, lasting: GoodputFlags, on_progress: OnProgress | None
+    workload: str,
+    machine: MachineFlags,
+    mapping: MappingFlags,
+    lasting: GoodputFlags,
+    faults: FaultFlags,
+    on_progress: OnProgress | None,
 ) -> GoodputReport:
     """Flags to keywords, one to one."""
     from podsim import api
@@ -105,5 +113,6 @@ def _ask(
         spares=lasting.spares,
         runs=lasting.runs,
         seed=lasting.seed,
+        faults=faults.fault,
         on_progress=on_progress,
     )

@@ -6,6 +6,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_NOISE,
@@ -13,6 +14,7 @@ from podsim.cli.options import (
     ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
+    FaultFlags,
     MachineFlags,
     MappingFlags,
     NoiseFlags,
@@ -37,6 +39,7 @@ def predict(
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
+    faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
@@ -48,7 +51,10 @@ def predict(
     """
     output.check()
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(workload, machine, mapping, practice, run, engine=engine, noise=noise, on_progress=on_progress)
+        answer = _ask(
+            workload, machine, mapping, practice, run, engine=engine, noise=noise, faults=faults,
+            on_progress=on_progress,
+        )  # fmt: skip
     give(
         output,
         screen=lambda: view.document(
@@ -79,6 +85,7 @@ def _ask(
     *,
     engine: EngineFlags,
     noise: NoiseFlags,
+    faults: FaultFlags,
     on_progress: OnProgress | None,
 ) -> Prediction:
     """Flags to keywords, one to one."""
@@ -109,5 +116,6 @@ def _ask(
         seed=engine.seed,
         steps=noise.steps,
         noise_scale=noise.noise_scale,
+        faults=faults.fault,
         on_progress=on_progress,
     )

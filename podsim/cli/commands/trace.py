@@ -12,11 +12,13 @@ from podsim.cli.console import put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
     ANY_PRACTICE,
     EngineFlags,
+    FaultFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
@@ -70,6 +72,7 @@ def trace(
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     engine: EngineFlags = ANY_ENGINE,
+    faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Show when everything of one step happens, for a timeline viewer: ui.perfetto.dev or chrome://tracing.
@@ -81,7 +84,7 @@ def trace(
     """
     output.check()
     shown.check()
-    found = _ask(workload, shown, machine, mapping, practice, engine)
+    found = _ask(workload, shown, machine, mapping, practice, engine, faults=faults)
     if shown.out == STDOUT:
         put(chrome_trace.text(found), sys.stdout)
         return ExitCode.ANSWERED
@@ -105,6 +108,8 @@ def _ask(
     mapping: MappingFlags,
     practice: PracticeFlags,
     engine: EngineFlags,
+    *,
+    faults: FaultFlags,
 ) -> Trace:
     """Flags to keywords, one to one."""
     from podsim import api
@@ -130,4 +135,5 @@ def _ask(
         io_tiles=practice.io_tiles,
         engine=engine.engine,
         fidelity=engine.fidelity,
+        faults=faults.fault,
     )

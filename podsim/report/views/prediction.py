@@ -8,7 +8,7 @@ from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import noise
+from podsim.report.views import faults, noise
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -47,6 +47,7 @@ def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Bloc
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
         (Facts(tuple(_facts(p))),),
+        tuple(faults.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
         (Heading("where a step goes"), _step_bars(p)),
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
         tuple(noise.blocks(p.noise, p.run.training_s)) if p.noise else (),
