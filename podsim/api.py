@@ -28,10 +28,14 @@ if TYPE_CHECKING:
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
+    from podsim.predicting.collective import Asked as AskedCollective
+    from podsim.predicting.collective import Flags as CollectiveFlags
+    from podsim.predicting.tracing import Wanted as Drawn
 
 Progress = Callable[[int, int], None]
 MOST_STEPS = 10_000_000  # half a GB of draws
 MOST_SCALE = 1000.0
+MOST_SPANS = 200_000  # some 50 MB of JSON, which viewers open within seconds
 
 
 class PracticeFlags(TypedDict, total=False):
@@ -185,15 +189,48 @@ def collective(
     fidelity: Literal["folded", "full"] = "folded",
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
+    from podsim.predicting import collective as predicting
+
+    flags = (str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    asked = _collective(collective, _name(pod, topology, None), predicting.Flags(bytes, *flags), changes)
+    return predicting.answer(asked, _engine_of(engine), engine)
+
+
+def trace_collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    pod: int | None = None,
+    topology: str | None = None,
+    group: str | int = "all",
+    ipus_per_replica: int = 1,
+    algorithm: str | None = None,
+    chunks: int = 1,
+    pace: Literal["lockstep", "messages"] | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+    most_spans: int = MOST_SPANS,
+) -> Trace:
+    """When every step of a collective happens and what links carry: `podsim collective -o`; else as `collective`."""
+    from podsim.predicting import collective as predicting
+
+    flags = (str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    asked = _collective(collective, _name(pod, topology, None), predicting.Flags(bytes, *flags), changes)
+    return predicting.trace(asked, _engine_of(engine), engine, most_spans)
+
+
+def _collective(
+    collective: str, topology: str, flags: CollectiveFlags, changes: Mapping[str, str] | Sequence[str]
+) -> AskedCollective:
+    """The collective that is asked for, on its network."""
     from podsim.files import catalog
     from podsim.files.changes import apply_to_parameters
     from podsim.predicting import collective as predicting
     from podsim.topology import build
 
-    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
-    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
-    return predicting.answer(asked, _engine_of(engine), engine)
+    network = build.network(catalog.network(topology, changes).value)
+    return predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
 
 
 def trace(
@@ -214,27 +251,36 @@ def trace(
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
+    seed: int = 0,
+    steps: int = 1,
+    noise_scale: float | None = None,
+    most_spans: int = MOST_SPANS,
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Trace:
-    """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
+    """When everything of some steps happens, or every superstep of one stage; flags as those of `podsim trace`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
+    from podsim.files import noise as noise_file
     from podsim.lowering.work import stage_plans
     from podsim.planning import choose, search
     from podsim.predicting import tracing
 
+    drawn = tracing.Wanted(steps, noise_scale, most_spans)
+    of_tiles = _of_tiles(level, stage, drawn)
     machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
-    )
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes,
+        also="noise." if noise_scale is not None else "",
+    )  # fmt: skip
     question = _question(
-        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
+        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=seed
     )
     wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
     mapping = choose.choose(question, wanted, named, on_progress).mapping
-    if not _of_tiles(level, stage):
-        return tracing.step(question, mapping)
+    if not of_tiles:
+        noises = None if noise_scale is None else (noise_file.noise(changes).value, noise_file.noise().value)
+        return tracing.step(question, mapping, drawn, noises)
     at = tracing.stage_number(mapping, stage)
     return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))
 
@@ -275,11 +321,17 @@ def explain_operators(
     return ranking(question, mapping.micro_batch, plans)
 
 
-def _of_tiles(level: str, stage: int | None) -> bool:
-    """Whether supersteps of a stage are asked for; a stage without them is refused."""
+def _of_tiles(level: str, stage: int | None, drawn: Drawn) -> bool:
+    """Whether supersteps of a stage are asked for; InputError for what does not go with the level."""
     tiles = _one_of("level", level, ("pod", "tile")) == "tile"
     if stage is not None and not tiles:
         raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+    if tiles and (drawn.steps != 1 or drawn.noise_scale is not None):
+        raise InputError("--level tile shows one micro-batch without noise", code="conflicting-flags",
+                         hint="leave out --steps and --noise-scale")  # fmt: skip
+    if drawn.noise_scale is not None and not 0 <= drawn.noise_scale <= MOST_SCALE:
+        raise InputError("noise scale is from 0 to 1,000", code="bad-value")
+    drawn.check()
     return tiles
 
 

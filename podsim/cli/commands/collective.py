@@ -1,5 +1,6 @@
 """`podsim collective`."""
 
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -7,6 +8,7 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, ENGINE, MACHINE, Count, NameOrFile, OutputFlags, whole
+from podsim.cli.out import OutFile, check_out, write_trace
 from podsim.report import json_text
 from podsim.report.views import collective as view
 
@@ -29,6 +31,8 @@ def collective(
     pace: Annotated[Literal["lockstep", "messages"] | None, Parameter(group=ENGINE)] = None,
     engine: Annotated[Literal["des", "analytic"], Parameter(group=ENGINE, show_default=True)] = "des",
     fidelity: Annotated[Literal["folded", "full"], Parameter(group=ENGINE, show_default=True)] = "folded",
+    out: OutFile = None,
+    most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Run one collective on the links of a machine or a generic fabric: its time, what it loads, the least possible.
@@ -60,14 +64,24 @@ def collective(
         Discrete events, or each step alone on the links.
     fidelity
         Run one of each set of equal members, or all.
+    out
+        Write when everything happens here, in the Trace Event Format; - is stdout.
+    most_spans
+        Spans written at most, and as many changes of link load; the rest, in the middle, is left out.
     """
     output.check()
+    check_out(out)
     from podsim import api
 
-    answer = api.collective(
-        what, bytes=bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
-        algorithm=algorithm, chunks=chunks, pace=pace, changes=set, engine=engine, fidelity=fidelity,
+    ask = partial(
+        api.collective, what, bytes=bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
+        chunks=chunks, pace=pace, changes=set, engine=engine, fidelity=fidelity,
     )  # fmt: skip
+    answer = ask(algorithm=algorithm)
+    if out is not None:
+        drawn = partial(api.trace_collective, *ask.args, **ask.keywords)
+        if write_trace(drawn(algorithm=answer.algorithm, most_spans=most_spans), out):
+            return ExitCode.ANSWERED
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
