@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
+from podsim.planning.asking import CollectiveFlags
 from podsim.planning.asking import answer as _answer
+from podsim.planning.asking import asked_collective as _asked_collective
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import machine_name as _name
+from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
@@ -28,9 +31,6 @@ if TYPE_CHECKING:
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
     from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
-    from podsim.predicting.collective import Asked as AskedCollective
-    from podsim.predicting.collective import Flags as CollectiveFlags
-    from podsim.predicting.tracing import Wanted as Drawn
 
 Progress = Callable[[int, int], None]
 MOST_STEPS = 10_000_000  # half a GB of draws
@@ -191,8 +191,10 @@ def collective(
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
     from podsim.predicting import collective as predicting
 
-    flags = (str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    asked = _collective(collective, _name(pod, topology, None), predicting.Flags(bytes, *flags), changes)
+    asked = _asked_collective(
+        collective, bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
+        algorithm=algorithm, chunks=chunks, pace=pace, changes=changes, fidelity=fidelity,
+    )  # fmt: skip
     return predicting.answer(asked, _engine_of(engine), engine)
 
 
@@ -200,37 +202,15 @@ def trace_collective(
     collective: str,
     *,
     bytes: str | float,  # noqa: A002  (named after the flag)
-    pod: int | None = None,
-    topology: str | None = None,
-    group: str | int = "all",
-    ipus_per_replica: int = 1,
-    algorithm: str | None = None,
-    chunks: int = 1,
-    pace: Literal["lockstep", "messages"] | None = None,
-    changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
-    fidelity: Literal["folded", "full"] = "folded",
     most_spans: int = MOST_SPANS,
+    **flags: Unpack[CollectiveFlags],
 ) -> Trace:
-    """When every step of a collective happens and what links carry: `podsim collective -o`; else as `collective`."""
+    """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
     from podsim.predicting import collective as predicting
 
-    flags = (str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    asked = _collective(collective, _name(pod, topology, None), predicting.Flags(bytes, *flags), changes)
+    asked = _asked_collective(collective, bytes, **flags)
     return predicting.trace(asked, _engine_of(engine), engine, most_spans)
-
-
-def _collective(
-    collective: str, topology: str, flags: CollectiveFlags, changes: Mapping[str, str] | Sequence[str]
-) -> AskedCollective:
-    """The collective that is asked for, on its network."""
-    from podsim.files import catalog
-    from podsim.files.changes import apply_to_parameters
-    from podsim.predicting import collective as predicting
-    from podsim.topology import build
-
-    network = build.network(catalog.network(topology, changes).value)
-    return predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
 
 
 def trace(
@@ -319,20 +299,6 @@ def explain_operators(
     mapping = choose.choose(question, wanted, named).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
-
-
-def _of_tiles(level: str, stage: int | None, drawn: Drawn) -> bool:
-    """Whether supersteps of a stage are asked for; InputError for what does not go with the level."""
-    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
-    if stage is not None and not tiles:
-        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
-    if tiles and (drawn.steps != 1 or drawn.noise_scale is not None):
-        raise InputError("--level tile shows one micro-batch without noise", code="conflicting-flags",
-                         hint="leave out --steps and --noise-scale")  # fmt: skip
-    if drawn.noise_scale is not None and not 0 <= drawn.noise_scale <= MOST_SCALE:
-        raise InputError("noise scale is from 0 to 1,000", code="bad-value")
-    drawn.check()
-    return tiles
 
 
 def _what_if(

@@ -164,7 +164,7 @@ def trace(asked: Asked, engine: Engine, engine_name: str, most_spans: int) -> Tr
     blocks = drawing.runs(ran.program, ran.timeline)
     drawn = drawing.Drawing(blocks, drawing.of_machine, (1.0,), most_spans)
     roads = ran.plan.roads
-    links = loads(ran.timeline.links, Links(roads.link, roads.kind, lambda _: True), drawn, most_spans)
+    links = loads(ran.timeline.links, Links(roads.link, roads.kind), drawn, most_spans)
     return Trace(
         workload=asked.collective,
         topology=asked.network.name,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from podsim.model.program import LinkUse
 from podsim.model.trace import LinkLoad
 from podsim.predicting.drawing import NEAR_S
+from podsim.topology.wiring import IPU
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from podsim.model.program import LinkUse
     from podsim.predicting.drawing import Drawing
     from podsim.topology.network import FabricLink
 
@@ -22,11 +23,10 @@ DIGITS: Final = 9  # of a time or a rate that two links alike have in common
 
 
 class Links(NamedTuple):
-    """What numbers of links mean, and which links carry all that they would; the others are not shown."""
+    """What numbers of links mean."""
 
     link: Callable[[int], FabricLink]
     kind: Callable[[int], str]
-    whole: Callable[[FabricLink], bool]
 
 
 class _Alike(NamedTuple):
@@ -38,13 +38,12 @@ class _Alike(NamedTuple):
     members: int
 
 
-def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) -> tuple[LinkLoad, ...]:
+def loads(found: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) -> tuple[LinkLoad, ...]:
     """The links to show, by kind the busiest first; of more than `most` changes those of the least busy are left out.
 
     What is left out is said in the notes of the drawing.
     """
-    found = [(use, links.link(use.link)) for use in uses]
-    alike = _alike([(use, link) for use, link in found if links.whole(link)], links.kind)
+    alike = _alike(found, links)
     shown = _first_of_kinds(alike)
     if len(shown) < len(alike):
         drawing.notes.append(
@@ -66,14 +65,15 @@ def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) ->
     )  # fmt: skip
 
 
-def _alike(found: Iterable[tuple[LinkUse, FabricLink]], kind: Callable[[int], str]) -> list[_Alike]:
+def _alike(found: Iterable[LinkUse], links: Links) -> list[_Alike]:
     """Links that carry the same at the same time as one, the busiest first."""
-    classes: dict[tuple[object, ...], list[tuple[LinkUse, FabricLink]]] = {}
-    for use, link in found:
+    classes: dict[tuple[object, ...], list[_Alike]] = {}
+    for use in found:
+        one = _Alike(use, links.link(use.link), links.kind(use.link), 1)
         load = tuple(_rounded(value) for piece in use.load for value in piece)
-        key = (kind(use.link), _rounded(link.bytes_per_s), _rounded(use.moved_bytes), load)
-        classes.setdefault(key, []).append((use, link))
-    firsts = [_Alike(*members[0], kind(members[0][0].link), len(members)) for members in classes.values()]
+        key = (one.kind, _rounded(one.link.bytes_per_s), _rounded(use.moved_bytes), load)
+        classes.setdefault(key, []).append(one)
+    firsts = [members[0]._replace(members=len(members)) for members in classes.values()]
     return sorted(firsts, key=lambda one: (-_rounded(one.use.busy_s), -_rounded(one.use.moved_bytes), one.use.link))
 
 
@@ -93,7 +93,7 @@ def _first_of_kinds(alike: Iterable[_Alike]) -> list[_Alike]:
 
 def _changes(use: LinkUse, drawing: Drawing) -> list[tuple[float, float]]:
     """When the rate of a link becomes what; 0 where nothing is drawn."""
-    by_block = _by_block(use.load, [one.start_s for one in drawing.ran])
+    by_block = _by_block(use, drawing)
     found: list[tuple[float, float]] = []
     for turn in drawing.turns:
         begin_s = drawing.ran[turn.ran].start_s
@@ -109,29 +109,64 @@ def _changes(use: LinkUse, drawing: Drawing) -> list[tuple[float, float]]:
     return found
 
 
-def _by_block(load: Iterable[Piece], starts_s: Sequence[float]) -> dict[int, list[Piece]]:
+def _by_block(use: LinkUse, drawing: Drawing) -> dict[int, list[Piece]]:
+    starts_s = [one.start_s for one in drawing.ran]
     found: dict[int, list[Piece]] = {}
-    for piece in load:
+    for piece in use.load:
         found.setdefault(bisect_right(starts_s, piece[0]) - 1, []).append(piece)
     return found
 
 
-def of_replica(link: FabricLink, ipus_per_replica: int, ipus_per_machine: int) -> bool:
-    """Whether a link carries all that it would where only the first replica runs its pipeline.
+def of_replicas(
+    uses: Iterable[LinkUse], links: Links, drawing: Drawing, ipus_per_replica: int, ipus_per_machine: int
+) -> list[LinkUse]:
+    """The links that carry all they would, where only the first replica runs its pipeline.
 
-    Collectives and what goes between racks run whole; a link inside another replica, or between one and its hosts,
-    lacks what those of the first have.
+    Collectives, and what goes between racks, run whole. An IPU-Link inside another replica gets the pipeline's share
+    from the one in its place in the first, unless both come at once; others of another replica are not shown.
     """
-    replicas = [at for node in (link.source, link.target) for at in _replicas(node, ipus_per_replica, ipus_per_machine)]
-    between_ipus = all(node.startswith("ipu") for node in (link.source, link.target))
-    return not replicas or 0 in replicas or (between_ipus and len(set(replicas)) > 1)
+    by_name = {links.link(use.link).name: use for use in uses}
+    found, missing = [], False
+    for use in by_name.values():
+        nodes = (links.link(use.link).source, links.link(use.link).target)
+        replicas = {at for node in nodes for at in _replicas(node, ipus_per_replica, ipus_per_machine)}
+        if not replicas or 0 in replicas:
+            found.append(use)
+        elif all(node.startswith(IPU) for node in nodes):
+            first = min(replicas) * ipus_per_replica
+            twin = "->".join(f"{IPU}{int(node.removeprefix(IPU)) - first}" for node in nodes)
+            whole = use if len(replicas) > 1 else _joined(use, by_name.get(twin), drawing)
+            found += [whole] if whole else []
+            missing |= whole is None
+        else:
+            missing = True
+    if missing:
+        drawing.notes.append("some links of other replicas are not shown: what passes them is not run; --fidelity full")
+    return found
+
+
+def _joined(own: LinkUse, twin: LinkUse | None, drawing: Drawing) -> LinkUse | None:
+    """What a link carries itself and, in the pipeline, its twin; None where it carries something itself there."""
+    pieces = _by_block(own, drawing)
+    if any(drawing.ran[at].block.pipeline for at in pieces):
+        return None
+    if twin is not None:
+        ours = _by_block(twin, drawing)
+        pieces |= {at: each for at, each in ours.items() if drawing.ran[at].block.pipeline}
+    moved_bytes = busy_s = 0.0
+    for at, each in pieces.items():
+        repeat = drawing.ran[at].block.repeat
+        moved_bytes += repeat * sum((end_s - start_s) * rate for start_s, end_s, rate in each)
+        busy_s += repeat * sum(end_s - start_s for start_s, end_s, _ in each)
+    load = tuple(piece for at in sorted(pieces) for piece in pieces[at])
+    return LinkUse(own.link, moved_bytes, busy_s, load)
 
 
 def _replicas(node: str, ipus_per_replica: int, ipus_per_machine: int) -> Iterator[int]:
-    """The replica that has an IPU, or the first IPU of a machine with one that streams; none for what all share."""
+    """The replica of an IPU, or of the first IPU of a machine with streaming memory; none for what all share."""
     kind = node.rstrip("0123456789")
     number = int(node.removeprefix(kind) or 0)
-    if kind in ("ipu", "sram"):
+    if kind in (IPU, "sram"):
         yield number // ipus_per_replica
     elif kind == "ddr":
         yield number * ipus_per_machine // ipus_per_replica

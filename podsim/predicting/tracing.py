@@ -10,18 +10,19 @@ from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline
 from podsim.model.mapping import Mapping
 from podsim.model.noise import Noise
-from podsim.model.program import Part, StepProgram, StepTimeline, Task, TaskKind
+from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
 from podsim.model.tile_plan import TilePlan
 from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSpan
 from podsim.model.workload import Pass
 from podsim.predicting import drawing, noise
 from podsim.predicting.assemble import Question
-from podsim.predicting.link_loads import Links, loads, of_replica
+from podsim.predicting.link_loads import Links, loads, of_replicas
 from podsim.tiles.supersteps import Cycles, cycles, total
 
 MOST_TASKS = 1_000_000  # a minute of the event engine and a GB of tasks
 LEAST_SPANS = 100
 MOST_STEPS = 100
+MOST_SCALE = 1000.0
 
 
 class Wanted(NamedTuple):
@@ -35,6 +36,8 @@ class Wanted(NamedTuple):
         """Raise InputError for what cannot be drawn."""
         if not 1 <= self.steps <= MOST_STEPS:
             raise InputError(f"steps must be at least 1 and at most {MOST_STEPS}, not {self.steps:,}", code="bad-value")
+        if self.noise_scale is not None and not 0 <= self.noise_scale <= MOST_SCALE:
+            raise InputError(f"noise scale is from 0 to {MOST_SCALE:,.0f}", code="bad-value")
         if not LEAST_SPANS + self.steps <= self.most_spans <= MOST_TASKS:
             raise InputError(
                 f"spans must be at least {LEAST_SPANS + self.steps} and at most {MOST_TASKS:,}, "
@@ -122,14 +125,12 @@ def _links(
     if not timeline.links:
         drawn.notes.append("the load of links is kept by --engine des")
         return ()
-    fabric, machine = question.fabric, question.machine.topology.ipus_per_machine
-    alone = question.folded and mapping.replicas > 1
-    if alone:
-        drawn.notes.append("links inside the other replicas carry what those of the one shown do")
-    links = Links(
-        fabric.link, fabric.kind, lambda link: not alone or of_replica(link, mapping.ipus_per_replica, machine)
-    )
-    return loads(timeline.links, links, drawn, most)
+    links = Links(question.fabric.link, question.fabric.kind)
+    uses: Sequence[LinkUse] = timeline.links
+    if question.folded and mapping.replicas > 1:
+        machine = question.machine.topology.ipus_per_machine
+        uses = of_replicas(uses, links, drawn, mapping.ipus_per_replica, machine)
+    return loads(uses, links, drawn, most)
 
 
 def _shown(question: Question, mapping: Mapping) -> str:
