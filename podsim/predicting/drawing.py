@@ -122,7 +122,7 @@ class Drawing:
         self._steps: list[tuple[float, float]] = []
         every = list(self._turns(paces))
         self.length_s = self._steps[-1][1]
-        self.turns, kept = self._kept(every, most - len(paces) - 1)
+        self.turns, kept = self._kept(every, most - len(paces))
         self.spans = tuple(self._placed([*self._step_spans(paces), *kept]))
 
     def _turns(self, paces: Sequence[float]) -> Iterator[Turn]:
@@ -138,7 +138,8 @@ class Drawing:
         """Turns of which anything is drawn, and what is: the first spans and the last, if that is not all."""
         counts = [1 + len(self.ran[turn.ran].spans) for turn in turns]
         whole = sum(counts)
-        head, tail = (whole, whole) if whole <= most else (most - most // 2, whole - most // 2)
+        first_half, last_half = most // 2, most - 1 - most // 2  # one more says what is left out
+        head, tail = (whole, whole) if whole <= most else (first_half, whole - last_half)
         seen, drawn, kept, gap = 0, list[Turn](), list[TraceSpan](), list[TraceSpan | Turn]()
         for turn, count in zip(turns, counts, strict=True):
             first, seen = seen, seen + count
