@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
+from podsim.planning.asking import CollectiveFlags
 from podsim.planning.asking import answer_with as _answer_with
+from podsim.planning.asking import asked_collective as _asked_collective
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import machine_name as _name
+from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
@@ -35,6 +38,7 @@ Progress = Callable[[int, int], None]
 Split = tuple[int | None, int | None, int | None, int | None, int | None]
 MOST_STEPS = 10_000_000  # half a GB of draws
 MOST_SCALE = 1000.0
+MOST_SPANS = 200_000  # some 50 MB of JSON, which viewers open within seconds
 
 
 class PracticeFlags(TypedDict, total=False):
@@ -219,19 +223,32 @@ def collective(
     faults: Sequence[str] = (),
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
-    from podsim.files import catalog
-    from podsim.files.changes import apply_to_parameters
     from podsim.predicting import collective as predicting
-    from podsim.topology import build
 
-    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
-    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
+    asked = _asked_collective(
+        collective, bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
+        algorithm=algorithm, chunks=chunks, pace=pace, changes=changes, fidelity=fidelity,
+    )  # fmt: skip
     if not faults:
         return predicting.answer(asked, _engine_of(engine), engine)
     from podsim.predicting import collective_faults
 
-    return collective_faults.compared(asked, network, (_engine_of(engine), engine), faults)
+    return collective_faults.compared(asked, asked.network, (_engine_of(engine), engine), faults)
+
+
+def trace_collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    engine: Literal["des", "analytic"] = "des",
+    most_spans: int = MOST_SPANS,
+    **flags: Unpack[CollectiveFlags],
+) -> Trace:
+    """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
+    from podsim.predicting import collective as predicting
+
+    asked = _asked_collective(collective, bytes, **flags)
+    return predicting.trace(asked, _engine_of(engine), engine, most_spans)
 
 
 def trace(
@@ -253,29 +270,38 @@ def trace(
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     faults: Sequence[str] = (),
+    seed: int = 0,
+    steps: int = 1,
+    noise_scale: float | None = None,
+    most_spans: int = MOST_SPANS,
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Trace:
-    """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
+    """When everything of some steps happens, or every superstep of one stage; flags as those of `podsim trace`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
+    from podsim.files import noise as noise_file
     from podsim.lowering.work import stage_plans
     from podsim.planning import broken
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
     from podsim.predicting import tracing
 
+    drawn = tracing.Wanted(steps, noise_scale, most_spans)
+    of_tiles = _of_tiles(level, stage, drawn)
     machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
-    )
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes,
+        also="noise." if noise_scale is not None else "",
+    )  # fmt: skip
     question = _question(
-        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
+        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=seed
     )
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     question, mapping = broken.mapped(broken.Asked(question, wanted, named, (None, hosts, chip), on_progress), faults)
-    if not _of_tiles(level, stage):
-        return tracing.step(question, mapping)
+    if not of_tiles:
+        noises = None if noise_scale is None else (noise_file.noise(changes).value, noise_file.noise().value)
+        return tracing.step(question, mapping, drawn, noises)
     at = tracing.stage_number(mapping, stage)
     return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))
 
@@ -313,14 +339,6 @@ def explain_operators(
     mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
-
-
-def _of_tiles(level: str, stage: int | None) -> bool:
-    """Whether supersteps of a stage are asked for; a stage without them is refused."""
-    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
-    if stage is not None and not tiles:
-        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
-    return tiles
 
 
 def _chosen(

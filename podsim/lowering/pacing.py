@@ -119,6 +119,11 @@ def task_name(phase: Phase) -> str:
     return f"{phase.collective} by {phase.algorithm}"
 
 
+def told(name: str) -> list[str]:
+    """What the name of a step says: the collective of its phase, and by which algorithm."""
+    return name.removesuffix(" start").split(" by ")
+
+
 def _start(phase: Phase, seconds: float, needs: Ends) -> Task:
     cut = ((Part.ALL_REDUCE, seconds),)
     return Task(TaskKind.SYNC, f"{phase.collective} start", -1, cut, needs, part=Part.ALL_REDUCE)

@@ -70,6 +70,12 @@ class Fabric:
         """The link of that number."""
         return self._links[number]
 
+    def kind(self, number: int) -> str:
+        """What files call links like that one: ipu-link, gw-link, pcie."""
+        joint = self.joints.between(self._links[number].source, self._links[number].target)
+        assert joint is not None, "a link has a number because it joins its ends"
+        return joint.name
+
     def number(self, ends: Ends) -> int:
         """The number of a link by its two ends, from now on; ValueError where the machine has no such link."""
         if ends not in self._numbers:

@@ -1,6 +1,7 @@
 """`podsim collective`."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -19,6 +20,8 @@ from podsim.cli.options import (
     OutputFlags,
     whole,
 )
+from podsim.cli.out import OutFile, check_out, write_trace
+from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import collective as view
 
@@ -71,6 +74,19 @@ class NetworkFlags:
     "Run one of each set of equal members, or all."
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnFlags:
+    """Whether a trace is written, and how much of it."""
+
+    out: OutFile = None
+    "Write when everything happens here, in the Trace Event Format; - is stdout."
+
+    most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
+    "Spans written at most, and as many changes of link load; the rest, in the middle, is left out."
+
+
+ANY_DRAWN = DrawnFlags()
 ANY_NETWORK = NetworkFlags()
 
 
@@ -81,6 +97,7 @@ def collective(
     how: CollectiveFlags,
     network: NetworkFlags = ANY_NETWORK,
     faults: FaultFlags = ANY_FAULTS,
+    drawn: DrawnFlags = ANY_DRAWN,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Run one collective on the links of a machine or a generic fabric: its time, what it loads, the least possible.
@@ -91,13 +108,21 @@ def collective(
         all-reduce, reduce-scatter, all-gather, broadcast or all-to-all.
     """
     output.check()
+    check_out(drawn.out)
     from podsim import api
 
-    answer = api.collective(
-        what, bytes=how.bytes, group=how.group, ipus_per_replica=how.ipus_per_replica, algorithm=how.algorithm,
+    ask = partial(
+        api.collective, what, bytes=how.bytes, group=how.group, ipus_per_replica=how.ipus_per_replica,
         chunks=how.chunks, pod=network.pod, topology=network.topology, changes=network.set, pace=network.pace,
-        engine=network.engine, fidelity=network.fidelity, faults=faults.fault,
+        engine=network.engine, fidelity=network.fidelity,
     )  # fmt: skip
+    answer = ask(algorithm=how.algorithm, faults=faults.fault)
+    if drawn.out is not None:
+        if faults.fault:
+            raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
+        draw = partial(api.trace_collective, *ask.args, **ask.keywords)
+        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out):
+            return ExitCode.ANSWERED
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
