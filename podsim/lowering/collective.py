@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
     Methods = Callable[[Group, Collective], tuple[Algorithm, ...]]
 
-IN_RACK: Final = (
-    Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE
-)  # fmt: skip
-"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken."""
-BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE)
+IN_RACK: Final = (Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
+"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken.
+
+Its one-way ring is left out: links are as fast backwards, so a pair of rings with half the buffer each is never later.
+"""
+BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 """Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
 REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
@@ -68,7 +69,10 @@ def flat(setting: Setting, group: Group, collective: Collective, algorithm: Algo
 
 
 def soonest(setting: Setting, group: Group, collective: Collective, algorithms: Sequence[Algorithm]) -> Plan:
-    """The quickest of several algorithms in one phase, the first named of equals; ValueError where none serves."""
+    """The soonest of several algorithms in one phase, the first named of equals; ValueError where none serves.
+
+    Weighed by the most loaded link of each step, which on symmetric groups is never idle.
+    """
     found, reasons = [], []
     for algorithm in algorithms:
         try:
@@ -77,7 +81,7 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
             reasons.append(str(error))
     if not found:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
-    return found[0] if len(found) == 1 else min(found, key=lambda one: one.lockstep_s)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: one.least_s)
 
 
 def _torus_sides(setting: Setting, group: Group) -> tuple[Side, ...]:
