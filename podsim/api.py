@@ -233,7 +233,7 @@ def collective(
         return predicting.answer(asked, _engine_of(engine), engine)
     from podsim.predicting import collective_faults
 
-    return collective_faults.compared(asked, asked.network, (_engine_of(engine), engine), faults)
+    return collective_faults.compared(asked, (_engine_of(engine), engine), faults)
 
 
 def trace_collective(
