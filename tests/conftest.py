@@ -64,7 +64,7 @@ class Fitted:
 @pytest.fixture(scope="session")
 def fitted() -> Fitted:
     """Both answers from the same fits without each machine size, which take ten seconds and are made once."""
-    from podsim.api import _cases
+    from podsim.api.upkeep import cases as _cases
     from podsim.calibrate import holdout
     from podsim.files import catalog
 

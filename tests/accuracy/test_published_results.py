@@ -9,7 +9,7 @@ from math import log1p, sqrt
 import pytest
 
 import podsim
-from podsim.api import _cases
+from podsim.api.upkeep import cases as _cases
 from podsim.calibrate.cases import steps_s
 from podsim.calibrate.fit import blank, fit
 from podsim.errors import Infeasible

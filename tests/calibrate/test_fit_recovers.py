@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.api import _cases
+from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import fit as fitting
 from podsim.calibrate.cases import by_size, steps_s
 from podsim.calibrate.fit import FREE, blank, fit, rounded

@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 import pytest
 
-from podsim.api import _cases
+from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import learn
 from podsim.files import catalog
 

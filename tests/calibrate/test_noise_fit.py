@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from podsim.api import _cases
+from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import noise as fitting
 from podsim.files import blocks, catalog, failures
 from podsim.files import noise as noise_file
