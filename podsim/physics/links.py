@@ -40,10 +40,9 @@ def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequ
             else:
                 users[link] = [entry]
                 load[link] = count
-    shares = [capacities[link] / growing for link, growing in load.items()]
-    least = min(shares, default=math.inf)
-    if max(shares, default=0.0) <= least * (1 + TIE):
-        return [least if route else math.inf for route, _ in flows]
+    even = _even(load, capacities)
+    if even is not None:
+        return [even if route else math.inf for route, _ in flows]
     return _filled([(route, (count,) * len(route)) for route, count in flows], users, load, capacities)
 
 
@@ -53,9 +52,23 @@ def fill(crossings: Sequence[Crossing], capacities: Sequence[float]) -> list[flo
     load: dict[int, int] = {}
     for entry, (links, carried) in enumerate(crossings):
         for link, flows in zip(links, carried, strict=True):
-            users.setdefault(link, []).append(entry)
-            load[link] = load.get(link, 0) + flows
+            if link in load:
+                users[link].append(entry)
+                load[link] += flows
+            else:
+                users[link] = [entry]
+                load[link] = flows
+    even = _even(load, capacities)
+    if even is not None:
+        return [even if links else math.inf for links, _ in crossings]
     return _filled(crossings, users, load, capacities)
+
+
+def _even(load: dict[int, int], capacities: Sequence[float]) -> float | None:
+    """The share of every link where all have one and fill together; else None."""
+    shares = [capacities[link] / growing for link, growing in load.items()]
+    least = min(shares, default=math.inf)
+    return least if max(shares, default=0.0) <= least * (1 + TIE) else None
 
 
 def _filled(

@@ -32,15 +32,15 @@ def at(setup, topology, *, folded=True):
 
 @pytest.fixture
 def fillings(monkeypatch):
-    """Sizes of the problems that were filled."""
+    """Links, or classes of them, of each problem that was filled."""
     calls = []
-    filled = links._filled
+    even = links._even
 
-    def counted(crossings, *rest):
-        calls.append(len(crossings))
-        return filled(crossings, *rest)
+    def counted(load, capacities):
+        calls.append(len(load))
+        return even(load, capacities)
 
-    monkeypatch.setattr(links, "_filled", counted)
+    monkeypatch.setattr(links, "_even", counted)
     return calls
 
 

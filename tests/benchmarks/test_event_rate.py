@@ -16,7 +16,7 @@ from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.physics.links import alone_s
 
-ROUNDS = 7
+ROUNDS = 15
 SHARE = 0.6
 
 
@@ -26,13 +26,13 @@ def timed(work):
     return time.process_time() - began, result
 
 
-def bare(processes, each):
-    """SimPy with so many processes that time out so often, not quite in step."""
+def bare(processes, each, apart=8):
+    """SimPy with so many processes that time out so often; `apart` kinds, each in step as replicas are."""
     env = simpy.Environment()
 
     def process(number):
         for _ in range(each):
-            yield env.timeout(1.0 + number / processes)
+            yield env.timeout(1.0 + number % apart / apart)
 
     for number in range(processes):
         env.process(process(number))

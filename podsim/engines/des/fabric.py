@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 from podsim.engines.des.sharing import NEW, Group, Sharing, Sharings, Started, end_of_next
 
@@ -14,38 +15,20 @@ if TYPE_CHECKING:
     from podsim.model.program import Flow
 
 
-class Turn(Protocol):
-    """The event before flows start, by which their sender knows them."""
-
-    @property
-    def value(self) -> int:
-        """The number of their group."""
-        ...
-
-
 class _Area:
     """Links that flows may share, directly or through others, and what is in flight there."""
 
-    __slots__ = ("arrivals", "ending", "left_bytes", "settled", "sharing", "since_s", "turns", "wake")
+    __slots__ = ("arrivals", "ending", "left_bytes", "numbers", "settled", "sharing", "since_s", "wake")
 
     def __init__(self) -> None:
         self.sharing: Sharing | None = None
         self.left_bytes: Sequence[float] = ()
-        self.turns: Sequence[Turn] = ()
-        self.arrivals: list[tuple[Group, Turn]] = []
+        self.numbers: Sequence[int] = ()
+        self.arrivals: list[tuple[Group, int]] = []
         self.ending: tuple[int, ...] = ()
-        self.wake: object = None  # the event that ends the next flows, if nothing changes before
+        self.wake: simpy.Event | None = None  # the event that ends the next flows, if nothing changes before
         self.since_s = 0.0
         self.settled = True
-
-
-class _Wake(Protocol):
-    """The event at which the next flows of an area end."""
-
-    @property
-    def value(self) -> _Area:
-        """The area."""
-        ...
 
 
 class _Place:
@@ -69,27 +52,27 @@ class SharedLinks:
         self._sharings = sharings
         self._places = _places(sharings, groups)
 
-    def open(self, env: simpy.Environment, through: Callable[[Turn], None], *, recorded: bool = False) -> None:
-        """Start anew with idle links; `through` is called with the turn of a group when all of it has arrived."""
+    def open(self, env: simpy.Environment, through: Callable[[int], None], *, recorded: bool = False) -> None:
+        """Start anew with idle links; `through` is called with the number of a group when all of it has arrived."""
         self._env, self._through = env, through
         self._changed: list[_Area] = []
         self.events = 0
         self.used: list[tuple[float, float, Sharing]] | None = [] if recorded else None
 
-    def send(self, turn: Turn) -> None:
+    def send(self, number: int, _event: simpy.Event | None = None) -> None:
         """Start a group; one that moves nothing is through at once."""
-        place = self._places[turn.value]
+        place = self._places[number]
         if place is None:
-            self._through(turn)
+            self._through(number)
             return
         area, env = place.area, self._env
         if area.sharing is None and area.settled and env.peek() > env.now:
             alone = place.alone
             if alone is None:
                 alone = place.alone = self._sharings.start(None, (place.group,))
-            self._start(area, alone, (turn,))
+            self._start(area, alone, (number,))
             return
-        area.arrivals.append((place.group, turn))
+        area.arrivals.append((place.group, number))
         if area.settled:
             self._unsettle(area)
 
@@ -116,20 +99,20 @@ class SharedLinks:
         """Arrivals move with the rest from now on."""
         before = area.sharing
         if before is None:
-            groups, turns = self._arrived(area)
-            self._start(area, self._sharings.start(None, groups), turns)
+            groups, numbers = self._arrived(area)
+            self._start(area, self._sharings.start(None, groups), numbers)
         else:
             sharing = self._join(area, before) if area.arrivals else before
             self._plan(area, end_of_next(area.left_bytes, sharing.rates))
 
-    def _arrived(self, area: _Area) -> tuple[tuple[Group, ...], tuple[Turn, ...]]:
+    def _arrived(self, area: _Area) -> tuple[tuple[Group, ...], tuple[int, ...]]:
         """In the order of the program, so that what comes again is recognized."""
         arrivals, area.arrivals = sorted(area.arrivals, key=_number), []
-        return tuple([group for group, _ in arrivals]), tuple([turn for _, turn in arrivals])
+        return tuple([group for group, _ in arrivals]), tuple([number for _, number in arrivals])
 
-    def _start(self, area: _Area, started: Started, turns: tuple[Turn, ...]) -> None:
+    def _start(self, area: _Area, started: Started, numbers: tuple[int, ...]) -> None:
         """The first groups of an idle area."""
-        area.sharing, area.left_bytes, area.turns = started.sharing, started.volumes, turns
+        area.sharing, area.left_bytes, area.numbers = started.sharing, started.volumes, numbers
         area.since_s = self._env.now
         self._plan(area, started.next_end)
 
@@ -140,25 +123,24 @@ class SharedLinks:
         """
         next_s, area.ending = next_end
         self.events += 1
-        area.wake = wake = self._env.timeout(next_s, area)
-        wake.callbacks.append(self._wake)
+        area.wake = wake = self._env.timeout(next_s)
+        wake.callbacks.append(partial(self._wake, area))
 
     def _join(self, area: _Area, before: Sharing) -> Sharing:
         """More groups in a busy area."""
         self._advance(area, before)
-        groups, turns = self._arrived(area)
+        groups, numbers = self._arrived(area)
         started = self._sharings.start(before, groups)
-        left_bytes, known = area.left_bytes, area.turns
+        left_bytes, known = area.left_bytes, area.numbers
         area.sharing = started.sharing
         area.left_bytes = [
             volume if bundle == NEW else left_bytes[bundle]
             for bundle, volume in zip(started.inherits, started.volumes, strict=True)
         ]
-        area.turns = (*(known[slot] for slot in started.slots), *turns)
+        area.numbers = (*(known[slot] for slot in started.slots), *numbers)
         return started.sharing
 
-    def _wake(self, event: _Wake) -> None:
-        area = event.value
+    def _wake(self, area: _Area, event: simpy.Event) -> None:
         sharing = area.sharing
         if area.wake is not event or sharing is None:
             return
@@ -168,7 +150,7 @@ class SharedLinks:
             self._advance(area, sharing)
             area.left_bytes = [area.left_bytes[bundle] for bundle in ended.inherits]
         for slot in ended.through:
-            self._through(area.turns[slot])
+            self._through(area.numbers[slot])
         if ended.sharing is not None and area.settled:
             self._unsettle(area)
 
@@ -181,7 +163,7 @@ class SharedLinks:
             self.used.append((since_s, area.since_s, sharing))
 
 
-def _number(arrival: tuple[Group, Turn]) -> int:
+def _number(arrival: tuple[Group, int]) -> int:
     return arrival[0].number
 
 

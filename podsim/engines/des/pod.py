@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import simpy
 
 from podsim.engines.base import BlockRun, Linked, timeline
-from podsim.engines.des.fabric import SharedLinks, Turn
+from podsim.engines.des.fabric import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
 from podsim.model.program import Record
@@ -77,27 +78,25 @@ class _Simulation:
         missing, turns = self._plan.missing.copy(), self._plan.turns.copy()
 
         def begin(number: int) -> None:
-            timeout(fixed_s[number], number).callbacks.append(then[number])
+            timeout(fixed_s[number]).callbacks.append(then[number])
 
-        def done(turn: Turn) -> None:
-            number = turn.value
+        def done(number: int, _event: simpy.Event | None = None) -> None:
             end_s[number] = now_s = env.now
             for follower in followers[number]:
                 if (needs := missing[follower]) > 1:
                     missing[follower] = needs - 1
                 else:
                     start_s[follower] = now_s
-                    timeout(fixed_s[follower], follower).callbacks.append(then[follower])
+                    timeout(fixed_s[follower]).callbacks.append(then[follower])
 
-        def through(turn: Turn) -> None:
-            number = turn.value
+        def through(number: int) -> None:
             if turns[number] > 1:
                 turns[number] -= 1
                 begin(number)
             else:
-                done(turn)
+                done(number)
 
         send = links.send
-        then = [send if sends else done for sends in self._plan.sends]
+        then = [partial(send if sends else done, number) for number, sends in enumerate(self._plan.sends)]
         links.open(env, through, recorded=self._record is not Record.NOTHING)
         return begin
