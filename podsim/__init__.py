@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         op,
         predict,
         trace,
+        trace_collective,
         validate,
     )
 
@@ -28,6 +29,7 @@ __all__ = [
     "op",
     "predict",
     "trace",
+    "trace_collective",
     "validate",
 ]
 

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
+from podsim.planning.asking import CollectiveFlags
 from podsim.planning.asking import answer_with as _answer_with
+from podsim.planning.asking import asked_collective as _asked_collective
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import machine_name as _name
+from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.goodput import GoodputReport
     from podsim.model.microbenchmark import MicrobenchmarkReport
@@ -25,13 +29,16 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
+    from podsim.model.training import Preset
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
-    from podsim.planning.practice import WhatIf
+    from podsim.planning.choose import Chosen
     from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
+Split = tuple[int | None, int | None, int | None, int | None, int | None]
 MOST_STEPS = 10_000_000  # half a GB of draws
 MOST_SCALE = 1000.0
+MOST_SPANS = 200_000  # some 50 MB of JSON, which viewers open within seconds
 
 
 class PracticeFlags(TypedDict, total=False):
@@ -73,6 +80,7 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
+    from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
     machine, model, named = _asked_of(
@@ -82,8 +90,7 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    what_if = _what_if(**practice)
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if)
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
 
@@ -157,10 +164,18 @@ def op(
     chip: str = "gc200",
     precision: str = "16.16",
     available_memory: float = 0.6,
+    count_copies: bool | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    fidelity: Literal["folded", "full"] = "folded",
+    io_tiles: int | None = None,
+    stream: str | None = None,
+    stream_rate: str | None = None,
     **sizes: int | str | Sequence[str],
 ) -> OperatorReport:
     """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
+
+    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies.
+    With `io_tiles` so many tiles take a `stream` ("1 MB") at `stream_rate` ("20 GB/s") while the others compute.
 
     Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
     """
@@ -168,7 +183,27 @@ def op(
     from podsim.predicting import operators
 
     asked = operators.asked(operator, sizes)
-    return operators.report(asked, chips.changed(chip, changes).value, precision, available_memory)
+    target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
+    return operators.report(
+        asked, target, precision, available_memory,
+        unfolded=_one_of("fidelity", fidelity, ("folded", "full")) == "full", io=_io(io_tiles, stream, stream_rate),
+    )  # fmt: skip
+
+
+def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | None:
+    """Tiles set aside for a stream; InputError where one of the three is missing or no quantity."""
+    from podsim.model.chip_timeline import IoTiles
+    from podsim.units import parse
+
+    if tiles is None and stream is None and rate is None:
+        return None
+    if tiles is None or stream is None or rate is None:
+        raise InputError("IO tiles take --io-tiles, --stream and --stream-rate together", code="conflicting-flags",
+                         hint='--io-tiles 32 --stream "1 MB" --stream-rate "20 GB/s"')  # fmt: skip
+    try:
+        return IoTiles(tiles=tiles, volume_bytes=parse(stream, "B"), bytes_per_s=parse(rate, "B/s"))
+    except ValueError as fault:
+        raise InputError(f"--stream or --stream-rate: {fault}", code="bad-value") from None
 
 
 def collective(
@@ -188,19 +223,32 @@ def collective(
     faults: Sequence[str] = (),
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
-    from podsim.files import catalog
-    from podsim.files.changes import apply_to_parameters
     from podsim.predicting import collective as predicting
-    from podsim.topology import build
 
-    network = build.network(catalog.network(_name(pod, topology, None), changes).value)
-    flags = predicting.Flags(bytes, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    asked = predicting.asked(collective, network, flags, apply_to_parameters(catalog.parameters(), changes))
+    asked = _asked_collective(
+        collective, bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
+        algorithm=algorithm, chunks=chunks, pace=pace, changes=changes, fidelity=fidelity,
+    )  # fmt: skip
     if not faults:
         return predicting.answer(asked, _engine_of(engine), engine)
     from podsim.predicting import collective_faults
 
-    return collective_faults.compared(asked, network, (_engine_of(engine), engine), faults)
+    return collective_faults.compared(asked, (_engine_of(engine), engine), faults)
+
+
+def trace_collective(
+    collective: str,
+    *,
+    bytes: str | float,  # noqa: A002  (named after the flag)
+    engine: Literal["des", "analytic"] = "des",
+    most_spans: int = MOST_SPANS,
+    **flags: Unpack[CollectiveFlags],
+) -> Trace:
+    """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
+    from podsim.predicting import collective as predicting
+
+    asked = _asked_collective(collective, bytes, **flags)
+    return predicting.trace(asked, _engine_of(engine), engine, most_spans)
 
 
 def trace(
@@ -222,27 +270,38 @@ def trace(
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     faults: Sequence[str] = (),
+    seed: int = 0,
+    steps: int = 1,
+    noise_scale: float | None = None,
+    most_spans: int = MOST_SPANS,
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Trace:
-    """When everything of one step happens, or every superstep of one stage; flags as those of `podsim trace`.
+    """When everything of some steps happens, or every superstep of one stage; flags as those of `podsim trace`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
+    from podsim.files import noise as noise_file
     from podsim.lowering.work import stage_plans
-    from podsim.planning import broken, search
+    from podsim.planning import broken
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
     from podsim.predicting import tracing
 
+    drawn = tracing.Wanted(steps, noise_scale, most_spans)
+    of_tiles = _of_tiles(level, stage, drawn)
     machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
-    )
+        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes,
+        also="noise." if noise_scale is not None else "",
+    )  # fmt: skip
     question = _question(
-        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=0
+        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=seed
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     question, mapping = broken.mapped(broken.Asked(question, wanted, named, (None, hosts, chip), on_progress), faults)
-    if not _of_tiles(level, stage):
-        return tracing.step(question, mapping)
+    if not of_tiles:
+        noises = None if noise_scale is None else (noise_file.noise(changes).value, noise_file.noise().value)
+        return tracing.step(question, mapping, drawn, noises)
     at = tracing.stage_number(mapping, stage)
     return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))
 
@@ -268,7 +327,6 @@ def explain_operators(
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
     """
     from podsim.lowering.work import stage_plans
-    from podsim.planning import choose, search
     from podsim.predicting.ranking import ranking
 
     machine, model, named = _asked_of(
@@ -277,29 +335,24 @@ def explain_operators(
     question = _question(
         machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
     )
-    wanted = search.Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, _what_if(**practice))
-    mapping = choose.choose(question, wanted, named).mapping
+    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    mapping = _chosen(question, named, split, practice).mapping
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
 
-def _of_tiles(level: str, stage: int | None) -> bool:
-    """Whether supersteps of a stage are asked for; a stage without them is refused."""
-    tiles = _one_of("level", level, ("pod", "tile")) == "tile"
-    if stage is not None and not tiles:
-        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
-    return tiles
+def _chosen(
+    question: Question,
+    named: Preset | None,
+    split: Split,
+    practice: PracticeFlags,
+    on_progress: Progress | None = None,
+) -> Chosen:
+    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning import choose, search
+    from podsim.planning.practice import what_if
 
-
-def _what_if(
-    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
-) -> WhatIf:
-    """What is to be otherwise than practice has it."""
-    from podsim.model.training import Schedule
-    from podsim.planning.practice import WhatIf
-
-    order = None if schedule is None else Schedule(_one_of("schedule", schedule, tuple(Schedule)))
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
 
 
 def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:

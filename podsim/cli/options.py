@@ -150,7 +150,7 @@ class EngineFlags:
     "Discrete events, or the longest path of the same program."
 
     fidelity: Annotated[Literal["folded", "full"], Parameter(group=ENGINE, show_default=True)] = "folded"
-    "Run one of each set of equal replicas, or all."
+    "Run one of each set of equal replicas, or all; with trace --level tile, of equal tiles."
 
     seed: Annotated[int, Parameter(group=ENGINE, converter=whole_or_zero, metavar="N", show_default=True)] = 0
     "Seed of everything drawn at random."

@@ -18,7 +18,7 @@ from podsim.model.quantity import Provenance, SourceKind
 
 T = TypeVar("T")
 Changes = Mapping[str, str] | Sequence[str]
-MOST_LISTED: Final = 80
+MOST_LISTED: Final = 120
 """Paths that an error lists one by one."""
 
 

@@ -102,19 +102,31 @@ def _escaped(text: str) -> str:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Replace the file `path`, or leave it as it was; InputError where that is not allowed."""
+    """Replace what the file `path` or a link to it holds, or leave it as it was; a pipe or device is written to.
+
+    Raises InputError where that is not allowed.
+    """
     try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).chmod(mode)
-                Path(file.name).replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    Path(file.name).unlink()
-                raise
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}", code="cannot-write") from None
+        if path.exists() and not path.is_file():
+            path.write_bytes(text.encode())
+        else:
+            _replace(path.resolve(), text.encode())  # so that a link stays one
+    except (OSError, RuntimeError) as error:  # pathlib meets a loop of links with RuntimeError before Python 3.13
+        why = error.strerror if isinstance(error, OSError) else "a loop of links"
+        raise InputError(f"cannot write {path}: {why}", code="cannot-write") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file beside `path`, then give it that name."""
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).chmod(mode)
+            Path(file.name).replace(path)
+        except BaseException:
+            with suppress(OSError):
+                Path(file.name).unlink()
+            raise

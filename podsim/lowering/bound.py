@@ -1,7 +1,7 @@
 """The least time that any algorithm needs: what members must send and receive, and what must cross the middle.
 
-Derived in docs/model.md (Eq. 46). Routes are static, so that bytes of a member leave it over the first links of its
-routes and arrive over the last ones.
+Derived in docs/model.md, "Lower bounds". Routes are static, so that bytes of a member leave it over the first links of
+its routes and arrive over the last ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Bound(NamedTuple):
 
 
 def lower_bound(setting: Setting, group: Group, collective: Collective) -> Bound:
-    """No algorithm that sends messages between members of a group is faster than this (Eq. 46)."""
+    """No algorithm that sends messages between members of a group is faster than this."""
     if group.size == 1:
         return Bound(0.0, "one member")
     try:

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
     Methods = Callable[[Group, Collective], tuple[Algorithm, ...]]
 
-IN_RACK: Final = (
-    Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE
-)  # fmt: skip
-"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken."""
-BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.RING, Algorithm.MEET_IN_THE_MIDDLE)
+IN_RACK: Final = (Algorithm.LADDER_RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
+"""What Graphcore's collectives library documents over IPU-Links (gcl-user-guide); the first of equals is taken.
+
+Its one-way ring is left out: links are as fast backwards, so a pair of rings with half the buffer each is never later.
+"""
+BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 """Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
 REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
@@ -68,7 +69,10 @@ def flat(setting: Setting, group: Group, collective: Collective, algorithm: Algo
 
 
 def soonest(setting: Setting, group: Group, collective: Collective, algorithms: Sequence[Algorithm]) -> Plan:
-    """The quickest of several algorithms in one phase, the first named of equals; ValueError where none serves."""
+    """The soonest of several algorithms in one phase, the first named of equals; ValueError where none serves.
+
+    Weighed by the most loaded link of each step, which on symmetric groups is never idle.
+    """
     best: tuple[float, Plan] | None = None
     reasons = []
     for algorithm in algorithms:
@@ -82,8 +86,8 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
             continue
         if len(algorithms) == 1:
             return one
-        if best is None or one.lockstep_s < best[0]:
-            best = one.lockstep_s, one
+        if best is None or one.least_s < best[0]:
+            best = one.least_s, one
     if best is None:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
     return best[1]
@@ -147,7 +151,7 @@ def _by_side(
 ) -> Plan:
     """Phase after phase, each with the soonest of its methods."""
     phases = []
-    for what, at, share in _order_of_phases(collective, [side.group.size for side in along]):
+    for what, at, share in _legs(collective, [side.group.size for side in along]):
         side, inner = along[at], math.prod(side.group.size for side in along[:at])
         roots = Group(inner, along[0].group.stride) if collective is Collective.BROADCAST else None
         best: tuple[float, Phase] | None = None
@@ -165,7 +169,7 @@ def _by_side(
     return _planned(setting, algorithm, tuple(phases))
 
 
-def _order_of_phases(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
+def _legs(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
     """What happens along which side, and the share of the buffer that a member then works on.
 
     Reductions scatter from the innermost level outwards, so that the outer links carry least, and gather back.

@@ -26,6 +26,8 @@ MOST_TASKS: Final = 30_000
 """Messages that are simulated one by one, and steps of parts: ten seconds of the event engine."""
 MOST_RESOLVED: Final = 50_000_000
 """Links of a step times the moments at which some of its messages start."""
+MOST_FOLLOWED: Final = 300_000_000
+"""The same where every message is simulated by itself."""
 EQUAL: Final = 1e-9
 Ends = tuple[int, ...]
 
@@ -117,6 +119,11 @@ def task_name(phase: Phase) -> str:
     return f"{phase.collective} by {phase.algorithm}"
 
 
+def told(name: str) -> list[str]:
+    """What the name of a step says: the collective of its phase, and by which algorithm."""
+    return name.removesuffix(" start").split(" by ")
+
+
 def _start(phase: Phase, seconds: float, needs: Ends) -> Task:
     cut = ((Part.ALL_REDUCE, seconds),)
     return Task(TaskKind.SYNC, f"{phase.collective} start", -1, cut, needs, part=Part.ALL_REDUCE)
@@ -185,14 +192,19 @@ def _one_is_slowest(plan: Plan) -> bool:
 
 def _by_message(plan: Plan, network: Network, chunks: int) -> tuple[Task, ...]:
     """A task a message; a member begins a step when its own messages of the step before have arrived."""
+    every = [move for moves in plan.moves for move in moves]
+    count = chunks * sum(flow.count * move.repeat for move in every for flow in move.flows)
+    crossed = max(sum(flow.count * len(flow.route) for flow in move.flows) for move in every)
+    if count > MOST_TASKS or count * crossed > MOST_FOLLOWED:
+        raise TooManyError(f"{count:,} messages, up to {crossed:,} links at once, are too many to simulate one by one")
     found: list[Task] = []
     ends: dict[tuple[int, int], dict[int, Ends]] = {}
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
             ready = _merged(ends.get((chunk, at - 1), {}), ends.get((chunk - 1, at), {}))
             for step in phase.steps:
+                sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.setting, phase, step)]
                 for _ in range(step.repeat):
-                    sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.setting, phase, step)]
                     ready = {**ready, **_send(found, sent, ready, (network, task_name(phase)))}
             ends[chunk, at] = ready
     return tuple(found)
@@ -208,8 +220,6 @@ def _send(
         route = network.route(sender, to)
         needs = tuple(sorted({*ready.get(sender, ()), *ready.get(to, ())}))
         here = (len(found),)
-        if here[0] >= MOST_TASKS:
-            raise TooManyError(f"it has more than {MOST_TASKS:,} messages to simulate one by one")
         cut = ((Part.ALL_REDUCE, route.latency_s),)
         flows = (Flow(route.links, volume),)
         found.append(Task(TaskKind.TRANSFER, name, -1, cut, needs, flows, Part.ALL_REDUCE))

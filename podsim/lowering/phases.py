@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.lowering.groups import Group, Side, rack_ipus
 from podsim.model.collective import Algorithm, Collective
 from podsim.physics.collectives import sent
-from podsim.physics.links import alone_s
+from podsim.physics.links import alone_s, floor_s
 from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
 from podsim.topology.likeness import rack_classes, unlike_columns
@@ -182,7 +182,7 @@ class Plan:
         start_s = 0.0 if self.setting.inside(self.phases[at].group) else toll.start_s
         return toll.buffers * (latency_s + start_s)
 
-    def phase_s(self, at: int) -> float:
+    def leg_s(self, at: int) -> float:
         """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
         capacities = self.roads.capacities
         flow_s = sum(move.repeat * alone_s(move.flows, capacities) for move in self.moves[at])
@@ -193,6 +193,15 @@ class Plan:
         return self.start_s(at) + sum(move.repeat * self.fixed_s(at, move.latency_s) for move in self.moves[at])
 
     @property
+    def least_s(self) -> float:
+        """All phases one after the other, each step at its most loaded link [s]."""
+        capacities = self.roads.capacities
+        return sum(
+            self.latency_s(at) + sum(move.repeat * floor_s(move.flows, capacities) for move in moves)
+            for at, moves in enumerate(self.moves)
+        )
+
+    @property
     def lockstep_s(self) -> float:
         """All phases one after the other [s]."""
-        return sum(self.phase_s(at) for at in range(len(self.phases)))
+        return sum(self.leg_s(at) for at in range(len(self.phases)))

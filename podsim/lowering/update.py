@@ -100,14 +100,17 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
     """The weight update of a step, in order; without the reduction in the rack where that is done already."""
     update = _asked(pipeline, optimizer)
     parts: list[tuple[str, Sequence[Task]]] = []
-    if update.local > 1 and not reduced:
-        parts.append(("reduce-scatter", _tasks(update.in_rack(Collective.REDUCE_SCATTER))))
+    scatter = update.in_rack(Collective.REDUCE_SCATTER) if update.local > 1 else None
+    if scatter and not reduced:
+        parts.append(("reduce-scatter", _tasks(scatter)))
     if update.racks > 1:
         parts.append(("rack all-reduce", _tasks(_between_racks(update))))
     parts.append(("weight update", _optimizer(update)))
-    if update.local > 1:
+    if scatter:
         norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
-        parts.append(("all-gather", _tasks(update.in_rack(Collective.ALL_GATHER, starts=2 if norms else 1))))
+        # The same steps backwards: what is soonest there is soonest here.
+        gather = update.in_rack(Collective.ALL_GATHER, starts=2 if norms else 1, only=scatter.algorithm)
+        parts.append(("all-gather", _tasks(gather)))
     return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in parts)
 
 

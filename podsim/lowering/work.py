@@ -12,7 +12,8 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
-from podsim.tiles.cost import ELEMENT_BYTES, Rates, TileCost, cost
+from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.tiles.cost import Rates, TileCost, cost
 from podsim.tiles.plan import Planner, Target, plans, same_plans
 
 

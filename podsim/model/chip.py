@@ -62,6 +62,14 @@ class ChipSync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """How the software that plans for the chip chose when its measurements were made; by default, as released."""
+
+    counts_copies: bool = True  # of a convolution's operands into another order, while plans are compared
+    slic: bool = True  # whether it has the vertices of sub-kernels for few channels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """One published statement of a quantity, kept where sources disagree."""
 
@@ -87,6 +95,7 @@ class Chip:
     sync: ChipSync
     ipu_links: Count
     power_w: Watts | None = None
+    library: Library = field(default=Library())
     readings: Annotated[tuple[Reading, ...], Key("reading")] = field(default=())
 
     def __post_init__(self) -> None:

@@ -36,16 +36,25 @@ class Microbenchmark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One measurement beside its prediction, both in its published unit."""
+    """One measurement beside its prediction, both in its published unit.
+
+    `otherwise` is the prediction if the chip's library planned as the released one does.
+    """
 
     row: Microbenchmark
     family: str
     predicted: float
+    otherwise: float | None = None
 
     @property
     def error(self) -> float:
         """Predicted over measured, less one."""
         return self.predicted / self.row.value - 1
+
+    @property
+    def error_otherwise(self) -> float | None:
+        """The same of the prediction otherwise."""
+        return None if self.otherwise is None else self.otherwise / self.row.value - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

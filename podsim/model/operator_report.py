@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.chip_timeline import ChipTimeline
+from podsim.model.chip_timeline import ChipTimeline, IoTiles
 from podsim.model.program import Part
 from podsim.model.tile_plan import Superstep, TilePlan
 
@@ -40,6 +40,7 @@ class OperatorReport:
     resident_bytes: float  # operands and result of the whole operator
     on_amp: bool  # whether its arithmetic is the AMP's
     limited: bool  # whether the plan minds the available memory
+    io: IoTiles | None = None
 
     @property
     def cycles(self) -> float:
@@ -68,20 +69,29 @@ class OperatorReport:
 
     @property
     def by_purpose(self) -> dict[str, float]:
-        """Cycles by what a superstep is for, in the order of the plan; they add up to `cycles`."""
+        """Cycles by what a superstep is for, in order, and what a stream adds; they add up to `cycles`."""
         found: dict[str, float] = {}
         for cost in self.costs:
             found[cost.step.phase] = found.get(cost.step.phase, 0.0) + cost.cycles
+        if self.io is not None:
+            found["stream"] = self._streaming
         return found
 
     @property
     def by_part(self) -> dict[Part, float]:
-        """Cycles by compute, exchange and sync; they add up to `cycles`."""
+        """Cycles by compute, exchange and sync, and what a stream adds; they add up to `cycles`."""
+        streaming = {} if self.io is None else {Part.HOST: self._streaming}
         return {
             Part.COMPUTE: sum(cost.compute_cycles for cost in self.costs),
             Part.EXCHANGE: sum(cost.exchange_cycles for cost in self.costs),
             Part.SYNC: sum(cost.sync_cycles for cost in self.costs),
+            **streaming,
         }
+
+    @property
+    def _streaming(self) -> float:
+        """Cycles after the last superstep, in which IO tiles take what is left and pass it on."""
+        return max(0.0, self.cycles - sum(cost.cycles for cost in self.costs))
 
     @property
     def bound(self) -> Part:

@@ -13,11 +13,16 @@ from podsim.model.training import Division
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageMemory:
-    """What one IPU of a replica holds, by category [B]."""
+    """What one IPU of a replica holds, by category [B], were all its tiles as full as the fullest.
+
+    Those are the `tiles` that run `largest`, the operator and pass that needs most exchange buffers; others have none.
+    """
 
     ipu: int
     stages: tuple[int, ...]
     by_category: MappingType[str, float]
+    tiles: int
+    largest: str
 
     @property
     def used_bytes(self) -> float:

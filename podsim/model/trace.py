@@ -1,4 +1,4 @@
-"""What happened when, and where: one step of a machine, or the supersteps of one stage, ready to be drawn."""
+"""What happened when, and where: steps of a machine, the supersteps of one stage, or a collective, to be drawn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ class TraceLevel(StrEnum):
 
     POD = "pod"  # the tasks of a step on IPUs, links and hosts
     TILE = "tile"  # the supersteps of one stage on the tiles of its IPU
+    COLLECTIVE = "collective"  # the steps of one collective on links
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +29,36 @@ class TraceSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrackUse:
+    """For how long of one step anything ran on a track, drawn or not."""
+
+    group: str
+    track: str
+    busy_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLoad:
+    """A link that stands for `alike` of its kind with the same load; bytes and busy seconds are those of one step.
+
+    `changes` hold (time, rate) [s, B/s]: the rate from then on, from 0 B/s at 0 s or the first rate, to 0 B/s.
+    """
+
+    name: str
+    kind: str
+    alike: int
+    bytes_per_s: float
+    moved_bytes: float
+    busy_s: float
+    changes: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Spans of one step; on one track none overlap. `shown` says of what they are all there is to see."""
+    """Spans on tracks; on one track they follow each other or lie inside each other. `shown` says of what they are all.
+
+    `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise.
+    """
 
     workload: str
     topology: str
@@ -38,4 +67,9 @@ class Trace:
     title: str
     shown: str
     length_s: float
+    step_s: float
     spans: tuple[TraceSpan, ...]
+    steps: int = 1
+    busy: tuple[TrackUse, ...] = ()
+    links: tuple[LinkLoad, ...] = ()
+    notes: tuple[str, ...] = ()

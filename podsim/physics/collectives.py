@@ -30,7 +30,7 @@ class Step:
         return (len(self.shifts) + (self.swap > 0)) * members + len(self.pairs)
 
     def messages(self, members: int, *, first: bool = False) -> Iterator[tuple[int, int]]:
-        """Sender and receiver of every message; where all send alike, only those of the `first` sender."""
+        """Sender and receiver of every message; of shifts and swaps those of the `first` sender may do."""
         senders = range(1 if first else members)
         if self.swap:
             yield from ((member, member ^ self.swap) for member in senders)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
+    from podsim.predicting.collective import Asked as AskedCollective
+    from podsim.predicting.tracing import Wanted as Drawn
 
 Progress = Callable[[int, int], None]
 
@@ -101,6 +103,49 @@ def question(
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
     )
+
+
+def of_tiles(level: str, stage: int | None, drawn: Drawn) -> bool:
+    """Whether supersteps of a stage are asked for; InputError for what does not go with the level."""
+    tiles = one_of("level", level, ("pod", "tile")) == "tile"
+    if stage is not None and not tiles:
+        raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+    if tiles and (drawn.steps != 1 or drawn.noise_scale is not None):
+        raise InputError("--level tile shows one micro-batch without noise", code="conflicting-flags",
+                         hint="leave out --steps and --noise-scale")  # fmt: skip
+    drawn.check()
+    return tiles
+
+
+class CollectiveFlags(TypedDict, total=False):
+    """What else is asked of a collective, as the flags of the same names."""
+
+    pod: int | None
+    topology: str | None
+    group: str | int
+    ipus_per_replica: int
+    algorithm: str | None
+    chunks: int
+    pace: Literal["lockstep", "messages"] | None
+    changes: Mapping[str, str] | Sequence[str]
+    fidelity: Literal["folded", "full"]
+
+
+def asked_collective(collective: str, volume: str | float, **flags: Unpack[CollectiveFlags]) -> AskedCollective:
+    """The collective that flags mean, on its network; `volume` is in bytes or a text with a unit."""
+    from podsim.files import catalog
+    from podsim.files.changes import apply_to_parameters
+    from podsim.predicting.collective import Flags, asked
+    from podsim.topology import build
+
+    changes = flags.get("changes", ())
+    name = machine_name(flags.get("pod"), flags.get("topology"), None)
+    network = build.network(catalog.network(name, changes).value)
+    meant = Flags(
+        volume, str(flags.get("group", "all")), flags.get("ipus_per_replica", 1), flags.get("algorithm"),
+        flags.get("chunks", 1), flags.get("pace"), flags.get("fidelity", "folded"),
+    )  # fmt: skip
+    return asked(collective, network, meant, apply_to_parameters(catalog.parameters(), changes))
 
 
 Flag = str | int | None

@@ -40,8 +40,9 @@ class WhatIf:
         """What no chip of so many tiles can do."""
         if self.prefetch is not None and self.prefetch < 0:
             yield f"--prefetch must be at least 0, not {self.prefetch}"
-        if self.io_tiles is not None and not 0 <= self.io_tiles < tiles:
-            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {self.io_tiles}"
+        io_tiles = self.io_tiles if self.io_tiles is not None else IO_TILES if self.overlap else 0
+        if not 0 <= io_tiles < tiles:
+            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {io_tiles}"
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
 
@@ -58,6 +59,17 @@ class WhatIf:
 
 
 AS_PRACTISED = WhatIf()
+
+
+def what_if(
+    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
+) -> WhatIf:
+    """As flags say it; InputError where there is no such schedule."""
+    if schedule is not None and schedule not in tuple(Schedule):
+        known = ", ".join(Schedule)
+        raise InputError(f'schedule is "{schedule}"', code="bad-value", context=[f"known: {known}"])
+    order = None if schedule is None else Schedule(schedule)
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
 def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
@@ -123,6 +135,12 @@ class Planner:
         self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> Mapping:
         """A mapping that follows a practice but for what is to be otherwise."""
+        practice, tiles = self.what_if.of(practice), self.topology.chip.tiles
+        if practice.io_tiles >= tiles:
+            raise InputError(
+                f"practice {practice.name} sets {practice.io_tiles:,} tiles aside, the chip has {tiles:,}",
+                code="bad-mapping",
+            )
         key = (practice.name, ipus_per_replica)
         if key not in self._stages:
             self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)
@@ -138,7 +156,7 @@ class Planner:
             micro_batch=micro_batch,
             accumulation=accumulation,
             stages=self._stages[key],
-            practice=self.what_if.of(practice),
+            practice=practice,
             samples_per_row=self.workload.samples_per_row,
         )
 

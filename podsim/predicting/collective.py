@@ -24,7 +24,10 @@ from podsim.model.collective import (
     Rival,
 )
 from podsim.model.program import Block, StepProgram
+from podsim.model.trace import Trace, TraceLevel
 from podsim.physics.collectives import bus_factor, schedule, sent
+from podsim.predicting import drawing, tracing
+from podsim.predicting.link_loads import Links, loads
 from podsim.units import parse as parse_quantity
 
 if TYPE_CHECKING:
@@ -32,8 +35,9 @@ if TYPE_CHECKING:
     from podsim.lowering.groups import Group
     from podsim.lowering.phases import Plan
     from podsim.model.calibration import ParameterSet
-    from podsim.model.program import Task
-    from podsim.topology.network import Network
+    from podsim.model.program import StepTimeline, Task
+    from podsim.topology.fabric import Fabric
+    from podsim.topology.generic import GenericNetwork
 
 Kind = TypeVar("Kind", bound=StrEnum)
 WEIGHED_MESSAGES: Final = 4_000
@@ -64,7 +68,7 @@ class Asked:
     """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named."""
 
     collective: Collective
-    network: Network
+    network: Fabric | GenericNetwork
     group: str
     ipus_per_replica: int
     volume_bytes: float
@@ -75,7 +79,7 @@ class Asked:
     parameters: ParameterSet | None
 
 
-def asked(collective: str, network: Network, flags: Flags, parameters: ParameterSet) -> Asked:
+def asked(collective: str, network: Fabric | GenericNetwork, flags: Flags, parameters: ParameterSet) -> Asked:
     """What flags mean; InputError for a value that one of them does not take."""
     machine = rack_ipus(network) is not None
     pace = None if flags.pace is None else _choice("pace", flags.pace, Pace)
@@ -130,15 +134,57 @@ def _pace(asked: Asked, engine: str) -> Pace:
     return Pace.LOCKSTEP
 
 
-def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
-    """The report; InputError where the group does not divide, or no algorithm or not the one asked for can serve."""
+class _Ran(NamedTuple):
+    """A collective as it was run."""
+
+    setting: Setting
+    group: Group
+    pace: Pace
+    weighed: dict[Algorithm, Rival]
+    plan: Plan
+    program: StepProgram
+    timeline: StepTimeline
+
+
+def _run(asked: Asked, engine: Engine, engine_name: str, *, weighs: bool) -> _Ran:
+    """Run the algorithm asked for, or the soonest; others are weighed where `weighs` or where none is asked for."""
     pace = _pace(asked, engine_name)
     group = parse(asked.group, asked.network, asked.ipus_per_replica)
     volumes = (asked.volume_bytes,) * asked.ipus_per_replica
     setting = Setting(asked.network, volumes, asked.network.endpoints, asked.folded)
-    weighed = _weighed(asked, setting, group)
+    weighed = _weighed(asked, setting, group, engine) if weighs or asked.algorithm is None else {}
     plan, tasks = _chosen(asked, setting, group, (weighed, pace))
-    timeline = engine(_program(tasks), plan.roads)
+    program = _program(tasks) if weighs else drawing.apart(_program(tasks))
+    return _Ran(setting, group, pace, weighed, plan, program, engine(program, plan.roads))
+
+
+def trace(asked: Asked, engine: Engine, engine_name: str, most_spans: int) -> Trace:
+    """The steps of the collective and the load of links over time; InputError as `answer`."""
+    tracing.Wanted(most_spans=most_spans).check()
+    ran = _run(asked, drawing.recording(engine, engine_name), engine_name, weighs=False)
+    blocks = drawing.runs(ran.program, ran.timeline)
+    drawn = drawing.Drawing(blocks, drawing.of_machine, (1.0,), most_spans)
+    roads = ran.plan.roads
+    links = loads(ran.timeline.links, Links(roads.link, roads.kind), drawn, most_spans)
+    return Trace(
+        workload=asked.collective,
+        topology=asked.network.name,
+        chip="",
+        level=TraceLevel.COLLECTIVE,
+        title=f"{asked.collective} among {ran.group.size:,} on {asked.network.name}",
+        shown=f"by {ran.plan.algorithm}, {'equal members as one' if asked.folded else 'all members'}",
+        length_s=drawn.length_s,
+        step_s=ran.timeline.step_s,
+        spans=drawn.spans,
+        busy=drawing.busy(blocks, drawing.of_machine),
+        links=links,
+        notes=(*_notes(asked, ran.setting, ran.plan), *drawn.notes),
+    )
+
+
+def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
+    """The report; InputError where the group does not divide, or no algorithm or not the one asked for can serve."""
+    setting, group, pace, weighed, plan, _, timeline = _run(asked, engine, engine_name, weighs=True)
     time_s = timeline.step_s
     bound = lower_bound(setting, group, asked.collective)
     factor = bus_factor(asked.collective, group.size)
@@ -172,7 +218,7 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
     )
 
 
-def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Rival]:
+def _weighed(asked: Asked, setting: Setting, group: Group, engine: Engine) -> dict[Algorithm, Rival]:
     """Every algorithm with its time, or why it has none; large ones are left out."""
     most = WEIGHED_OF_BROADCAST if asked.collective is Collective.BROADCAST else WEIGHED_MESSAGES
     limited = replace(
@@ -187,7 +233,7 @@ def _weighed(asked: Asked, setting: Setting, group: Group) -> dict[Algorithm, Ri
         try:
             if rate and (least_s := _sent_bytes(asked, algorithm, group) / rate) > best_s:
                 raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
-            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks)
+            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks, engine)
         except TooManyError as error:
             found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
         except ValueError as error:
@@ -204,13 +250,11 @@ def _sent_bytes(asked: Asked, algorithm: Algorithm, group: Group) -> float:
     return sent(schedule(asked.collective, algorithm, group.size)) * asked.volume_bytes
 
 
-def _lockstep_s(plan: Plan, chunks: int) -> float:
-    """The time by which algorithms are compared: in lockstep, each step alone on the links [s]."""
+def _lockstep_s(plan: Plan, chunks: int, engine: Engine) -> float:
+    """The time by which algorithms are compared: in lockstep, each step alone on the links but for other parts [s]."""
     if chunks == 1:
         return plan.lockstep_s
-    from podsim.engines import analytic
-
-    return analytic.run(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
+    return engine(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
 
 
 def _program(tasks: tuple[Task, ...]) -> StepProgram:
@@ -273,7 +317,7 @@ def _legs(plan: Plan) -> tuple[Leg, ...]:
             members=phase.group.size,
             steps=phase.count,
             volume_bytes=phase.sent * plan.setting.volumes_bytes[0],
-            time_s=plan.phase_s(at),
+            time_s=plan.leg_s(at),
             latency_s=plan.latency_s(at),
         )
         for at, phase in enumerate(plan.phases)

@@ -19,20 +19,17 @@ if TYPE_CHECKING:
     from podsim.engines.base import Engine
     from podsim.model.collective import CollectiveReport
     from podsim.predicting.collective import Asked
-    from podsim.topology.generic import GenericNetwork
 
 IDLE = "an IPU or rank at a share of its clock sends as fast as ever: only links are timed here"
 
 
-def compared(
-    asked: Asked, network: Fabric | GenericNetwork, engine: tuple[Engine, str], texts: Sequence[str]
-) -> CollectiveReport:
+def compared(asked: Asked, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
     """The report on the network with these faults, which says what they cost.
 
     Raises InputError: a fault that is none, names nothing or contradicts another. Infeasible: members are cut off from
     each other, or lost.
     """
-    hurt = broken(network, parse(texts))
+    hurt = broken(asked.network, parse(texts))
     lost = sorted(hurt.damage.lost)
     if lost:
         word = "ipu" if isinstance(hurt, Fabric) else "rank"

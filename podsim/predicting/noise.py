@@ -18,6 +18,7 @@ from podsim.physics.order_statistics import Array, Barrier, exponential_maximum,
 from podsim.predicting.assemble import Question
 from podsim.predicting.intervals import NINETY
 
+DRAWN = 1000  # steps from which the mean noise that is in a fit is known well enough to draw a few
 MICRO_BATCHES, UPDATE, HOSTS, HICCUPS = "micro-batches", "weight update", "hosts", "hiccups"
 
 
@@ -112,22 +113,44 @@ def scaled(noise: Noise, scale: float) -> Noise:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Steps with noise: how long each takes, what each cause adds, and what of that is in a step as it was fitted."""
+
+    where: Meeting
+    parameters: Noise
+    steps_s: Array
+    added_s: MappingType[str, Array]
+    in_fit_s: float
+
+
+def sample(
+    question: Question, mapping: Mapping, step_s: float, noises: tuple[Noise, Noise], *, steps: int, scale: float
+) -> Sample:
+    """`steps` steps of a mapping that takes `step_s` as fitted; the noise asked for, and that of the runs fitted to.
+
+    The first of many steps are those of few, but for the mean noise that is in the fit.
+    """
+    asked, shipped = scaled(noises[0], scale), noises[1]
+    where = meeting(question, mapping, step_s)
+    draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
+    found = delays(where, asked, draws)
+    fitted = where.at_most(_largest(question) // mapping.ipus_per_replica)
+    in_fit_s = float(np.mean(_sum(delays(fitted, shipped, draws))))
+    steps_s = step_s - in_fit_s + _sum(found)
+    return Sample(where=where, parameters=asked, steps_s=steps_s, added_s=found, in_fit_s=in_fit_s)
+
+
 def simulate(
     answer: Prediction, question: Question, noise: Noise, shipped: Noise, *, steps: int, scale: float
 ) -> NoiseReport:
     """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
-    asked = scaled(noise, scale)
-    where = meeting(question, answer.mapping, answer.step_s.value)
-    draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
-    found = delays(where, asked, draws)
-    fitted = where.at_most(_largest(question) // answer.mapping.ipus_per_replica)
-    in_fit_s = float(np.mean(_sum(delays(fitted, shipped, draws))))
-    sample = answer.step_s.value - in_fit_s + _sum(found)
-    step_s = spread(sample)
+    found = sample(question, answer.mapping, answer.step_s.value, (noise, shipped), steps=steps, scale=scale)
+    step_s, where = spread(found.steps_s), found.where
     run = answer.run
     each = run.training_s / answer.step_s.value
     added_s = each * (step_s.mean_s - answer.step_s.value)
-    doubt_s = NINETY * float(np.hypot(asked.run.spread * run.training_s, step_s.spread_s * np.sqrt(each)))
+    doubt_s = NINETY * float(np.hypot(found.parameters.run.spread * run.training_s, step_s.spread_s * np.sqrt(each)))
     members = {
         MICRO_BATCHES: where.replicas * answer.mapping.ipus_per_replica,
         UPDATE: where.replicas * answer.mapping.ipus_per_replica,
@@ -138,10 +161,13 @@ def simulate(
         steps=steps,
         seed=question.seed,
         scale=scale,
-        parameters=asked,
+        parameters=found.parameters,
         step_s=step_s,
-        causes=tuple(NoiseCause(name=name, members=members[name], delay_s=spread(found[name])) for name in found),
-        in_fit_s=in_fit_s,
+        causes=tuple(
+            NoiseCause(name=name, members=members[name], delay_s=spread(delay_s))
+            for name, delay_s in found.added_s.items()
+        ),
+        in_fit_s=found.in_fit_s,
         added_s=added_s,
         added_low_s=added_s - doubt_s,
         added_high_s=added_s + doubt_s,

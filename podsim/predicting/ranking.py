@@ -10,7 +10,7 @@ from podsim.model.ranking import Bound, OperatorRanking, OperatorShare
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
 from podsim.predicting.assemble import Question
-from podsim.tiles.supersteps import Cycles, total
+from podsim.tiles.supersteps import Cycles, sram_rates, total
 
 NUMBER = re.compile(r"(?<=[a-z])\d+(?=\.)")  # of a layer or block, which have equal operators
 MEMORY_METHODS = ("vector", "rearrange", "gather", "scatter-add")
@@ -84,5 +84,5 @@ def _bound(group: _Group, chip: Chip) -> Bound:
         return Bound.SYNC
     if group.method not in MEMORY_METHODS:
         return Bound.COMPUTE  # the AMP streams operands through the same path all the while
-    path = chip.sram.load_bytes_per_cycle + chip.sram.store_bytes_per_cycle
+    path = sum(sram_rates(chip))
     return Bound.SRAM if group.moved_bytes > HALF * path * cycles.compute else Bound.COMPUTE

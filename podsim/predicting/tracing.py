@@ -1,65 +1,144 @@
-"""One step of a mapping, or the supersteps of one of its stages, as spans on tracks."""
+"""Steps of a mapping, or the supersteps of one of its stages, as spans on tracks with the load of links."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 from podsim.engines.des import chip as tile_engine
 from podsim.errors import InputError
 from podsim.lowering.lower import lower
 from podsim.model.chip import Chip
-from podsim.model.chip_timeline import ChipTimeline
+from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
-from podsim.model.program import Part, Span, StepProgram, Task, TaskKind
+from podsim.model.noise import Noise
+from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
 from podsim.model.tile_plan import TilePlan
-from podsim.model.trace import Trace, TraceLevel, TraceSpan
+from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSpan
 from podsim.model.workload import Pass
+from podsim.predicting import drawing, noise
 from podsim.predicting.assemble import Question
+from podsim.predicting.link_loads import Links, loads, of_replicas
 from podsim.tiles.supersteps import Cycles, cycles, total
 
-MOST_SPANS = 1_000_000  # a few hundred MB of JSON; the viewers grow slow long before
-TRACKS = {
-    TaskKind.COMPUTE: "compute",
-    TaskKind.TRANSFER: "transfers",
-    TaskKind.SYNC: "sync",
-    TaskKind.HOST: "host and streaming memory",
-}
+NARROWER = " shows one of each set of equal tiles; podsim op --fidelity full runs one operator tile by tile"
+MOST_TASKS = 1_000_000  # a few hundred MB of JSON; the viewers grow slow long before
+LEAST_SPANS = 100
+MOST_STEPS = 100
+MOST_SCALE = 1000.0
 
 
-def step(question: Question, mapping: Mapping) -> Trace:
-    """Every micro-batch of one step; of equal replicas one, unless the question is not folded.
+class Wanted(NamedTuple):
+    """How much is drawn: so many steps, with noise `noise_scale` times as published runs have it, so many spans."""
 
-    Raises InputError where that would be more spans than any viewer opens.
+    steps: int = 1
+    noise_scale: float | None = None
+    most_spans: int = MOST_TASKS
+
+    def check(self) -> None:
+        """Raise InputError for what cannot be drawn."""
+        if not 1 <= self.steps <= MOST_STEPS:
+            raise InputError(f"steps must be at least 1 and at most {MOST_STEPS}, not {self.steps:,}", code="bad-value")
+        if self.noise_scale is not None and not 0 <= self.noise_scale <= MOST_SCALE:
+            raise InputError(f"noise scale is from 0 to {MOST_SCALE:,.0f}", code="bad-value")
+        if not LEAST_SPANS + self.steps <= self.most_spans <= MOST_TASKS:
+            raise InputError(
+                f"spans must be at least {LEAST_SPANS + self.steps} and at most {MOST_TASKS:,}, "
+                f"not {self.most_spans:,}",
+                code="bad-value",
+            )
+
+
+def step(question: Question, mapping: Mapping, wanted: Wanted, noises: tuple[Noise, Noise] | None = None) -> Trace:
+    """Every micro-batch of the steps wanted; of equal replicas one, unless the question is not folded.
+
+    `noises` are the noise asked for and that of published runs. Raises InputError where there is too much to simulate.
     """
-    program = _unrolled(
-        lower(
-            question.workload, mapping, question.machine, question.fabric,
-            optimizer=question.optimizer, folded=question.folded,
-        )
-    )  # fmt: skip
-    timeline = question.engine(program, question.fabric)
-    tasks = [task for block in program.blocks for task in block.tasks]
+    program = _lowered(question, mapping)
+    timeline = drawing.recording(question.engine, question.engine_name)(program, question.fabric)
+    paces, notes = _paces(question, mapping, timeline, wanted, noises)
+
+    def place(task: Task) -> tuple[str, str]:
+        if task.kind is TaskKind.COMPUTE and task.where >= 0:
+            return _group(task.where, mapping), "compute"
+        return drawing.of_machine(task)
+
+    ran = drawing.runs(program, timeline)
+    drawn = drawing.Drawing(ran, place, paces, wanted.most_spans)
+    links = _links(question, mapping, timeline, drawn, wanted.most_spans)
     return Trace(
         workload=question.workload.name,
         topology=question.machine.topology.name,
         chip=question.machine.chip.name,
         level=TraceLevel.POD,
-        title=f"one step of {question.workload.title} on {question.machine.topology.title}",
+        title=f"{_count(wanted.steps)} of {question.workload.title} on {question.machine.topology.title}",
         shown=_shown(question, mapping),
-        length_s=timeline.step_s,
-        spans=tuple(_spans(tasks, timeline.spans, mapping)),
+        length_s=drawn.length_s,
+        step_s=timeline.step_s,
+        spans=drawn.spans,
+        steps=wanted.steps,
+        busy=drawing.busy(ran, place),
+        links=links,
+        notes=(*notes, *drawn.notes),
     )
 
 
-def _unrolled(program: StepProgram) -> StepProgram:
-    """Each block as often as it runs, so that every micro-batch has its own spans."""
-    count = sum(len(block.tasks) * block.repeat for block in program.blocks)
-    if count > MOST_SPANS:
+def _count(steps: int) -> str:
+    return "one step" if steps == 1 else f"{steps:,} steps"
+
+
+def _lowered(question: Question, mapping: Mapping) -> StepProgram:
+    program = drawing.apart(
+        lower(
+            question.workload, mapping, question.machine, question.fabric,
+            optimizer=question.optimizer, folded=question.folded,
+        )
+    )  # fmt: skip
+    refuse_many(
+        program.tasks, "step",
+        "--fidelity folded shows one of equal replicas; a smaller --accumulation shows fewer micro-batches",
+    )  # fmt: skip
+    return program
+
+
+def _paces(
+    question: Question,
+    mapping: Mapping,
+    timeline: StepTimeline,
+    wanted: Wanted,
+    noises: tuple[Noise, Noise] | None,
+) -> tuple[Sequence[float], list[str]]:
+    """How long each step takes, as a multiple of the step without noise, and what is to be said of it."""
+    if noises is None or wanted.noise_scale is None:
+        return [1.0] * wanted.steps, []
+    found = noise.sample(
+        question, mapping, timeline.step_s, noises, steps=max(wanted.steps, noise.DRAWN), scale=wanted.noise_scale
+    )
+    steps_s = found.steps_s[: wanted.steps].tolist()
+    return [seconds / timeline.step_s for seconds in steps_s], [
+        "a step with noise is the step without, stretched: where in it a delay strikes is not known"
+    ]
+
+
+def _links(
+    question: Question, mapping: Mapping, timeline: StepTimeline, drawn: drawing.Drawing, most: int
+) -> tuple[LinkLoad, ...]:
+    if not timeline.links:
+        drawn.notes.append("the load of links is kept by --engine des")
+        return ()
+    links = Links(question.fabric.link, question.fabric.kind)
+    uses: Sequence[LinkUse] = timeline.links
+    if question.folded and mapping.replicas > 1:
+        machine = question.machine.topology.ipus_per_machine
+        uses = of_replicas(uses, links, drawn, mapping.ipus_per_replica, machine)
+    return loads(uses, links, drawn, most)
+
+
+def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one of each set of equal tiles") -> None:
+    """Raise InputError where that is more spans than any viewer opens."""
+    if count > MOST_TASKS:
         raise InputError(
-            f"the step has {count:,} spans, more than the {MOST_SPANS:,} that can be drawn", code="too-large-to-draw",
-            hint="--fidelity folded shows one of equal replicas; a smaller --accumulation shows fewer micro-batches",
+            f"the {what} has {count:,} spans, more than the {MOST_TASKS:,} that can be drawn", code="too-large-to-draw",
+            hint=hint,
         )  # fmt: skip
-    once = (replace(block, repeat=1) for block in program.blocks for _ in range(block.repeat))
-    return replace(program, blocks=tuple(once))
 
 
 def _shown(question: Question, mapping: Mapping) -> str:
@@ -68,30 +147,7 @@ def _shown(question: Question, mapping: Mapping) -> str:
     return f"one of {mapping.replicas:,} equal replicas" if question.folded else f"all {mapping.replicas:,} replicas"
 
 
-def _spans(tasks: Sequence[Task], spans: Sequence[Span], mapping: Mapping) -> Iterator[TraceSpan]:
-    """Spans in the order of their start; where two would overlap on a track, the later one gets the next lane."""
-    free: dict[tuple[str, str], list[float]] = {}
-    order = sorted(range(len(spans)), key=lambda at: (spans[at].start_s, spans[at].where, at))
-    for at in order:
-        span, task = spans[at], tasks[at]
-        group = _group(span.where, mapping)
-        ends = free.setdefault((group, TRACKS[span.kind]), [])
-        lane = next((lane for lane, end_s in enumerate(ends) if end_s <= span.start_s), len(ends))
-        ends[lane : lane + 1] = [span.end_s]
-        yield TraceSpan(
-            name=span.name,
-            part=span.part,
-            group=group,
-            track=TRACKS[span.kind] + (f" {lane + 1}" if lane else ""),
-            start_s=span.start_s,
-            end_s=span.end_s,
-            details={f"{part.value}_s": seconds * task.repeat for part, seconds in task.cut if seconds},
-        )
-
-
 def _group(where: int, mapping: Mapping) -> str:
-    if where < 0:
-        return "machine"
     held = [str(stage.index) for stage in mapping.stages if stage.ipu == where % mapping.ipus_per_replica]
     return f"IPU {where} (stage{'' if len(held) == 1 else 's'} {', '.join(held)})"
 
@@ -112,23 +168,32 @@ Plans = Iterable[tuple[str, Pass, TilePlan]]
 
 
 def stage(question: Question, mapping: Mapping, number: int, plans: Plans) -> Trace:
-    """The supersteps of stage `number` for one micro-batch, one operator after the other, tile by tile."""
+    """The supersteps of stage `number` for one micro-batch, one operator after the other, tile by tile.
+
+    Raises InputError where every tile is wanted on its own and that would be more spans than any viewer opens.
+    """
     chip = question.machine.chip
     group = _group(mapping.stages[number].ipu, mapping)
     spans: list[TraceSpan] = []
     clock_s = 0.0
+    plans = tuple(plans)
+    if not question.folded:
+        count = sum(tile_engine.spans_of(plan, chip) for _, _, plan in plans)
+        refuse_many(count, f"stage tile by tile, in {len(plans)} plans,", f"--fidelity folded{NARROWER}")
     for name, run, plan in plans:
-        timeline = tile_engine.run(plan, chip)
+        timeline = tile_engine.run(plan, chip, unfolded=not question.folded)
         spans += _operator(name, run, plan, timeline, chip=chip, group=group, clock_s=clock_s)
         clock_s += timeline.total_cycles / chip.clock_hz
+    which = "one of each set of equal" if question.folded else "all"
     return Trace(
         workload=question.workload.name,
         topology=question.machine.topology.name,
         chip=chip.name,
         level=TraceLevel.TILE,
         title=f"stage {number} of {question.workload.title} on {question.machine.topology.title}",
-        shown=f"one micro-batch of {mapping.micro_batch:,}, one of each set of equal tiles",
+        shown=f"one micro-batch of {mapping.micro_batch:,}, {which} tiles",
         length_s=clock_s,
+        step_s=clock_s,
         spans=tuple(spans),
     )
 
@@ -157,8 +222,12 @@ def _operator(
     rank = {share.first_tile: at for at, share in enumerate(timeline.shares, 1)}
     for one in timeline.spans:
         last = one.first_tile + one.tiles - 1
-        yield span(one.part.value, one.part, f"equal tiles {rank[one.first_tile]}", one.start_cycles, one.end_cycles,
+        yield span(one.part.value, one.part, _track(one, rank), one.start_cycles, one.end_cycles,
                    superstep=plan.supersteps[one.superstep].name, tiles=f"{one.first_tile} to {last}")  # fmt: skip
+
+
+def _track(span: TileSpan, rank: dict[int, int]) -> str:
+    return f"tile {span.first_tile}" if span.tiles == 1 else f"equal tiles {rank[span.first_tile]}"
 
 
 def _costs(spent: Cycles) -> dict[str, float]:

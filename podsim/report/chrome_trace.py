@@ -1,21 +1,25 @@
 """A trace in the Trace Event Format that ui.perfetto.dev and chrome://tracing open.
 
-Source: "Trace Event Format", Google, the JSON object form: complete events (X) in microseconds, metadata events (M).
+Source: "Trace Event Format", Google, the JSON object form: complete events (X) in microseconds, counter events (C),
+metadata events (M). Perfetto keeps whole nanoseconds of what it reads and drops a span that laps over the end of
+another on its track (src/trace_processor/importers/json), so times are whole nanoseconds here already.
 """
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
-from podsim.model.trace import Trace, TraceSpan
+from podsim.model.trace import LinkLoad, Trace, TraceSpan
 from podsim.report.version import version
 
 Event = dict[str, Any]
-_PS = 1e12
+_NS = 1e9
+LINKS = "links"
 
 
 def text(trace: Trace) -> str:
-    """The whole file: one process a group, one thread a track, in the order in which they first appear."""
+    """The whole file: one process a group, one thread a track, in the order of their spans; links as counters."""
     document = {
         "traceEvents": list(_events(trace)),
         "displayTimeUnit": "ns",
@@ -26,6 +30,8 @@ def text(trace: Trace) -> str:
             "chip": trace.chip,
             "level": trace.level.value,
             "shown": trace.shown,
+            "steps": trace.steps,
+            "notes": list(trace.notes),
         },
     }
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
@@ -37,6 +43,9 @@ def _events(trace: Trace) -> Iterator[Event]:
     for span in trace.spans:
         groups.setdefault(span.group, len(groups) + 1)
         tracks.setdefault((span.group, span.track), len(tracks) + 1)
+    drawn = [link for link in trace.links if link.changes]
+    if drawn:
+        groups[LINKS] = len(groups) + 1
     for group, pid in groups.items():
         yield _meta("process_name", pid, 0, {"name": group})
         yield _meta("process_sort_index", pid, 0, {"sort_index": pid})
@@ -45,6 +54,8 @@ def _events(trace: Trace) -> Iterator[Event]:
         yield _meta("thread_sort_index", groups[group], tid, {"sort_index": tid})
     for span in trace.spans:
         yield _complete(span, groups[span.group], tracks[span.group, span.track])
+    for link in drawn:
+        yield from _counters(link, groups[LINKS])
 
 
 def _meta(name: str, pid: int, tid: int, args: Event) -> Event:
@@ -52,15 +63,28 @@ def _meta(name: str, pid: int, tid: int, args: Event) -> Event:
 
 
 def _complete(span: TraceSpan, pid: int, tid: int) -> Event:
-    # whole picoseconds, so that a span still ends where the next one starts
-    start, end = round(span.start_s * _PS), round(span.end_s * _PS)
+    start, end = round(span.start_s * _NS), round(span.end_s * _NS)
     return {
         "ph": "X",
         "name": span.name,
         "cat": span.part.value if span.part else "operator",
         "pid": pid,
         "tid": tid,
-        "ts": start / 1e6,
-        "dur": (end - start) / 1e6,
+        "ts": _us(start),
+        "dur": _us(end - start),
         "args": dict(span.details),
     }
+
+
+def _counters(link: LinkLoad, pid: int) -> Iterator[Event]:
+    """The load of a link whenever it changes; of changes within a nanosecond the last."""
+    name = f"{link.kind} {link.name}"
+    for at, rate in {round(at_s * _NS): rate for at_s, rate in link.changes}.items():
+        args = {"bytes_per_s": rate, "share": rate / link.bytes_per_s}
+        yield {"ph": "C", "name": name, "cat": LINKS, "pid": pid, "tid": 0, "ts": _us(at), "args": args}
+
+
+def _us(ns: int) -> float:
+    """Microseconds that come to as many nanoseconds again when a reader cuts off what is beyond."""
+    found = ns / 1000
+    return found if int(found * 1000) >= ns else math.nextafter(found, math.inf)

@@ -161,6 +161,8 @@ def _memory(memory: MemoryFit) -> Json:
                 "stages": plain(share.stages),
                 "used_bytes": plain(share.used_bytes),
                 "by_category_bytes": plain(share.by_category),
+                "fullest_tiles": share.tiles,
+                "largest": share.largest,
             }
             for share in memory.ipus
         ],
@@ -202,7 +204,8 @@ def microbenchmarks(report: MicrobenchmarkReport) -> str:
     return text("microbenchmarks", {
         "families": [
             {"family": one.family.key, "title": one.family.title, "bars": plain(one.family.bars),
-             "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors}, "why": one.family.why}
+             "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors},
+             "why": one.family.why if one.misses else ""}
             for one in report.summaries
         ],
         "outside_bar": [
@@ -212,7 +215,8 @@ def microbenchmarks(report: MicrobenchmarkReport) -> str:
         ],
         "rows": [
             {**_measurement(one.row), "family": one.family, "measured": one.row.value,
-             "predicted": plain(one.predicted), "error": plain(one.error)}
+             "predicted": plain(one.predicted), "error": plain(one.error),
+             "predicted_otherwise": plain(one.otherwise)}
             for one in report.compared
         ],
         "left_out": [{**_measurement(one.row), "measured": one.row.value, "reason": one.reason}
@@ -262,6 +266,7 @@ def op(report: OperatorReport) -> str:
         "chip": report.chip.name,
         "precision": report.precision.value,
         "available_memory": plain(report.available_memory),
+        "counts_copies": report.chip.library.counts_copies,
         "method": plan.method,
         "splits": plain(plan.splits),
         "tiles": report.chip.tiles,
@@ -283,6 +288,7 @@ def op(report: OperatorReport) -> str:
         "layout_out": plan.layout_out,
         "supersteps": plain(report.costs),
         "tile_shares": plain(report.timeline.shares),
+        "io_tiles": plain(report.io),
         "alternatives": plain(plan.alternatives),
     })  # fmt: skip
 

@@ -50,12 +50,13 @@ class Heads:
 def separate(
     heads: Heads, precision: Precision, chip: Chip, *, available_memory: float = 0.6, name: str = "attention"
 ) -> TilePlan:
-    """Product, rows brought together, softmax, rows cut up again, product; layouts are those the planner chooses."""
+    """Product, rows brought together, softmax, rows cut up again, product; layouts are those the planner chooses.
+
+    Raises Infeasible where one of them does not fit.
+    """
     _check(heads, name)
-    scores = product.plan(heads.scores, precision, chip, available_memory=available_memory, relax=True, name="scores")
-    context = product.plan(
-        heads.context, precision, chip, available_memory=available_memory, relax=True, name="context"
-    )
+    scores = product.plan(heads.scores, precision, chip, available_memory=available_memory, name="scores")
+    context = product.plan(heads.context, precision, chip, available_memory=available_memory, name="context")
     to_rows, from_rows = around_softmax(heads, scores, context, precision, chip)
     rows = heads.groups * heads.queries
     between = composite.softmax(rows, heads.keys, precision, chip)
@@ -79,7 +80,7 @@ def separate(
 
 
 def around_softmax(
-    heads: Heads, scores: TilePlan, context: TilePlan, precision: Precision, chip: Chip
+    heads: Heads, scores: TilePlan, context: TilePlan, precision: Precision, chip: Chip, *, name: str = "softmax"
 ) -> tuple[TilePlan, TilePlan]:
     """The changes of layout before and after softmax, between the product before and the product after it."""
     grain = amp.input_group(precision)
@@ -99,8 +100,8 @@ def around_softmax(
     size = (heads.queries, heads.keys)
     return (
         rearrange.plan(*size, made, rows, Precision.FP16_16 if ELEMENT_BYTES[precision] == 1 else precision, chip,
-                       name="scores to rows"),
-        rearrange.plan(*size, left, taken, precision, chip, name="rows to operand"),
+                       name=f"{name} rows"),
+        rearrange.plan(*size, left, taken, precision, chip, name=f"{name} operand"),
     )  # fmt: skip
 
 
@@ -133,7 +134,7 @@ def fused(
         least = min(one.sram_bytes for one in tried)
         raise Infeasible(
             f"{name} needs {least:,.0f} B on a tile; {available_memory * chip.sram.bytes_per_tile:,.0f} B are allowed",
-            hint="a larger share of memory, or fewer heads at once",
+            hint=("a larger share of memory, or " if least <= chip.sram.bytes_per_tile else "") + "fewer heads at once",
         )
     best = min(fitting, key=lambda one: one.cycles)
     return TilePlan(
@@ -181,7 +182,9 @@ def _block(heads: Heads, rows: int, tiles: int, keys: int, precision: Precision,
         _product(rows, heads.width, keys, precision, chip)
         + _softmax(rows, keys, result, chip)
         + _product(rows, keys, heads.width, precision, chip)
-        + vertex(vector.OPERATIONS["scaled_add"].thread_cycles(vectors(rows * heads.width, result, chip), result), chip)
+        + vertex(
+            vector.OPERATIONS["scaled_add"].thread_cycles(vectors(rows * heads.width, result, chip), result, chip), chip
+        )
     )
     sent = float(2 * heads.keys * heads.width * size * heads.groups / tiles)
     cohort = Cohort(tiles=tiles, compute_cycles=compute, shared_receive_bytes=arriving, send_bytes=min(sent, arriving))
@@ -207,7 +210,7 @@ def _product(rows: int, inputs: int, outputs: int, precision: Precision, chip: C
 def _softmax(rows: int, keys: int, size: int, chip: Chip) -> float:
     """Running maximum and sum, exponentials, and what was summed before scaled."""
     count = vectors(rows * keys, size, chip)
-    passes = sum(vector.OPERATIONS[one].thread_cycles(count, size) for one in PASSES)
+    passes = sum(vector.OPERATIONS[one].thread_cycles(count, size, chip) for one in PASSES)
     return vertex(passes + ONE_OVERHEAD + READ_CYCLES[size] * count, chip)
 
 

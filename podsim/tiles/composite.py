@@ -5,18 +5,23 @@ lib/popnn/Loss.cpp, lib/popnn/PoolVertices.cpp. Rows stay on their tiles; only s
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.reduction import Scattered
 from podsim.tiles.shares import Share, checked, fitted, spread, step, up, vectors, vertex
+from podsim.tiles.supersteps import total
 
 NormKind = Literal["layer", "batch", "group"]
 FLOAT_BYTES = 4
+OPERANDS_AND_RESULT: Final = 3  # tensors of a tile's share that are live at once
+LOST_KEPT = 5  # layouts a plan remembers
 CHANNELS_ON_A_TILE = 16  # channels next to each other where a product left them (lib/poplin/ConvVertexType.cpp)
 STATISTICS: Final = 2  # mean and power forward, two sums backward, that replicas of a batch norm add up
 SOFTMAX: Final = (("subtract",), ("exp",))
@@ -50,15 +55,65 @@ class _Rows:
     @property
     def scattered(self) -> Scattered:
         """The sums of the rows."""
-        return Scattered(share=self.shares[0][1], tiles=self.tiles, held=self.rows_on_a_tile, outputs=self.rows)
+        return Scattered(
+            elements=self.rows * self.columns,
+            share=self.shares[0][1],
+            tiles=self.tiles,
+            held=self.rows_on_a_tile,
+            outputs=self.rows,
+        )
 
 
-def _laid_out(rows: int, columns: int, chip: Chip, grain: int) -> _Rows:
-    parts = max(1, min(chip.tiles // rows, columns // grain)) if rows < chip.tiles else 1
-    part = up(-(-columns // parts), grain) if parts > 1 else columns
-    parts = -(-columns // part)
-    blocks = spread(rows * parts, chip.tiles)
-    return _Rows(rows, columns, parts, tuple((count, held * part) for count, held in blocks))
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The layout of rows that costs least, its supersteps, and the layouts that lost."""
+
+    laid: _Rows
+    steps: tuple[Superstep, ...]
+    lost: tuple[Alternative, ...]
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """Tiles that hold any, and parts of a row."""
+        return {"rows": self.laid.tiles, "parts": self.laid.parts}
+
+
+def _layouts(rows: int, columns: int, chip: Chip) -> list[_Rows]:
+    """Whole rows, and every cut of a row into groups of channels for which there are tiles.
+
+    Fewer or shorter rows have all the layouts of more or longer ones, so that they never cost more.
+    """
+    most = min(chip.tiles // rows, -(-columns // CHANNELS_ON_A_TILE))
+    sizes = dict.fromkeys(up(-(-columns // parts), CHANNELS_ON_A_TILE) for parts in range(2, most + 1))
+    found = [_Rows(rows, columns, 1, tuple((count, held * columns) for count, held in spread(rows, chip.tiles)))]
+    for part in sizes:
+        parts = -(-columns // part)
+        if parts > 1:
+            blocks = spread(rows * parts, chip.tiles)
+            found.append(_Rows(rows, columns, parts, tuple((count, held * part) for count, held in blocks)))
+    return found
+
+
+def _cheapest(
+    size: tuple[int, int], element_bytes: int, chip: Chip, steps: Callable[[_Rows], tuple[Superstep, ...]]
+) -> _Choice:
+    """Rows and columns laid out so that these supersteps cost least, of the layouts that fit the SRAM if any does."""
+    tried = [(laid, steps(laid)) for laid in _layouts(*size, chip)]
+    priced = [(laid, made, total(made, chip).total) for laid, made in tried]
+    bytes_of = {laid: float(OPERANDS_AND_RESULT * laid.shares[0][1] * element_bytes) for laid, _ in tried}
+    fitting = [one for one in priced if bytes_of[one[0]] <= chip.sram.bytes_per_tile]
+    best, made, cycles = min(fitting, key=lambda one: one[2]) if fitting else priced[-1]
+    lost = tuple(
+        Alternative(
+            splits={"rows": laid.tiles, "parts": laid.parts},
+            cycles=own,
+            sram_bytes_per_tile=bytes_of[laid],
+            why=f"{own - cycles:,.0f} cycles more" if bytes_of[laid] <= chip.sram.bytes_per_tile else "does not fit",
+        )
+        for laid, _, own in sorted(priced, key=lambda one: one[2])
+        if laid is not best
+    )
+    return _Choice(best, made, lost[:LOST_KEPT])
 
 
 def softmax(
@@ -66,29 +121,33 @@ def softmax(
 ) -> TilePlan:
     """Softmax of each row: maximum, subtract, exponential, sum in float, inverse, cast, multiply.
 
-    Backward multiplies by the gradient, sums, multiplies and subtracts.
+    Backward multiplies by the gradient, sums, multiplies and subtracts. Rows are whole or cut, whichever costs less.
     """
     checked(name, rows=rows, columns=columns)
+    steps = _softmax_backward if backward else _softmax
     size = OUTPUT_BYTES[precision]
-    laid = _laid_out(rows, columns, chip, CHANNELS_ON_A_TILE)
-    if backward:
-        steps = (
-            *_passes(SOFTMAX_BACKWARD[0], laid.shares, precision, chip),
-            *_row_sums(laid, size, chip, "sum"),
-            *_passes(SOFTMAX_BACKWARD[1], laid.shares, precision, chip),
-        )
-    else:
-        small = spread(laid.rows_on_a_tile * laid.tiles, laid.tiles)
-        steps = (
-            *_row_sums(laid, size, chip, "maximum"),
-            *_passes((*SOFTMAX[0], *SOFTMAX[1]), laid.shares, precision, chip),
-            *_row_sums(laid, size, chip, "sum"),
-            *_passes(("inverse", "cast"), small, Precision.FP32, chip),
-            *_passes(("multiply",), laid.shares, precision, chip),
-        )
-    splits = {"rows": laid.tiles, "parts": laid.parts}
-    share = laid.shares[0][1] * size
-    return _plan(name, splits, steps, tiles=laid.tiles, flop=5.0 * rows * columns, share_bytes=share, chip=chip)
+    choice = _cheapest((rows, columns), size, chip, lambda laid: steps(laid, precision, chip))
+    return _of_rows(name, choice, flop=5.0 * rows * columns, element_bytes=size, chip=chip)
+
+
+def _softmax(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+    size = OUTPUT_BYTES[precision]
+    small = spread(laid.rows_on_a_tile * laid.tiles, laid.tiles)
+    return (
+        *_row_sums(laid, size, chip, "maximum"),
+        *_passes((*SOFTMAX[0], *SOFTMAX[1]), laid.shares, precision, chip),
+        *_row_sums(laid, size, chip, "sum"),
+        *_passes(("inverse", "cast"), small, Precision.FP32, chip),
+        *_passes(("multiply",), laid.shares, precision, chip),
+    )
+
+
+def _softmax_backward(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+    return (
+        *_passes(SOFTMAX_BACKWARD[0], laid.shares, precision, chip),
+        *_row_sums(laid, OUTPUT_BYTES[precision], chip, "sum"),
+        *_passes(SOFTMAX_BACKWARD[1], laid.shares, precision, chip),
+    )
 
 
 def norm(
@@ -117,8 +176,9 @@ def norm(
     held = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
     statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
     on_tile = {"layer": math.ceil(shares[0][1] / held), "batch": held, "group": 1}[kind]
-    sums = Scattered(share=shares[0][1], tiles=tiles, held=min(on_tile, statistics), outputs=statistics)
-    per_channel = Scattered(share=shares[0][1], tiles=tiles, held=held, outputs=channels)
+    scattered = partial(Scattered, elements=rows * channels, share=shares[0][1], tiles=tiles)
+    sums = scattered(held=min(on_tile, statistics), outputs=statistics)
+    per_channel = scattered(held=held, outputs=channels)
     if backward:
         steps = _norm_backward(sums, per_channel, shares, precision, chip)
     else:
@@ -127,9 +187,8 @@ def norm(
             *_statistics(sums, chip),
             *_passes((*WHITEN, *AFFINE), shares, precision, chip),
         )
-    splits = {"elements": tiles, "channels": -(-channels // held)}
-    share = shares[0][1] * size
-    return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share, chip=chip)
+    splits, share_bytes = {"elements": tiles, "channels": -(-channels // held)}, shares[0][1] * size
+    return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share_bytes, chip=chip)
 
 
 def statistics_bytes(channels: int) -> float:
@@ -142,22 +201,33 @@ def loss(
 ) -> TilePlan:
     """Softmax and cross-entropy of each row with its label, and the accuracy; backward subtracts and scales."""
     checked(name, rows=rows, classes=classes)
+    steps = _loss_backward if backward else _loss
     size = OUTPUT_BYTES[precision]
-    laid = _laid_out(rows, classes, chip, CHANNELS_ON_A_TILE)
-    if backward:
-        steps = _passes(("subtract", "scale"), laid.shares, precision, chip)
-    else:
-        element = LOSS_CYCLES / 2 if size < FLOAT_BYTES else LOSS_CYCLES
-        steps = (
-            *softmax(rows, classes, precision, chip).supersteps,
-            *_passes(("fill",), laid.shares, precision, chip),
-            _each("cross-entropy", element, laid.shares, chip),
-            *_row_sums(laid, size, chip, "sum"),
-            _each("largest", ARGMAX_CYCLES, laid.shares, chip),
-        )
-    splits = {"rows": laid.tiles, "parts": laid.parts}
-    share = laid.shares[0][1] * size
-    return _plan(name, splits, steps, tiles=laid.tiles, flop=8.0 * rows * classes, share_bytes=share, chip=chip)
+    choice = _cheapest((rows, classes), size, chip, lambda laid: steps(laid, precision, chip))
+    return _of_rows(name, choice, flop=8.0 * rows * classes, element_bytes=size, chip=chip)
+
+
+def _loss(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+    size = OUTPUT_BYTES[precision]
+    element = LOSS_CYCLES / 2 if size < FLOAT_BYTES else LOSS_CYCLES
+    return (
+        *_softmax(laid, precision, chip),
+        *_passes(("fill",), laid.shares, precision, chip),
+        _each("cross-entropy", element, laid.shares, chip),
+        *_row_sums(laid, size, chip, "sum"),
+        _each("largest", ARGMAX_CYCLES, laid.shares, chip),
+    )
+
+
+def _loss_backward(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+    return _passes(("subtract", "scale"), laid.shares, precision, chip)
+
+
+def _of_rows(name: str, choice: _Choice, *, flop: float, element_bytes: int, chip: Chip) -> TilePlan:
+    laid = choice.laid
+    share = laid.shares[0][1] * element_bytes
+    found = _plan(name, choice.splits, choice.steps, tiles=laid.tiles, flop=flop, share_bytes=share, chip=chip)
+    return replace(found, alternatives=choice.lost)
 
 
 def pool(

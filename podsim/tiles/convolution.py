@@ -10,6 +10,7 @@ from podsim.tiles import gradients, transforms
 from podsim.tiles.product import AVAILABLE_MEMORY, OVERHEAD_CYCLES, check_memory
 from podsim.tiles.search import Request, Way, search
 from podsim.tiles.transforms import Layer
+from podsim.tiles.vertices import Slic
 from podsim.tiles.writing import plan as write
 
 
@@ -22,16 +23,14 @@ def plan(
     available_memory: float = AVAILABLE_MEMORY,
     overhead_cycles: float = OVERHEAD_CYCLES,
     relax: bool = False,
-    price_copies: bool = True,
     rivals: bool = True,
     name: str = "",
 ) -> TilePlan:
     """How one pass of a convolution runs: the cheapest of the transforms, vertices and splits that fit.
 
-    With `price_copies` false the choice takes no account of the cycles of copies, which the plan then still pays. The
-    library of SDK 1.0 chose so, to judge by first convolutions on GC2 (jia-2019, table 5.5). `relax` doubles the bound
-    on temporary bytes up to twice the SRAM, then drops it, as poplibs does. `rivals` false leaves out the plans that
-    lost.
+    The library of the chip says whether plans are compared with the cycles of their copies, which the plan pays in any
+    case, and whether there is SLIC. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it,
+    as poplibs does. `rivals` false leaves out the plans that lost.
 
     Raises
     ------
@@ -45,8 +44,12 @@ def plan(
     """
     check_memory(available_memory)
     _check_groups(shape)
-    request = Request(chip, available_memory, overhead_cycles, relax, price_copies)
-    evaluated, limit = search(tuple(_ways(Layer(shape, precision, chip), run)), request)
+    library = chip.library
+    request = Request(chip, available_memory, overhead_cycles, relax, library.counts_copies)
+    ways = tuple(
+        way for way in _ways(Layer(shape, precision, chip), run) if library.slic or not isinstance(way[1], Slic)
+    )
+    evaluated, limit = search(ways, request)
     return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 

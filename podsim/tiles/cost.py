@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 
-from podsim.model.chip import Precision
 from podsim.model.program import Cut, Part
 from podsim.model.workload import Operator, Pass
 from podsim.tiles.plan import Planner
-
-ELEMENT_BYTES = {Precision.FP8_16: 1, Precision.FP16_16: 2, Precision.FP16_32: 2, Precision.FP32: 4}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip
@@ -9,10 +10,23 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Unit, Workload
-from podsim.tiles.cost import ELEMENT_BYTES
+from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.plan import Planner, Target, same_plans
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
+VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
+PASSES = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffers:
+    """What the plan that needs most holds beside operands on each of its tiles, and the vertices of all plans."""
+
+    bytes_per_tile: float
+    tiles: int
+    operator: str
+    run: Pass
+    vertices: int
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
@@ -20,7 +34,8 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision))
-    held = tuple(_ipu(planner, mapping, topology, ipu) for ipu in ipus)
+    known: dict[object, _Buffers] = {}
+    held = tuple(_ipu(planner, mapping, topology, ipu, known) for ipu in ipus)
     streaming = 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
@@ -38,7 +53,7 @@ RELIEF = {
     "gradients": "more IPUs a replica spread the weights and their gradients",
     "optimizer_state": "state in streaming memory frees it",
     "stash": "a smaller micro-batch or fewer stages keep fewer activations",
-    "working": "a smaller micro-batch recomputes less at once",
+    "activations": "a smaller micro-batch recomputes less at once",
     "exchange_buffers": "a smaller micro-batch multiplies less at once",
 }
 
@@ -49,17 +64,25 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     name, most = max(((key, size) for key, size in full.by_category.items() if key in RELIEF), key=lambda pair: pair[1])
     stages = " and ".join(str(stage) for stage in full.stages)
     used, limit = full.used_bytes / chip.tiles / 1e3, held.capacity_bytes / chip.tiles / 1e3
+    others = chip.tiles - full.tiles
+    idle = (full.used_bytes - full.by_category["exchange_buffers"]) / chip.tiles / 1e3
     return (
-        f"the tiles of stage {stages} (IPU {full.ipu}) hold {used:.0f} of {limit:.0f} kB each, "
+        f"{full.tiles:,} tiles of stage {stages} (IPU {full.ipu}), in {full.largest}, hold {used:.0f} of {limit:.0f} kB"
+        f"{f', the other {others:,} tiles {idle:.0f} kB' if others else ''}; "
         f"{most / chip.tiles / 1e3:.0f} kB of it {name.replace('_', ' ')}: {RELIEF[name]}"
     )
 
 
-def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int) -> StageMemory:
+def _ipu(
+    planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[object, _Buffers]
+) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
+    buffers = _buffers(planner, mapping, stages, known)
+    tiles = topology.chip.tiles
+    vertex_state = float(VERTEX_BYTES * buffers.vertices * tiles)
     return StageMemory(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),
@@ -68,10 +91,13 @@ def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int) -> St
             "gradients": float(parameters * mapping.practice.gradient_bytes),
             "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
             "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
-            "working": max(_working_bytes(mapping, stage, element) for stage in stages),
-            "exchange_buffers": max(_exchange_bytes(planner, mapping, stage) for stage in stages),
-            "code": CODE_SHARE * topology.chip.sram_bytes,
+            "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
+            "exchange_buffers": buffers.bytes_per_tile * tiles,
+            "vertex_state": vertex_state,
+            "code": max(0.0, CODE_SHARE * topology.chip.sram_bytes - vertex_state),
         },
+        tiles=buffers.tiles,
+        largest=f"{buffers.operator} {buffers.run.value}",
     )
 
 
@@ -108,7 +134,7 @@ def _kept(mapping: Mapping, unit: Unit) -> int:
     return sum(o.shape.outputs for o in unit.active(mapping.practice) if o.stashed)
 
 
-def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
+def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     """The activations of the largest recomputation segment, alive together during its backward (Eq. 22)."""
     if mapping.recompute is Recompute.NONE:
         return 0.0
@@ -121,17 +147,36 @@ def _working_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     return float(largest * mapping.micro_batch * element)
 
 
-def _exchange_bytes(planner: Planner, mapping: Mapping, stage: Stage) -> float:
-    """Operands, weights and partial sums that the largest operator of a stage holds beside them, on every tile."""
-    alike = {same_plans(operator): operator for unit in stage.units for operator in unit.active(mapping.practice)}
-    return max((_held_bytes(planner, operator, mapping.micro_batch) for operator in alike.values()), default=0.0)
+def _buffers(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[object, _Buffers]) -> _Buffers:
+    """What the largest plan of these stages holds on its tiles, and the vertices of all; `known` grows by them."""
+    units = [unit for stage in stages for unit in stage.units]
+    alike = {same_plans(operator): operator for unit in units for operator in unit.active(mapping.practice)}
+    for key, operator in alike.items():
+        if key not in known:
+            known[key] = _of_operator(planner, operator, mapping.micro_batch)
+    most = max(alike, key=lambda key: known[key].bytes_per_tile)
+    return replace(known[most], operator=alike[most].name, vertices=sum([known[key].vertices for key in alike]))
 
 
-def _held_bytes(planner: Planner, operator: Operator, rows: int) -> float:
-    """What one operator holds on all tiles; where no tile can hold its part, its operands and result alone."""
+def _of_operator(planner: Planner, operator: Operator, rows: int) -> _Buffers:
+    """The largest plan of any of its passes, and the vertices of all."""
+    chip = planner.target.chip
+    found = _Buffers(0.0, chip.tiles, operator.name, Pass.FORWARD, 0)
+    vertices = 0
+    for run in PASSES:
+        held, tiles, count = _held(planner, operator, run, rows)
+        vertices += count
+        if held > found.bytes_per_tile:
+            found = _Buffers(held, tiles, operator.name, run, 0)
+    return replace(found, vertices=vertices)
+
+
+def _held(planner: Planner, operator: Operator, run: Pass, rows: int) -> tuple[float, int, int]:
+    """Bytes of a tile, tiles and vertices; where no tile can hold its part, operands and result spread evenly."""
     chip, precision = planner.target.chip, planner.target.precision
     try:
-        return planner.planned(operator, Pass.FORWARD, rows).sram_bytes_per_tile * chip.tiles
+        planned = planner.planned(operator, run, rows)
     except Infeasible:
         shape = operator.shape.at(rows)
-        return float(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs))
+        return ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0
+    return planned.buffer_bytes_per_tile, planned.tiles, planned.vertices

@@ -14,6 +14,11 @@ SLIC_WINDOW = 4  # kernel columns a SLIC vertex multiplies at once
 VMAC_GROUPS = 8  # depthwise groups a VMAC vertex takes together
 
 
+def windows(kernel: tuple[Array, Array]) -> Array:
+    """Windows of 1 x 4 that a kernel is cut into."""
+    return kernel[0] * np.ceil(kernel[1] / SLIC_WINDOW)
+
+
 def slic(
     field: tuple[Array, Array], kernel: tuple[Array, Array], channels: int, blocks: Array, *, stride: int, chains: int
 ) -> Array:
@@ -22,12 +27,12 @@ def slic(
     The kernel is cut into windows of 1 x 4; a thread streams whole rows; two passes where only two chains are free.
     """
     rows, columns = field
-    windows = kernel[0] * np.ceil(kernel[1] / SLIC_WINDOW)
+    sub_kernels = windows(kernel)
     load = 34 if channels == SLIC_WINDOW else 37 + THREADS * 12
     whole = np.floor(rows / THREADS) * _row(columns, stride, chains)
     rest = rows % THREADS
     thread = THREADS * (whole + np.where(rest > 0, _row(np.ceil(rest * columns / THREADS), stride, chains), 0.0))
-    cycles: Array = 17 + np.where(blocks > 4, 4, 0) + blocks * (28 + 15 + windows * (load + 40 + thread))
+    cycles: Array = 17 + np.where(blocks > 4, 4, 0) + blocks * (28 + 15 + sub_kernels * (load + 40 + thread))
     return cycles
 
 

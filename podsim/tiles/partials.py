@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from podsim.model.chip import Chip
 from podsim.tiles import rearrange
 from podsim.tiles.problem import VECTOR_BYTES
 
@@ -79,7 +80,7 @@ def add_cycles(elements: Array, partial_bytes: int) -> Array:
     return 11 + THREADS * (58 + 3 * np.ceil(elements / (48 / partial_bytes)))
 
 
-def copy_cycles(elements: Array, run: int, element_bytes: int) -> Array:
+def copy_cycles(elements: Array, run: int, element_bytes: int, chip: Chip) -> Array:
     """Tile cycles to bring an operand into the planner's order, run by run; six threads in turn.
 
     The constants are those of `rearrange`. 21 cycles an element by itself, 5 in runs of 4, 1.4 in runs of 16, where
@@ -87,10 +88,5 @@ def copy_cycles(elements: Array, run: int, element_bytes: int) -> Array:
     and the kernel moved among them (jia-2019, table 5.5).
     """
     piece = run * element_bytes
-    aligned = math.gcd(piece, VECTOR_BYTES)
-    access = (
-        piece * rearrange.BYTE_CYCLES
-        if aligned == 1
-        else rearrange.ACCESS_CYCLES[aligned] * math.ceil(piece / VECTOR_BYTES)
-    )
+    access = rearrange.piece_cycles(piece, math.gcd(piece, VECTOR_BYTES), chip)
     return elements / run * (rearrange.PIECE_CYCLES + access)

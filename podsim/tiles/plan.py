@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, TypeVar
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream
-from podsim.tiles import composite, convolution, gather, product, rearrange, reduction, update, vector
+from podsim.tiles import attention, composite, gather, product, reduction, update, vector
 from podsim.tiles.supersteps import Cycles, total
 
 T = TypeVar("T")
@@ -29,10 +29,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What later floors ask of the plans of one pass: cycles, and the bytes a tile holds meanwhile."""
+    """What later floors ask of the plans of one pass: cycles, and the bytes that each of `tiles` holds beside operands.
+
+    The other tiles are idle in that plan. `vertices` are those of a tile, one a superstep.
+    """
 
     cycles: Cycles
-    sram_bytes_per_tile: float
+    buffer_bytes_per_tile: float
+    tiles: int
+    vertices: int
 
 
 class Memo(Protocol):
@@ -86,10 +91,19 @@ class Planner:
         return self._together(plans(operator, run, rows, self.target))
 
     def _together(self, found: tuple[TilePlan, ...]) -> Planned:
+        held, tiles = max([(_beside_operands(plan), plan.tiles_used) for plan in found] or [(0.0, 0)])
         return Planned(
-            sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
-            max((sum(plan.sram_bytes_per_tile.values()) for plan in found), default=0.0),
+            cycles=sum((total(plan.supersteps, self.target.chip) for plan in found), Cycles()),
+            buffer_bytes_per_tile=held,
+            tiles=tiles,
+            vertices=sum([len(plan.supersteps) for plan in found]),
         )
+
+
+def _beside_operands(plan: TilePlan) -> float:
+    """Bytes a tile of a plan holds beside weights, gradients and activations, which lie there anyway."""
+    held = plan.sram_bytes_per_tile
+    return sum(held.values()) - held.get("operands", 0.0)
 
 
 def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool]:
@@ -162,6 +176,8 @@ def _weight_gradient(
 
 
 def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> TilePlan:
+    from podsim.tiles import convolution  # with what it needs a twentieth of all that a transformer loads
+
     return convolution.plan(
         shape,
         run,
@@ -207,29 +223,12 @@ def _between_products(
     first, last = shape.between
     if backward:
         first, last = _turned(last), _turned(first)
-    groups, rows, columns = first.groups, first.m, first.n
+    heads = attention.Heads(groups=first.groups, queries=first.m, keys=first.n, width=first.k)
     left, taken = _product(operator, first, target), _product(operator, last, target)
-    produced = rearrange.product_result(
-        groups, rows, columns, field=left.splits["field"], outputs=left.splits["outputs"], swapped=_swapped(left)
-    )
-    together = rearrange.whole_rows(groups, rows, columns, target.chip)
-    wanted = rearrange.product_operand(
-        groups, rows, columns, field=taken.splits["outputs" if _swapped(taken) else "field"],
-        inputs=taken.splits["inputs"],
-    )  # fmt: skip
-    change = (rows, columns)
-    return (
-        rearrange.plan(*change, produced, together, target.precision, target.chip, name=f"{operator.name} rows"),
-        made,
-        rearrange.plan(*change, together, wanted, target.precision, target.chip, name=f"{operator.name} operand"),
-    )
+    before, after = attention.around_softmax(heads, left, taken, target.precision, target.chip, name=operator.name)
+    return before, made, after
 
 
 def _turned(shape: Matmul) -> Matmul:
     """The product that makes the gradient of the left operand."""
     return Matmul(groups=shape.groups, m=shape.m, k=shape.n, n=shape.k, weights=shape.weights)
-
-
-def _swapped(plan: TilePlan) -> bool:
-    """Whether the right operand streams, so that rows of the left one are the output channels."""
-    return plan.layout_out.startswith("m ")

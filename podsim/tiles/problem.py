@@ -113,3 +113,6 @@ class Vertex(Protocol):
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
+
+    def sums(self, problem: Problem, tile: Tile) -> Array:
+        """Times each partial sum is read and written back; 1 where it stays in registers."""

@@ -12,7 +12,7 @@ from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, checked, step, up, vertex
+from podsim.tiles.shares import VECTOR_BYTES, access_cycles, checked, step, up, vertex
 
 Along = Literal["rows", "columns"]
 
@@ -63,13 +63,13 @@ def product_result(
     *,
     field: int,
     outputs: int,
+    group_parts: int,
     swapped: bool,
     grain: int = 16,
-    group_parts: int | None = None,
 ) -> Layout:
     """What a product leaves: `grain` output channels next to each other; with operands swapped they are the rows.
 
-    Splits are those of the product's plan; `group_parts` is that of the groups, by default one tile for each.
+    Splits are those of the product's plan: of the field, the output channels, and the groups.
     """
     streamed, channels = (columns, rows) if swapped else (rows, columns)
     block = -(-streamed // field), min(channels, up(-(-channels // outputs), grain))
@@ -79,8 +79,8 @@ def product_result(
         along="rows" if swapped else "columns",
         run=min(grain, channels),
         pitch=grain,
-        tiles=(group_parts or groups) * field * outputs,
-        matrices=-(-groups // (group_parts or groups)),
+        tiles=group_parts * field * outputs,
+        matrices=-(-groups // group_parts),
     )
 
 
@@ -91,9 +91,9 @@ def product_operand(
     *,
     field: int,
     inputs: int,
+    group_parts: int,
     along: Along = "columns",
     grain: int = 16,
-    group_parts: int | None = None,
 ) -> Layout:
     """What a product takes: `grain` input channels next to each other, cut over `inputs` tiles."""
     streamed, channels = (rows, columns) if along == "columns" else (columns, rows)
@@ -104,8 +104,8 @@ def product_operand(
         along=along,
         run=min(grain, channels),
         pitch=grain,
-        tiles=(group_parts or groups) * field * inputs,
-        matrices=-(-groups // (group_parts or groups)),
+        tiles=group_parts * field * inputs,
+        matrices=-(-groups // group_parts),
     )
 
 
@@ -148,12 +148,17 @@ def plan(
 
 def copy_cycles(pieces: float, piece_bytes: float, aligned_bytes: int, chip: Chip) -> float:
     """Tile cycles of the six threads to copy so many pieces whose ends align to 8, 4, 2 or 1 B."""
-    if aligned_bytes in ACCESS_CYCLES:
-        a_piece = ACCESS_CYCLES[aligned_bytes] * math.ceil(piece_bytes / VECTOR_BYTES)
-    else:
-        a_piece = BYTE_CYCLES * piece_bytes
+    a_piece = piece_cycles(piece_bytes, aligned_bytes, chip)
     each = math.ceil(pieces / chip.worker_threads) if pieces < chip.worker_threads else pieces / chip.worker_threads
     return vertex(COPY_OVERHEAD + PIECE_CYCLES * each + math.ceil(pieces * a_piece / chip.worker_threads), chip)
+
+
+def piece_cycles(piece_bytes: float, aligned_bytes: int, chip: Chip) -> float:
+    """Cycles of a thread to copy a piece, beside those of starting it: whole vectors at the SRAM's own rate."""
+    if aligned_bytes not in ACCESS_CYCLES:
+        return BYTE_CYCLES * piece_bytes
+    whole = access_cycles(1, 1, chip) if aligned_bytes == VECTOR_BYTES else 1.0
+    return ACCESS_CYCLES[aligned_bytes] * whole * math.ceil(piece_bytes / VECTOR_BYTES)
 
 
 def _aligned(*sizes_bytes: int) -> int:

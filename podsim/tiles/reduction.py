@@ -24,9 +24,10 @@ GRAIN = 16  # outputs next to each other where a product left them (lib/poplin/C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scattered:
-    """Values to be summed: `share` on each of `tiles` tiles, which adds to `held` of all `outputs`."""
+    """`elements` to be summed: up to `share` on each of `tiles` tiles, which adds to `held` of all `outputs`."""
 
-    share: float
+    elements: int
+    share: int
     tiles: int
     held: int
     outputs: int
@@ -39,7 +40,7 @@ class Scattered:
     @property
     def sources(self) -> int:
         """Tiles that hold a partial sum of the same output."""
-        return math.ceil(self.tiles * self.held / self.outputs)
+        return -(-self.elements * self.held // (self.share * self.outputs))
 
 
 def plan(
@@ -63,6 +64,7 @@ def plan(
     shares = spread(elements, min(tiles or chip.tiles, chip.tiles))
     used = sum(count for count, _ in shares)
     values = Scattered(
+        elements=elements,
         share=shares[0][1],
         tiles=used,
         held=min(held or up(math.isqrt(shares[0][1]), GRAIN), outputs, shares[0][1]),

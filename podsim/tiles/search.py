@@ -1,6 +1,6 @@
 """Choose the cheapest way to run a product on the tiles of a chip (Eq. 3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], fl
         No cut fits the bytes a tile may use.
 
     """
-    evaluated = [_single(problem, vertex, request) for problem, vertex in ways]
+    evaluated = [found for way in ways for found in _single(*way, request)]
     limit = request.limits_bytes[0]
     wanted = min(evaluated, key=lambda way: float(way.cycles.min()))
     if wanted.sram_bytes[int(wanted.cycles.argmin())] > limit:
@@ -90,34 +90,60 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], fl
     raise Infeasible(
         f"no split over {request.chip.tiles} tiles fits {limit:,.0f} B a tile; the least is {least:,.0f} B",
         code="operator-does-not-fit",
-        hint="raise the available memory, or cut the operator into smaller ones",
+        hint=("raise the available memory, or " if least <= request.chip.sram.bytes_per_tile else "")
+        + "cut the operator into smaller ones",
     )
 
 
-def _single(problem: Problem, vertex: Vertex, request: Request) -> Evaluated:
-    cuts = candidates(problem, vertex, request.chip.tiles, (1,), "outputs")
-    hold = held(problem, vertex, cuts.tile, cuts.splits)
-    memory = sum(memory_bytes(problem, vertex, hold, cuts.splits, None).values())
-    return Evaluated(problem, vertex, None, cuts, _cycles(problem, vertex, cuts, None, request), np.asarray(memory))
+def _single(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
+    found = []
+    for cuts in candidates(problem, vertex, request.chip.tiles, (1,), "outputs"):
+        memory = _memory(problem, vertex, cuts, None)
+        cycles = _cycles(problem, vertex, cuts, None, request)
+        found.append(Evaluated(problem, vertex, None, cuts, cycles, memory))
+    return found
 
 
 def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
     """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
     found = []
     for over in ("outputs", "inputs"):
-        cuts = candidates(problem, vertex, request.chip.tiles, PARTS, over)
-        hold = held(problem, vertex, cuts.tile, cuts.splits)
         kinds = [serial for serial in SERIAL if serial.over == over]
-        memory = np.asarray(sum(memory_bytes(problem, vertex, hold, cuts.splits, kinds[0]).values()))
-        busy = cuts.splits.tiles >= BUSY * cuts.splits.tiles.max()
-        keep = np.flatnonzero(busy & (memory <= request.limits_bytes[0]))
-        if not keep.size:
-            keep = np.array([memory.argmin()])
-        kept = cuts.take(keep)
+        kept, memory = _kept(problem, vertex, kinds[0], request)
         for serial in kinds:
             cycles = _cycles(problem, vertex, kept, serial, request)
-            found.append(Evaluated(problem, vertex, serial, kept, cycles, memory[keep]))
+            found.append(Evaluated(problem, vertex, serial, kept, cycles, memory))
     return found
+
+
+def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
+    """Cuts that fit and keep most tiles busy, with their bytes; where there are none, the one that needs least."""
+    fitting: list[Candidates] = []
+    least, most = None, 0.0
+    for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over):
+        memory = _memory(problem, vertex, cuts, serial)
+        at = int(memory.argmin())
+        if least is None or memory[at] < least[1][0]:
+            least = cuts.take(np.array([at])), memory[at : at + 1]
+        most = max(most, float(cuts.splits.tiles.max()))
+        fitting.append(cuts.take(np.flatnonzero(memory <= request.limits_bytes[0])))
+    assert least is not None, "one part of everything is a cut"
+    kept = Candidates.joined(fitting)
+    kept = kept.take(np.flatnonzero(kept.splits.tiles >= BUSY * most))
+    return (kept, _memory(problem, vertex, kept, serial)) if kept.splits.tiles.size else least
+
+
+def in_full(way: Evaluated, at: int, request: Request) -> float:
+    """Cycles of one cut with its copies, also where plans are compared before them."""
+    if request.price_copies:
+        return float(way.cycles[at])
+    one = way.cuts.take(np.array([at]))
+    return float(_cycles(way.problem, way.vertex, one, way.serial, replace(request, price_copies=True))[0])
+
+
+def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None) -> Array:
+    hold = held(problem, vertex, cuts.tile, cuts.splits)
+    return np.asarray(sum(memory_bytes(problem, vertex, hold, cuts.splits, serial).values()))
 
 
 def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request) -> Array:
@@ -127,6 +153,7 @@ def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
         cuts.tile,
         cuts.splits,
         serial,
+        request.chip,
         overhead_cycles=request.overhead_cycles,
         price_copies=request.price_copies,
     )

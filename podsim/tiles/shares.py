@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import Cohort, Superstep
+from podsim.tiles.supersteps import sram_rates
 
 VERTEX_CYCLES = 11  # the supervisor starts the threads of a tile (poplibs, lib/popops cycle estimators)
 VECTOR_BYTES = 8  # one access of a thread: 4 half or 2 float elements (ipu-programmers-guide, chapter 2)
@@ -42,6 +43,12 @@ def vectors(elements: float, element_bytes: int, chip: Chip) -> int:
 def vertex(thread_cycles: float, chip: Chip) -> float:
     """Tile cycles of a vertex whose busiest thread issues for so long: each thread has every sixth cycle."""
     return VERTEX_CYCLES + chip.worker_threads * thread_cycles
+
+
+def access_cycles(reads: float, writes: float, chip: Chip) -> float:
+    """Tile cycles in which SRAM delivers and takes so many vectors."""
+    load, store = sram_rates(chip)
+    return max(reads * VECTOR_BYTES / load, writes * VECTOR_BYTES / store)
 
 
 def step(name: str, kind: str, cohorts: tuple[Cohort, ...], *, repeat: int = 1, fragments: int = 0) -> Superstep:

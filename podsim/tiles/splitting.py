@@ -1,5 +1,6 @@
 """Which ways to cut a product over the tiles of a chip are worth evaluating."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from podsim.tiles.superstep_arrays import Splits, halo
 
 Indices = npt.NDArray[np.intp]
 
+BLOCK = 1 << 15  # cuts looked at together, before those of the field: some 20 arrays of them are held at a time
 FIELD_WEIGHTS = (0.0, 0.5, 4.0)  # how a cut of the field weighs its halo against its outputs; each gives a candidate
 
 
@@ -20,6 +22,18 @@ class Candidates:
     splits: Splits
     field: tuple[Array, Array, Array]
     tile: Tile
+
+    @classmethod
+    def joined(cls, blocks: list["Candidates"]) -> "Candidates":
+        """Blocks of the same candidates one after the other."""
+        if len(blocks) == 1:
+            return blocks[0]
+        joined = [np.concatenate(axis) for axis in zip(*(one.field for one in blocks), strict=True)]
+        return cls(
+            Splits(*(np.concatenate([getattr(one.splits, name) for one in blocks]) for name in Splits.__slots__)),
+            (joined[0], joined[1], joined[2]),
+            Tile(*(np.concatenate([getattr(one.tile, name) for one in blocks]) for name in Tile.__slots__)),
+        )
 
     def take(self, which: Indices) -> "Candidates":
         """Some of them."""
@@ -48,10 +62,21 @@ def _even(splits: Array, size: int) -> Array:
     return distinct(np.sort(np.concatenate((splits, more))))
 
 
-def candidates(problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str) -> Candidates:
-    """All cuts of groups, kernel rows and channels, each with as many parts of the field as tiles are left for."""
+def candidates(
+    problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str
+) -> Iterator[Candidates]:
+    """All cuts of groups, kernel rows and channels, each with as many parts of the field as tiles are left for.
+
+    They come in blocks, nearly always one, so that arrays over them stay small.
+    """
     found = [_with_serial(problem, vertex, tiles, parts, over) for parts in serial]
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    for start in range(0, len(columns[0]), BLOCK):
+        yield _filled(problem, vertex, tiles, [column[start : start + BLOCK] for column in columns], over)
+
+
+def _filled(problem: Problem, vertex: Vertex, tiles: int, columns: list[Array], over: str) -> Candidates:
+    """Cuts of groups, kernel, inputs and outputs with the field cut over the tiles they leave."""
     groups, kernel, inputs, outputs, times = columns
     which, batch, height, width = _fields(problem, np.floor(tiles / (groups * kernel * inputs * outputs)))
     groups, kernel, inputs, outputs, times = (column[which] for column in (groups, kernel, inputs, outputs, times))
@@ -81,10 +106,20 @@ def _with_serial(problem: Problem, vertex: Vertex, tiles: int, parts: int, over:
         ins = -(-ins // parts)
     groups = useful(-(-problem.groups // vertex.group_grain), tiles)
     kernel = useful(problem.kernel_height, tiles)
-    grid = np.meshgrid(groups, kernel, useful(ins, tiles), _even(useful(outs, tiles), outs), indexing="ij")
-    flat = [axis.ravel() for axis in grid]
-    fits = flat[0] * flat[1] * flat[2] * flat[3] <= tiles
-    return (*(axis[fits] for axis in flat), np.full(int(fits.sum()), float(parts)))
+    axes = (groups, kernel, useful(ins, tiles), _even(useful(outs, tiles), outs))
+    found = _within(axes, tiles)
+    return (*found, np.full(len(found[0]), float(parts)))
+
+
+def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Array, ...]:
+    """All combinations of one split of each axis that need no more than the tiles; no others are ever made."""
+    product = np.ones(1)
+    found: tuple[Array, ...] = ()
+    for axis in axes:
+        before, here = np.nonzero(np.outer(product, axis) <= tiles)
+        found = (*(column[before] for column in found), axis[here])
+        product = product[before] * axis[here]
+    return found
 
 
 def _fields(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:

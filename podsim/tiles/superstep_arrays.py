@@ -7,8 +7,8 @@ import numpy as np
 from podsim.model.chip import Chip
 from podsim.tiles import partials
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES, PARTIAL_BYTES, up
-from podsim.tiles.problem import Array, Copy, Problem, Tile, Vertex
-from podsim.tiles.supersteps import exchange_rates
+from podsim.tiles.problem import VECTOR_BYTES, Array, Copy, Problem, Tile, Vertex
+from podsim.tiles.supersteps import exchange_rates, sram_rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ def sequence(
     tile: Tile,
     splits: Splits,
     serial: Serial | None,
+    chip: Chip,
     *,
     overhead_cycles: float,
     price_copies: bool = True,
@@ -103,26 +104,26 @@ def sequence(
     before = [copy for copy in problem.copied if copy.operand != "output"]
     after = [copy for copy in problem.copied if copy.operand == "output"]
     return (
-        *(_rearranged(copy, vertex, splits, none, price_copies) for copy in before),
-        *_multiplied(problem, vertex, tile, hold, splits, serial),
+        *(_rearranged(copy, vertex, splits, none, chip, price_copies) for copy in before),
+        *_multiplied(problem, vertex, tile, hold, splits, serial, chip=chip),
         *_summed(vertex, hold, splits, serial),
         *_cast(vertex, hold, splits),
-        *(_rearranged(copy, vertex, splits, none, price_copies) for copy in after),
+        *(_rearranged(copy, vertex, splits, none, chip, price_copies) for copy in after),
         SuperstepArray("overhead", "overhead", none + 1, none + overhead_cycles, none, none, none),
     )
 
 
-def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, priced: bool) -> SuperstepArray:
+def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip: Chip, priced: bool) -> SuperstepArray:
     """An operand exchanged and copied on its tile."""
     size = (OUTPUT_BYTES if copy.operand == "output" else ELEMENT_BYTES)[vertex.precision]
     elements = copy.elements / splits.tiles
-    cycles = partials.copy_cycles(elements, copy.run, size) if priced else none
+    cycles = partials.copy_cycles(elements, copy.run, size, chip) if priced else none
     moved = elements * size
     return SuperstepArray(f"rearrange {copy.operand}", "rearrange", none + 1, cycles, moved, none, moved)
 
 
 def _multiplied(
-    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, splits: Splits, serial: Serial | None
+    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, splits: Splits, serial: Serial | None, *, chip: Chip
 ) -> list[SuperstepArray]:
     """Operands exchanged, then multiplied; in serial parts their slices are taken first."""
     size = ELEMENT_BYTES[vertex.precision]
@@ -141,10 +142,27 @@ def _multiplied(
         if serial.over == "inputs":
             cycles = cycles + partials.slice_cycles(np.ceil(hold.inputs / splits.outputs), size)
         found.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
-    cycles = vertex.cycles(problem, tile)
+    cycles = _served(vertex.cycles(problem, tile), problem, vertex, tile, hold, chip)
     receive, shared, send = inputs
     found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, receive + weights, shared, send + sent))
     return found
+
+
+def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: Held) -> tuple[Array, Array]:
+    """Bytes a tile loads and stores while it multiplies: a block reads its inputs and sums, and writes the sums."""
+    size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
+    times = vertex.sums(problem, tile)
+    load = (hold.inputs * up(tile.outputs, vertex.out_grain) + hold.weights) * size
+    return load + hold.partials * partial * np.maximum(times - 1, 0.0), hold.partials * partial * times
+
+
+def _served(cycles: Array, problem: Problem, vertex: Vertex, tile: Tile, hold: Held, chip: Chip) -> Array:
+    """Cycles of the vertex, or as SRAM delivers: only where that is less than what instructions ask for at most."""
+    load, store = sram_rates(chip)
+    if load >= 2 * VECTOR_BYTES and store >= VECTOR_BYTES:
+        return cycles
+    loaded, stored = accesses(problem, vertex, tile, hold)
+    return np.maximum(cycles, np.maximum(loaded / load, stored / store))
 
 
 def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:

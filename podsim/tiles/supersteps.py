@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from podsim.model.chip import Chip
-from podsim.model.tile_plan import Superstep
+from podsim.model.tile_plan import Cohort, Superstep
 
 FRAGMENT_CYCLES = 3  # control instructions a separate piece costs its receiver (poplibs; ipu-stack profile)
 
@@ -43,9 +43,24 @@ def exchange_rates(chip: Chip) -> tuple[float, float, float]:
     )
 
 
+def sram_rates(chip: Chip) -> tuple[float, float]:
+    """Load and store of one tile [B/cycle]: widths of the path, or their shares of a bandwidth stated for the chip."""
+    load, store = chip.sram.load_bytes_per_cycle, chip.sram.store_bytes_per_cycle
+    if chip.sram.bandwidth_bytes_per_s is None:
+        return load, store
+    scale = chip.sram_bytes_per_s / (chip.tiles * chip.clock_hz * (load + store))
+    return load * scale, store * scale
+
+
+def compute_cycles(cohort: Cohort, chip: Chip) -> float:
+    """Cycles that a tile of the cohort computes: as its vertices issue, or as SRAM delivers where that is slower."""
+    load, store = sram_rates(chip)
+    return max(cohort.compute_cycles, cohort.load_bytes / load, cohort.store_bytes / store)
+
+
 def cycles(step: Superstep, chip: Chip) -> Cycles:
     """Cycles of a superstep with all its repeats: the slowest tile computes, all sync, the busiest port exchanges."""
-    compute = max((cohort.compute_cycles for cohort in step.cohorts), default=0.0)
+    compute = max((compute_cycles(cohort, chip) for cohort in step.cohorts), default=0.0)
     exchange = 0.0
     if step.exchanges:
         send, receive, shared = exchange_rates(chip)

@@ -62,7 +62,7 @@ def plan(
     each = -(-parameters // tensors)
     shares = spread(each, chip.tiles, VECTOR_BYTES // size)
     tiles = sum(count for count, _ in shares)
-    values = Scattered(share=shares[0][1], tiles=tiles, held=1, outputs=1)
+    values = Scattered(elements=each, share=shares[0][1], tiles=tiles, held=1, outputs=1)
     share = shares[0][1] * tensors
     held = {"weights": float(2 * share * size), "optimizer_state": float(passes.moments * share * FLOAT_BYTES)}
     return TilePlan(

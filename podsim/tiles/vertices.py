@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from podsim.model.chip import Precision
 from podsim.tiles import amp, narrow
 from podsim.tiles.amp import Amp
@@ -35,6 +37,10 @@ class OneByOne:
         """Tile cycles."""
         return amp.one_by_one(self.amp, tile.field, tile.inputs, tile.outputs, tile.groups)
 
+    def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Once a block of inputs."""
+        return amp.up(tile.inputs, self.in_grain)
+
 
 @dataclass(frozen=True, slots=True)
 class NByOne:
@@ -65,6 +71,11 @@ class NByOne:
         channels = (tile.inputs, tile.outputs)
         return amp.n_by_one(self.amp, field, tile.kernel, channels, tile.groups, problem.spread)
 
+    def sums(self, problem: Problem, tile: Tile) -> Array:
+        """Once a block of inputs and position of the kernel, of which some share a block."""
+        positions = amp.up(tile.kernel_height, amp.kernel_rows(self.amp)) * tile.kernel_width
+        return amp.up(tile.inputs, self.in_grain) * positions / problem.spread**2
+
 
 @dataclass(frozen=True, slots=True)
 class Slic:
@@ -88,6 +99,10 @@ class Slic:
         field = (tile.batch * tile.height, tile.width)
         return narrow.slic(field, tile.kernel, self.in_grain, blocks, stride=problem.stride[1], chains=self.chains)
 
+    def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Once a block of inputs and window of the kernel."""
+        return amp.up(tile.inputs, self.in_grain) * narrow.windows(tile.kernel)
+
 
 @dataclass(frozen=True, slots=True)
 class Vmac:
@@ -102,6 +117,10 @@ class Vmac:
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
         return narrow.vmac(tile.field / problem.spread**2, tile.kernel, tile.groups)
+
+    def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Sums stay in registers."""
+        return np.ones_like(tile.inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +138,10 @@ class Dot:
         channels = (tile.inputs, tile.outputs)
         return narrow.dot(tile.field / problem.spread**2, tile.kernel, channels, tile.groups, self.in_grain)
 
+    def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Sums stay in registers."""
+        return np.ones_like(tile.inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class Outer:
@@ -133,3 +156,7 @@ class Outer:
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
         return narrow.outer(tile.field / problem.spread**2, tile.outputs, tile.groups)
+
+    def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
+        """Sums stay in registers."""
+        return np.ones_like(tile.inputs)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
-from podsim.tiles.amp import ELEMENT_BYTES, PARTIAL_BYTES
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
-from podsim.tiles.search import Evaluated, Request
-from podsim.tiles.superstep_arrays import Splits, SuperstepArray, held, memory_bytes, sequence
+from podsim.tiles.search import Evaluated, Request, in_full
+from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, held, memory_bytes, sequence
 
 RIVALS = 6  # plans kept that were not chosen
 
@@ -23,10 +22,12 @@ def plan(
     problem, vertex = chosen.problem, chosen.vertex
     one = chosen.cuts.take(np.array([at]))
     tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
-    found = sequence(problem, vertex, tile, splits, chosen.serial, overhead_cycles=request.overhead_cycles)
+    found = sequence(
+        problem, vertex, tile, splits, chosen.serial, request.chip, overhead_cycles=request.overhead_cycles
+    )
     memory = memory_bytes(problem, vertex, held(problem, vertex, one.tile, one.splits), one.splits, chosen.serial)
     idle = request.chip.tiles - int(tiles.sum())
-    access = _accesses(problem, vertex, tile, splits)
+    access = accesses(problem, vertex, tile, held(problem, vertex, tile, splits))
     return TilePlan(
         operator=name,
         method=vertex.method,
@@ -37,7 +38,7 @@ def plan(
         tiles_used=int(tiles.sum()),
         layout_in=f"{problem.channels_in} in groups of {vertex.in_grain}",
         layout_out=f"{problem.channels_out} in groups of {vertex.out_grain}",
-        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes)) if rivals else (),
+        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes, request)) if rivals else (),
     )
 
 
@@ -88,7 +89,7 @@ def _cohorts(problem: Problem, vertex: Vertex, way: Evaluated, at: int) -> tuple
         _parts(problem.outputs, vertex.out_grain, int(splits.outputs[0]), serial if over == "outputs" else 1),
     )
     rows = list(itertools.product(*axes))
-    tiles = np.array([float(np.prod([count for count, _ in row])) for row in rows])
+    tiles = np.array([float(math.prod(count for count, _ in row)) for row in rows])
     sizes = [np.array([row[axis][1] for row in rows], dtype=float) for axis in range(len(axes))]
     groups, images, height, width, kernel, inputs, outputs = sizes
     columns = np.full_like(tiles, float(problem.kernel_width))
@@ -104,23 +105,16 @@ def _parts(size: int, grain: int, parts: int, serial: int = 1) -> tuple[tuple[in
     return tuple((count, min(elements, size)) for count, elements in found if count and elements)
 
 
-def _accesses(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> tuple[Array, Array]:
-    """Bytes a tile loads and stores while it multiplies: a block reads its inputs and sums, and writes the sums."""
-    hold = held(problem, vertex, tile, splits)
-    size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
-    blocks_in = np.ceil(tile.inputs / vertex.in_grain) * tile.kernel_height * tile.kernel_width
-    blocks_out = np.ceil(tile.outputs / vertex.out_grain)
-    load = (hold.inputs * blocks_out + hold.weights) * size + hold.partials * partial * (blocks_in - 1)
-    return load, hold.partials * partial * blocks_in
-
-
 def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Array, Array]) -> Superstep:
-    """One superstep; cohorts with the same work are one."""
+    """One superstep; cohorts with the same work are one.
+
+    The largest part comes first: a smaller one that is no whole number of vectors is padded where that is faster.
+    """
     merged: dict[tuple[float, ...], int] = {}
     multiplies = step.purpose == "multiply"
     none = np.zeros_like(tiles)
     load, store = access if multiplies else (none, none)
-    columns = (step.compute, step.send, step.receive, step.shared, load, store)
+    columns = (np.minimum(step.compute, step.compute[0]), step.send, step.receive, step.shared, load, store)
     for count, *work in zip(tiles, *columns, strict=True):
         key = tuple(float(value) for value in work)
         merged[key] = merged.get(key, 0) + int(count)
@@ -145,7 +139,9 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 # --- what was not chosen ---------------------------------------------------------------------------------------------
 
 
-def _rivals(evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float) -> list[Alternative]:
+def _rivals(
+    evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float, request: Request
+) -> list[Alternative]:
     """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
     best = float(chosen[0].cycles[chosen[1]])
     seen = {_described(*chosen)}
@@ -155,7 +151,7 @@ def _rivals(evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_byt
         for way, at in rivals:
             if len(found) < wanted and _described(way, at) not in seen:
                 seen.add(_described(way, at))
-                found.append(_rival(way, at, best, limit_bytes))
+                found.append(_rival(way, at, best, limit_bytes, request))
     return sorted(found, key=lambda rival: rival.cycles)[:RIVALS]
 
 
@@ -168,13 +164,18 @@ def _described(way: Evaluated, at: int) -> tuple[str, tuple[tuple[str, int], ...
     return _called(way), tuple(_named(way, at).items())
 
 
-def _rival(way: Evaluated, at: int, best: float, limit_bytes: float) -> Alternative:
+def _rival(way: Evaluated, at: int, best: float, limit_bytes: float, request: Request) -> Alternative:
+    """What it takes in full, and why it lost: compared as the chosen one was."""
     cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
-    why = f"{cycles - best:,.0f} cycles more"
+    why = f"{cycles - best:,.0f} cycles more{'' if request.price_copies else ' before copies'}"
     if sram > limit_bytes:
         why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
-    splits = _named(way, at)
-    return Alternative(splits=splits, cycles=cycles, sram_bytes_per_tile=sram, why=f"{_called(way)}: {why}")
+    return Alternative(
+        splits=_named(way, at),
+        cycles=in_full(way, at, request),
+        sram_bytes_per_tile=sram,
+        why=f"{_called(way)}: {why}",
+    )
 
 
 def _of_each_kind(

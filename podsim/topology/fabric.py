@@ -70,6 +70,12 @@ class Fabric:
         """The link of that number."""
         return self._links[number]
 
+    def kind(self, number: int) -> str:
+        """What files call links like that one: ipu-link, gw-link, pcie."""
+        joint = self.joints.between(self._links[number].source, self._links[number].target)
+        assert joint is not None, "a link has a number because it joins its ends"
+        return joint.name
+
     def number(self, ends: Ends) -> int:
         """The number of a link by its two ends, from now on; ValueError where the machine has no such link."""
         if ends not in self._numbers:
@@ -92,14 +98,15 @@ class Fabric:
         In a rack over IPU-Links. To another rack over IPU-Links to the IPU in the place of `b`, then up to its gateway,
         over GW-Links and down.
         """
+        if (known := self._routes.get((a, b))) is not None:
+            return known
         size, ipus = self.topology.ipus_per_rack, self.topology.ipus
         if not (0 <= a < ipus and 0 <= b < ipus):
             raise ValueError(f"IPUs of {self.name} are 0 to {ipus - 1}, not {a} and {b}")
-        if (a, b) not in self._routes:
-            across = a // size != b // size
-            nodes = self._over_gateways(a, b) if across else self._in_rack(a, b)
-            self._routes[a, b] = self._left(nodes, across=across)
-        return self._routes[a, b]
+        across = a // size != b // size
+        nodes = self._over_gateways(a, b) if across else self._in_rack(a, b)
+        found = self._routes[a, b] = self._left(nodes, across=across)
+        return found
 
     def _in_rack(self, a: int, b: int) -> list[str]:
         size = self.topology.ipus_per_rack

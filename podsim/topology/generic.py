@@ -87,6 +87,10 @@ class GenericNetwork:
         name = source if source == target else f"{source}-{target}" if joint else f"{source}->{target}"
         return FabricLink(name, source, target, self._capacities[number])
 
+    def kind(self, number: int) -> str:
+        """The level that the link of that number is of."""
+        return self.axes[self._keys[number][0]].name
+
     def number(self, key: Key) -> int:
         """The number of a link, from now on."""
         if key not in self._numbers:

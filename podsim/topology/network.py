@@ -67,6 +67,10 @@ class Network(Protocol):
         """The link of that number."""
         ...
 
+    def kind(self, number: int) -> str:
+        """What files call links like that one: ipu-link, or the level of a generic fabric."""
+        ...
+
     def route(self, a: int, b: int) -> Route:
         """The static route from endpoint `a` to endpoint `b`; ValueError where there is none."""
         ...

@@ -38,6 +38,10 @@ class Quotient:
         """The link of that number, named after the dimension it is of."""
         return self._links[number]
 
+    def kind(self, number: int) -> str:
+        """The dimension that the link of that number is of."""
+        return self._links[number].source
+
     def folded_route(self, offsets: Sequence[int]) -> Route:
         """The route from any rank to its place + `offsets`, one for each dimension, innermost first, modulo its size.
 

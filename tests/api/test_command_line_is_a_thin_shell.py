@@ -5,8 +5,9 @@ import json
 import pytest
 
 import podsim
+from podsim import api
 from podsim.cli.app import main
-from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, NoiseFlags, RunFlags
+from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, NoiseFlags, PracticeFlags, RunFlags
 
 ASKED = [
     ("bert", {"pod": 512}),
@@ -23,6 +24,7 @@ ASKED = [
         },
     ),
     ("resnet50", {"pod": 16, "chip": "bow", "hosts": 1, "sdk": "2.1", "division": "open"}),
+    ("bert", {"pod": 16, "preset": "mlperf-v1.1-closed", "schedule": "1f1b", "prefetch": 3, "io_tiles": 32}),
     ("resnet50", {"pod": 256, "changes": ["gw-link.bandwidth=400 Gbit/s", "program.stretch=1.3"]}),
 ]
 ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
@@ -102,10 +104,8 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from dataclasses import fields
     from inspect import signature
 
-    flags = {
-        field.name
-        for flags in (MachineFlags, MappingFlags, RunFlags, EngineFlags, NoiseFlags)
-        for field in fields(flags)
-    }
-    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
+    groups = (MachineFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags)
+    flags = {field.name for flags in groups for field in fields(flags)}
+    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "practice"}
+    keywords |= set(api.PracticeFlags.__annotations__)
     assert {"changes" if name == "set" else name for name in flags} == keywords

@@ -5,11 +5,10 @@ Seconds are the processor's, both sides run in turn, and the best of each counts
 
 import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import simpy
-from engines.programs import step, task
+from engines.programs import Links, step, task
 from engines.worlds import published
 
 from podsim.engines.des import pod as des
@@ -88,7 +87,7 @@ def test_an_all_reduce_among_a_thousand_takes_less_than_30_000_timeouts():
     """Two rings, 2,046 steps of 2,048 flows, each step sent for itself."""
     first = task(1e-6, *(Flow((link,), 65536.0) for link in range(2048)))
     program = step([first, *(replace(first, needs=(number,)) for number in range(2045))])
-    fabric = SimpleNamespace(capacities=[1e9] * 2048)
+    fabric = Links([1e9] * 2048)
     engine_s, timeouts_s = best_of_turns(
         lambda: timed(lambda: des.run(program, fabric))[0], lambda: timed(bare(16, 30_000 // 16).run)[0]
     )

@@ -70,7 +70,8 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
     words = (
         "predict bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --set b=2 --preset p --replicas 8 "
         "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --samples 2.5e6 --division open "
-        "--sdk 2.3 --engine analytic --fidelity full --seed 7 --steps 9 --noise-scale 2 -q"
+        "--sdk 2.3 --engine analytic --fidelity full --seed 7 --schedule 1f1b --prefetch 3 --overlap --io-tiles 32 "
+        "--steps 9 --noise-scale 2 -q"
     )
     assert run(capsys, *words.split())[0] == 0
     assert api.asked.pop("on_progress") is None
@@ -78,21 +79,17 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
         "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1", "b=2"),
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
-        "fidelity": "full", "seed": 7, "steps": 9, "noise_scale": 2.0,
+        "fidelity": "full", "seed": 7, "schedule": "1f1b", "prefetch": 3, "overlap": True, "io_tiles": 32,
+        "steps": 9, "noise_scale": 2.0,
     }  # fmt: skip
 
 
 def test_flags_left_out_leave_the_choice_to_the_api(api: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "predict", "bert", "-q")
-    given = {name: value for name, value in api.asked.items() if value not in (None, ())}
+    given = {name: value for name, value in api.asked.items() if value not in (None, ()) and value is not False}
     assert given == {
-        "workload": "bert",
-        "division": "closed",
-        "engine": "des",
-        "fidelity": "folded",
-        "seed": 0,
-        "steps": 0,
-    }
+        "workload": "bert", "division": "closed", "engine": "des", "fidelity": "folded", "seed": 0, "steps": 0,
+    }  # fmt: skip
 
 
 def test_an_input_error_exits_2_with_its_hint(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,6 +56,17 @@ FILES = {
 QUESTIONS = [
     # the command line, the code of the error, words it must say
     ("predict brt --pod 16", "unknown-workload", ['did you mean "bert"?']),
+    ("predict bert --pod 16 --schedule gpipe", "bad-value", ["--schedule", '"1f1b"']),
+    ("predict bert --pod 16 --prefetch -1", "bad-value", ["--prefetch", "at least 0"]),
+    ("predict bert --pod 16 --prefetch 1.5", "bad-value", ["--prefetch", "whole"]),
+    ("predict bert --pod 16 --io-tiles 1472", "bad-mapping", ["--io-tiles", "1,472 tiles"]),
+    ("trace bert --pod 16 --overlap --io-tiles 0", "bad-mapping", ["--overlap", "beside compute"]),
+    ("explain bert --ops --pod 16 --overlap --set chip.tiles=60", "bad-mapping", ["below the 60 tiles", "not 64"]),
+    (
+        "predict bert --pod 16 --preset mlperf-v1.1-closed --schedule 1f1b --replicas 2",
+        "conflicting-flags",
+        ["--replicas"],
+    ),
     ("predict bert --pod 100", "bad-pod", ["not a power of two", "pod64 and pod128"]),
     ("predict bert --pod 131072", "bad-pod", ["65,536"]),
     ("predict bert --topology pod65", "bad-pod", ["pod64"]),

@@ -1,6 +1,7 @@
 """`podsim op`: one operator on the tiles of a chip."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ from podsim.engines.des import chip as chip_engine
 from podsim.errors import Infeasible, InputError
 from podsim.files import cache
 from podsim.model.chip import Chip
+from podsim.model.tile_plan import TilePlan
+from podsim.model.workload import Matmul
 from podsim.predicting import operators
 from podsim.report import json_text
 from podsim.report.terminal import Look, render
 from podsim.report.views import op as view
+from podsim.tiles import product
 from podsim.tiles.supersteps import total
 
 FFN = "matmul --m 1024 --k 1024 --n 4096"
@@ -36,6 +40,14 @@ EVERY = (
     "elementwise --elements 1000000 --operation gelu --operation dropout",
     "reduce --elements 1000000 --outputs 1000",
     "copy --elements 1000000",
+    "attention --groups 32 --queries 512 --keys 512 --width 64",
+    "attention --groups 32 --queries 512 --keys 512 --width 64 --method fused",
+    "loss --rows 512 --columns 30912",
+    "loss --rows 512 --columns 30912 --pass backward",
+    "pool --outputs 100352 --window 9",
+    "update --parameters 1000000 --tensors 8 --optimizer lamb",
+    "matmul --m 1024 --k 1024 --n 4096 --fidelity full",
+    "matmul --m 1024 --k 1024 --n 4096 --io-tiles 32 --stream 10MB --stream-rate 20GB/s",
 )
 
 
@@ -261,9 +273,18 @@ def test_all_faults_come_at_once() -> None:
 
 def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = operators.asked("matmul", {"groups": 2**31 - 1, "m": 2**31 - 1, "k": 2**31 - 1, "n": 2**31 - 1})
-    monkeypatch.setattr("podsim.tiles.product.plan", lambda *_, **__: pytest.fail("planned"))
-    with pytest.raises(Infeasible, match="operands and result take"):
+    real, planned = product.plan, []
+
+    def plan(shape: Matmul, *rest: Any, **named: Any) -> TilePlan:
+        planned.append(2 * (shape.inputs + shape.parameters + shape.outputs))
+        return real(shape, *rest, **named)
+
+    monkeypatch.setattr("podsim.tiles.product.plan", plan)
+    with pytest.raises(Infeasible, match="operands and result take") as no:
         operators.report(asked, gc200, "16.16", 0.6)
+    assert len(planned) <= 8, "smaller ones, to say what would fit"
+    assert max(planned) <= gc200.sram_bytes
+    assert "--groups" in no.value.hint
 
 
 def test_the_same_question_gives_the_same_bytes() -> None:
@@ -298,3 +319,31 @@ def test_a_cache_folder_in_any_state_changes_nothing(
         monkeypatch.setenv("PODSIM_CACHE", str(own_cache / "below" if state != "a file" else own_cache))
     cache._shelf.cache_clear()
     assert run(capsys, f"{FFN} --json") == expected
+
+
+@pytest.mark.parametrize(
+    ("operator", "sizes"),
+    [
+        ("matmul", {"m": 4097, "k": 4097, "n": 4097, "groups": 97}),
+        (
+            "conv",
+            {"batch": 64, "size": 64, "in_channels": 4096, "out_channels": 4096, "kernel": 32, "channel_groups": 64},
+        ),
+        ("gather", {"table": 30_000, "width": 10_000, "lookups": 2_000_000}),
+        ("softmax", {"rows": 2**31 - 1, "columns": 3}),
+    ],
+)
+def test_what_would_fit_is_found_in_few_tries(operator: str, sizes: dict[str, int], gc200: Chip) -> None:
+    asked, tries = operators.asked(operator, sizes), []
+    kind = operators.KINDS[operator]
+
+    def counted(*question: Any) -> Any:
+        tries.append(question)
+        return kind.plan(*question)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(operators.KINDS, operator, replace(kind, plan=counted))  # type: ignore[misc]
+        with pytest.raises(Infeasible) as no:
+            operators.report(asked, gc200, "16.16", 0.1)
+    assert "fits" in (no.value.hint or "")
+    assert len(tries) <= 8

@@ -10,10 +10,11 @@ import pytest
 
 from podsim import api
 from podsim.cli.app import main
+from podsim.errors import InputError
 from podsim.model.chip import Chip
 from podsim.model.program import Part
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.model.trace import Trace, TraceLevel
+from podsim.model.trace import LinkLoad, Trace, TraceLevel
 from podsim.model.workload import Pass
 from podsim.predicting import tracing
 from podsim.report import chrome_trace
@@ -33,38 +34,73 @@ def check_format(text: str) -> list[dict[str, Any]]:
     document = json.loads(text, parse_constant=pytest.fail)
     assert isinstance(document["traceEvents"], list)
     assert document["displayTimeUnit"] in {"ms", "ns"}
-    named: dict[str, set[tuple[int, int]]] = {"process_name": set(), "thread_name": set()}
-    spans: list[dict[str, Any]] = []
+    named: dict[str, dict[tuple[int, int], str]] = {"process_name": {}, "thread_name": {}}
+    order: set[tuple[str, int, int]] = set()
+    by_kind: dict[str, list[dict[str, Any]]] = {"X": [], "C": []}
     for event in document["traceEvents"]:
-        assert event["ph"] in {"M", "X"}
         assert type(event["pid"]) is type(event["tid"]) is int
         assert isinstance(event["name"], str)
         assert event["name"]
         assert isinstance(event["args"], dict)
-        if event["ph"] == "X":
-            spans.append(event)
-            assert event["ts"] >= 0
-            assert event["dur"] >= 0
+        assert event["ts"] >= 0
+        if event["ph"] != "M":
+            by_kind[event["ph"]].append(event)
             assert isinstance(event["cat"], str)
-        elif event["name"] in named:
+            continue
+        at = event["pid"], event["tid"]
+        if event["name"] in named:
             assert isinstance(event["args"]["name"], str)
-            named[event["name"]].add((event["pid"], event["tid"] if event["name"] == "thread_name" else 0))
+            assert at not in named[event["name"]]
+            named[event["name"]][at] = event["args"]["name"]
         else:
+            assert event["name"] in {"process_sort_index", "thread_sort_index"}
             assert isinstance(event["args"]["sort_index"], int)
-    assert {(span["pid"], 0) for span in spans} == named["process_name"]
-    assert {(span["pid"], span["tid"]) for span in spans} == named["thread_name"]
-    tracks = defaultdict(list)
-    for span in spans:
-        tracks[span["pid"], span["tid"]].append(span)
-    for on_track in tracks.values():
-        on_track.sort(key=lambda span: (span["ts"], span["ts"] + span["dur"]))
-        for before, after in pairwise(on_track):
-            assert before["ts"] + before["dur"] <= after["ts"] + 1e-6, (before, after)
+            assert (event["name"], *at) not in order
+            order.add((event["name"], *at))
+    spans, counters = by_kind["X"], by_kind["C"]
+    assert {(event["pid"], 0) for event in (*spans, *counters)} == set(named["process_name"])
+    assert {(span["pid"], span["tid"]) for span in spans} == set(named["thread_name"])
+    assert len(set(named["process_name"].values())) == len(named["process_name"])
+    tracks = [(pid, name) for (pid, _), name in named["thread_name"].items()]
+    assert len(set(tracks)) == len(tracks)
+    check_nesting(spans)
+    check_counters(counters)
     return spans
 
 
+def check_nesting(spans: list[dict[str, Any]]) -> None:
+    """Spans of a track lie in each other or apart, in the whole nanoseconds that Perfetto cuts times down to."""
+    tracks = defaultdict(list)
+    for span in spans:
+        assert span["dur"] >= 0
+        start = int(span["ts"] * 1000)
+        tracks[span["pid"], span["tid"]].append((start, -(start + int(span["dur"] * 1000))))
+    for on_track in tracks.values():
+        assert on_track == sorted(on_track)
+        open_until: list[int] = []
+        for start, negative_end in on_track:
+            while open_until and open_until[-1] <= start:
+                open_until.pop()
+            assert not open_until or -negative_end <= open_until[-1]
+            open_until.append(-negative_end)
+
+
+def check_counters(counters: list[dict[str, Any]]) -> None:
+    """Each counter has a value from the start, moves in time, never exceeds its link, and ends at nothing."""
+    links = defaultdict(list)
+    for event in counters:
+        assert all(type(value) is float for value in event["args"].values())
+        assert 0 <= event["args"]["share"] <= 1 + 1e-9
+        links[event["pid"], event["name"]].append(event)
+    for changes in links.values():
+        times = [int(event["ts"] * 1000) for event in changes]
+        assert times[0] == 0
+        assert all(before < after for before, after in pairwise(times))
+        assert changes[-1]["args"] == {"bytes_per_s": 0.0, "share": 0.0}
+
+
 @pytest.mark.parametrize("engine", ["des", "analytic"])
-@pytest.mark.parametrize("line", ["bert --pod 16", "resnet50 --pod 16", "bert --pod 128 --fidelity folded"])
+@pytest.mark.parametrize("line", ["bert --pod 16", "resnet50 --pod 64", "bert --pod 128 --fidelity folded"])
 def test_a_step_is_drawn_from_its_start_to_its_end(line: str, engine: str, tmp_path: Path) -> None:
     path = tmp_path / "step.json"
     assert main(["trace", *line.split(), "--engine", engine, "-o", str(path), "-q"]) == 0
@@ -72,7 +108,7 @@ def test_a_step_is_drawn_from_its_start_to_its_end(line: str, engine: str, tmp_p
     workload, _, pod = line.split()[:3]
     step_s = api.predict(workload, pod=int(pod), engine=engine).timeline.step_s  # type: ignore[arg-type]
     assert min(span["ts"] for span in spans) == 0
-    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(step_s * 1e6, rel=1e-9)
+    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(step_s * 1e6, abs=1e-3)
 
 
 def test_every_micro_batch_of_every_stage_is_there() -> None:
@@ -85,21 +121,135 @@ def test_every_micro_batch_of_every_stage_is_there() -> None:
             assert {span.group.split()[1] for span in named} == {str(stage.ipu)}
 
 
-def test_full_fidelity_shows_every_replica() -> None:
-    folded, full = (api.trace("bert", pod=16, fidelity=fidelity) for fidelity in ("folded", "full"))  # type: ignore[arg-type]
+@pytest.fixture(scope="module")
+def folded() -> Trace:
+    return api.trace("bert", pod=16)
+
+
+@pytest.fixture(scope="module")
+def full() -> Trace:
+    return api.trace("bert", pod=16, fidelity="full")
+
+
+def test_full_fidelity_shows_every_replica(folded: Trace, full: Trace) -> None:
     assert {span.group for span in folded.spans} < {span.group for span in full.spans}
-    assert len({span.group for span in full.spans}) == 16 + 1
+    assert len({span.group for span in full.spans if span.group.startswith("IPU")}) == 16
     assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
     assert (folded.shown, full.shown) == ("one of 4 equal replicas", "all 4 replicas")
 
 
-def test_a_step_beyond_every_viewer_is_refused(
+def test_links_of_a_folded_step_carry_what_they_carry_in_full(folded: Trace, full: Trace) -> None:
+    def carried(trace: Trace, link: LinkLoad) -> tuple[float, float, float]:
+        drawn = sum(rate * (after - at) for (at, rate), (after, _) in pairwise(link.changes))
+        return link.moved_bytes, link.busy_s, drawn
+
+    of_ipus = {link.name: carried(full, link) for link in full.links if link.kind == "ipu-link"}
+    assert {link.name for link in folded.links if link.kind == "ipu-link"} == set(of_ipus)
+    for link in folded.links:
+        moved_bytes, _, drawn = carried(folded, link)
+        assert drawn == pytest.approx(moved_bytes, rel=1e-6)
+        if link.name in of_ipus:
+            assert carried(folded, link) == pytest.approx(of_ipus[link.name], rel=1e-6)
+
+
+def test_machine_collectives_and_hosts_have_tracks_of_their_own(folded: Trace) -> None:
+    tracks = {(span.group, span.track) for span in folded.spans}
+    assert {("machine", "steps"), ("machine", "transfers"), ("hosts", "input"), ("hosts", "streaming memory")} < tracks
+    gather = [span for span in folded.spans if span.details.get("phase") == "all-gather"]
+    assert {span.group for span in gather} == {"collectives"}
+    moving = [span for span in gather if span.details["steps"]]
+    assert moving
+    assert all(span.details["algorithm"] and span.details["bytes"] for span in moving)
+    assert {use.group for use in folded.busy} == {span.group for span in folded.spans}
+
+
+def test_of_too_many_spans_those_in_the_middle_are_left_out(folded: Trace) -> None:
+    few = api.trace("bert", pod=16, most_spans=300)
+    assert len(few.spans) == 300
+    assert check_format(chrome_trace.text(few))
+    assert sum(len(link.changes) for link in few.links) <= 300
+    assert (few.length_s, few.busy) == (folded.length_s, folded.busy)
+    (gap,) = (span for span in few.spans if span.track == "left out")
+    assert gap.details["spans"] == len(folded.spans) - 299
+    assert any("left out" in note for note in few.notes)
+    assert max(span.end_s for span in few.spans) == max(span.end_s for span in folded.spans)
+
+
+def test_a_pipeline_without_barriers_is_cut_too() -> None:
+    few = api.trace("bert", pod=16, schedule="1f1b", most_spans=300)
+    assert len(few.spans) == 300
+    assert check_format(chrome_trace.text(few))
+
+
+def test_steps_follow_each_other(folded: Trace) -> None:
+    two = api.trace("resnet50", pod=4, steps=2)
+    steps = [span for span in two.spans if span.name.startswith("step ")]
+    assert [span.start_s for span in steps] == [0.0, two.step_s]
+    assert two.length_s == pytest.approx(2 * two.step_s)
+    assert check_format(chrome_trace.text(two))
+
+
+def test_steps_with_noise_share_their_luck_with_a_prediction() -> None:
+    from podsim.predicting import noise
+
+    few, more, loud = (
+        api.trace("resnet50", pod=16, steps=steps, noise_scale=scale, seed=3)
+        for steps, scale in ((2, 1.0), (4, 1.0), (4, 3.0))
+    )
+    predicted = api.predict("resnet50", pod=16, steps=noise.DRAWN, seed=3).noise
+    assert predicted is not None
+
+    def lengths(trace: Trace) -> list[float]:
+        return [span.end_s - span.start_s for span in trace.spans if span.name.startswith("step ")]
+
+    assert lengths(more)[:2] == pytest.approx(lengths(few))
+    assert len({round(length, 9) for length in lengths(more)}) == 4
+    offset = few.step_s - predicted.in_fit_s
+    added, thrice = ([length - offset for length in lengths(one)] for one in (more, loud))
+    assert thrice == pytest.approx([3 * each for each in added], rel=1e-6)
+    assert check_format(chrome_trace.text(more))
+
+
+def test_a_step_beyond_every_engine_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tracing, "MOST_SPANS", 100)
-    code, out, err = run(capsys, "trace", "bert", "--pod", "16")
+    monkeypatch.setattr(tracing, "MOST_TASKS", 150)
+    code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--most-spans", "120")
     assert (code, out) == (2, "")
     assert err.startswith("error: too-large-to-draw\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "all-reduce --topology ring-16",
+        "all-reduce --topology ring-16 --fidelity full --algorithm ring",
+        "all-to-all --topology ring-with-half-speed-link",
+        "all-reduce --pod 64",
+        "all-reduce --topology ring-1024 --algorithm ring --most-spans 5000",
+    ],
+)
+def test_a_collective_is_drawn_with_its_links(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "collective.json"
+    code, out, err = run(capsys, "collective", *line.split(), "--bytes", "1 MiB", "-o", str(path), "--json")
+    assert (code, err) == (0, "")
+    text = path.read_text(encoding="utf-8")
+    spans = check_format(text)
+    steps = [span for span in spans if "steps" in span["args"]]
+    found = json.loads(out)
+    assert sum(span["args"]["steps"] for span in steps) >= sum(leg["steps"] for leg in found["phases"])
+    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(found["time_s"] * 1e6, abs=2e-3)
+    loads = [event["args"]["share"] for event in json.loads(text)["traceEvents"] if event["ph"] == "C"]
+    assert max(loads) == pytest.approx(1)
+
+
+def test_a_collective_that_cannot_be_written_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["collective", "all-reduce", "--topology", "ring-16", "--bytes", "1 MiB", "-o"]
+    code, out, err = run(capsys, *line, str(tmp_path))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: cannot-write\n")
+    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}.*"))
 
 
 def test_the_same_question_gives_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,6 +267,7 @@ def test_the_screen_says_who_is_busy_and_where_the_file_went(
     assert (code, err) == (0, "")
     assert "one of 4 equal replicas" in out
     assert "IPU 0 (stages 0, 4)" in out
+    assert "most loaded links" in out
     assert "ui.perfetto.dev" in out
     assert path.exists()
 
@@ -134,6 +285,13 @@ def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> No
         ("trace brt --pod 16", "unknown-workload", 'did you mean "bert"?'),
         ("trace bert", "no-machine", "give one of --pod and --topology"),
         ("trace bert --pod 16 --stage 2", "conflicting-flags", "--stage goes with --level tile"),
+        ("trace bert --pod 16 --level tile --steps 2", "conflicting-flags", "without noise"),
+        ("trace bert --pod 16 --steps 101", "bad-value", "at most 100, not 101"),
+        ("trace bert --pod 16 --steps 0", "bad-value", "must be at least 1"),
+        ("trace bert --pod 16 --most-spans 9", "bad-value", "at least 101"),
+        ("trace bert --pod 16 --noise-scale 2000", "bad-value", "noise scale"),
+        ("trace bert --pod 16 --set noise.ipu.jitter=0.1", "bad-change", "changes nothing here"),
+        ("collective all-reduce --pod 16 --bytes 1kB -o --json", "bad-value", "--out wants a file, not --json"),
         ("trace bert --pod 16 --level tiles", "bad-value", 'invalid value "tiles" for --level'),
         ("trace bert --pod 16 --stage -1 --level tile", "bad-value", "must be at least 0, not -1"),
         ("trace bert --pod 4 -o --json", "bad-value", "--out wants a file, not --json"),
@@ -219,3 +377,27 @@ def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) 
     code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--level", "tile", "--stage", "9")
     assert (code, out) == (2, "")
     assert "stages 0 to 4" in err
+
+
+def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
+    """The same length as with equal tiles folded, and a track a tile; a stage of too many spans is refused."""
+    folded, full = (
+        api.trace("bert", pod=16, level="tile", stage=0, fidelity=fidelity) for fidelity in ("folded", "full")
+    )
+    assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
+    tracks = {span.track for span in full.spans if span.part}
+    assert tracks == {f"tile {tile}" for tile in range(gc200.tiles)}
+    with pytest.raises(InputError, match="tile by tile") as caught:
+        api.trace("bert", pod=16, level="tile", fidelity="full")
+    assert caught.value.code == "too-large-to-draw"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.html", "trace.v2.CSV"])
+def test_a_trace_under_the_name_of_another_format_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "bert", "--pod", "16", "-o", str(tmp_path / name)]) == 2
+    err = capsys.readouterr().err
+    assert "a trace is JSON" in err
+    assert "json" in err.split("hint:")[1]
+    assert not (tmp_path / name).exists()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 from hypothesis import strategies as st
 
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
@@ -11,6 +9,13 @@ from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
 SECONDS = st.sampled_from([0.0, 1.0]) | st.floats(0.0, 10.0)
 VOLUMES = st.sampled_from([0.0, 10.0]) | st.floats(1.0, 100.0)
 CAPACITIES = st.sampled_from([10.0]) | st.floats(1.0, 20.0)
+
+
+class Links:
+    """Links of these capacities, and nothing else of a machine."""
+
+    def __init__(self, capacities):
+        self.capacities = capacities
 
 
 def task(fixed_s=0.0, *flows, needs=(), repeat=1):
@@ -41,7 +46,7 @@ def step(*blocks):
 
 def run(engine, tasks, capacities, **options):
     """The timeline of one block of tasks on links of these capacities."""
-    return engine.run(step(tasks), SimpleNamespace(capacities=capacities), **options)
+    return engine.run(step(tasks), Links(capacities), **options)
 
 
 def ends(timeline):

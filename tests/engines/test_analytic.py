@@ -1,13 +1,12 @@
 """The fast bound on programs made by hand."""
 
-from types import SimpleNamespace
-
 import pytest
+from engines.programs import Links
 
 from podsim.engines import analytic
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
 
-ONE_LINK = SimpleNamespace(capacities=[10.0])
+ONE_LINK = Links([10.0])
 
 
 def compute(seconds, *needs, where=0):

@@ -1,9 +1,7 @@
 """What the event engine keeps of each link: bytes, busy seconds and load over time, on any program."""
 
-from types import SimpleNamespace
-
 import pytest
-from engines.programs import programs, run, task
+from engines.programs import Links, programs, run, task
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +39,7 @@ def test_two_groups_on_one_link_by_hand():
 def test_equal_blocks_count_as_often_as_they_repeat_and_are_drawn_once():
     block = Block("b", (task(1.0, Flow((0,), 10.0)),), repeat=3, pipeline=True)
     program = StepProgram(blocks=(block, block), ipus=1, micro_batches=1, steady=((Part.COMPUTE, 0.0),))
-    timeline = des.run(program, SimpleNamespace(capacities=[10.0]), record=Record.LOADS)
+    timeline = des.run(program, Links([10.0]), record=Record.LOADS)
     assert timeline.links == (LinkUse(0, 60.0, 6.0, ((1.0, 2.0, 10.0), (7.0, 8.0, 10.0))),)
 
 

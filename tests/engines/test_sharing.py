@@ -1,10 +1,9 @@
 """Bundles, areas and what is remembered of them, against flows solved one by one at every change."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
-from engines.programs import ends, programs, run, step, task
+from engines.programs import Links, ends, programs, run, step, task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +88,7 @@ def test_forgetting_changes_nothing(program, kept):
 @settings(max_examples=30)
 def test_a_second_block_of_the_same_tasks_runs_as_the_first(program):
     tasks, capacities = program
-    twice = des.run(step(tasks, tasks), SimpleNamespace(capacities=capacities))
+    twice = des.run(step(tasks, tasks), Links(capacities))
     once = run(des, tasks, capacities)
     assert twice.step_s == 2 * once.step_s
     assert twice.events == 2 * once.events

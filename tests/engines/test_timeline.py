@@ -179,3 +179,35 @@ def test_recomputing_takes_one_more_forward(engine):
     )
     again, once = (ENGINES[engine](item.program(), item.fabric).breakdown_s[Part.COMPUTE] for item in (chosen, kept))
     assert 1.2 < again / once < 1.34
+
+
+@pytest.mark.parametrize(
+    ("workload", "topology"),
+    [("bert", "pod16"), ("bert", "pod64"), ("bert", "pod128"), ("resnet50", "pod16"), ("resnet50", "pod64")],
+)
+@ON_BOTH
+def test_nothing_folded_as_submitted_is_the_same_step(workload, topology, engine):
+    """Every micro-batch of every replica of every rack, over its own links."""
+    chosen = published(workload, topology)
+    mapping = chosen.mapping
+    program = chosen.program(folded=False)
+    whole = ENGINES[engine](program, chosen.fabric)
+    folded = ENGINES[engine](chosen.program(), chosen.fabric)
+    assert whole.step_s == pytest.approx(folded.step_s, rel=CLOSE)
+    assert whole.breakdown_s == pytest.approx(folded.breakdown_s, rel=CLOSE, abs=CLOSE * folded.step_s)
+    computed = [span for span in whole.spans if span.name.startswith(("forward", "backward"))]
+    assert len(computed) == 2 * len(mapping.stages) * mapping.accumulation * mapping.replicas
+    assert {span.where for span in computed} == set(range(mapping.ipus))
+    crossed = {
+        chosen.fabric.link(link).source
+        for block in program.blocks
+        for task in block.tasks
+        if task.name in ("boundary", "host input")
+        for flow in task.flows
+        for link in flow.route
+    }
+    machines = {f"gateway{number}" for number in range(mapping.ipus // chosen.machine.topology.ipus_per_machine)}
+    fed = mapping.ipus // max(4, mapping.ipus_per_replica)
+    assert len(crossed & machines) == fed
+    if mapping.ipus_per_replica > 1:
+        assert {f"ipu{number}" for number in range(mapping.ipus)} <= crossed

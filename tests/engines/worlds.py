@@ -83,7 +83,7 @@ def chip(**changes: object) -> Chip:
         worker_threads=1,
         clock_hz=1e9,
         amp=Amp(flop_per_cycle=dict.fromkeys(Precision, 100.0)),
-        sram=Sram(bytes_per_tile=1e9, load_bytes_per_cycle=8.0, store_bytes_per_cycle=2.0),
+        sram=Sram(bytes_per_tile=1e9, load_bytes_per_cycle=16.0, store_bytes_per_cycle=8.0),
         exchange=Exchange(
             send_bytes_per_cycle=1.0,
             receive_bytes_per_cycle=1.0,

@@ -165,3 +165,46 @@ def test_the_file_is_laid_out_for_people():
 def test_a_number_that_no_file_may_hold_is_not_written():
     with pytest.raises(ValueError, match="nan is no number"):
         parameters_text(replace(EXAMPLE, step_error=float("nan")))
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "trace.json"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomic(pipe, "spans")
+        assert os.read(reader, 100) == b"spans"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    real, link = tmp_path / "elsewhere" / "real.json", tmp_path / "link.json"
+    real.write_text("before")
+    link.symlink_to(real)
+    write_atomic(link, "after")
+    assert link.is_symlink()
+    assert not real.is_symlink()
+    assert real.read_text() == "after"
+
+
+def test_a_link_to_nothing_yet_makes_the_file_it_names(tmp_path):
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "new.json")
+    write_atomic(link, "after")
+    assert link.is_symlink()
+    assert (tmp_path / "new.json").read_text() == "after"
+
+
+@pytest.mark.parametrize("kind", ["loop", "folder"])
+def test_a_loop_of_links_and_a_folder_are_one_message(tmp_path, kind):
+    path = tmp_path / kind
+    if kind == "loop":
+        path.symlink_to(path)
+    else:
+        path.mkdir()
+    with pytest.raises(InputError, match=f"cannot write .*{kind}") as caught:
+        write_atomic(path, "text")
+    assert caught.value.code == "cannot-write"

@@ -93,6 +93,13 @@ def test_one_slow_link_tells_flows_by_their_distance_from_it():
     assert sorted(found.members) == [(0, 7), (1, 6), (2, 5), (3, 4)]
 
 
+def test_links_that_look_alike_but_for_how_many_cross_them_tell_flows_apart():
+    """Three flows through a hub go on over two equal links, one and two of them; a fourth goes elsewhere."""
+    flows = [((9,), 1, ""), ((0, 1), 1, ""), ((0, 2), 1, ""), ((0, 2), 1, "")]
+    found = classes(flows, [1.0, 2.0, 2.0, *[3.0] * 7])
+    assert sorted(found.members) == [(0,), (1,), (2, 3)]
+
+
 def test_kinds_and_counts_are_never_mixed():
     assert len(classes(shift(8, 1, volumes=(1.0, 2.0)), [1.0] * 8).members) == 2
     assert len(classes([((0,), 1, "a"), ((1,), 2, "a")], [1.0, 1.0]).members) == 2

@@ -6,8 +6,10 @@ import pytest
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
-from podsim.model.training import StatePlace
-from podsim.planning.practice import Planner, nearest, options, published
+from podsim.model.training import Schedule, StatePlace
+from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf, nearest, options, published, what_if
+from podsim.tiles import memory
+from podsim.tiles.memory import in_flight
 
 BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
 
@@ -57,9 +59,58 @@ def test_the_first_option_that_fits_is_taken():
     """State that does not fit the SRAM goes to streaming memory before anything else gives."""
     planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
     mapping, held = planner.first_that_fits(replicas=2, ipus_per_replica=2, micro_batch=1, accumulation=8)
-    alone, _ = planner.first_that_fits(replicas=1, ipus_per_replica=16, micro_batch=1, accumulation=8)
+    wide = Planner(BERT, catalog.topology("pod64").value, "2.3")
+    alone, _ = wide.first_that_fits(replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
     assert alone.state is StatePlace.ON_CHIP
     assert not held.fits or mapping.state is StatePlace.STREAMING
+
+
+def test_without_a_question_practice_is_as_published():
+    practice = published(BERT, "gc200", "2.3", 8, 8)
+    assert AS_PRACTISED.of(practice) == practice
+    assert list(AS_PRACTISED.said(practice)) == list(AS_PRACTISED.faults(1472)) == []
+
+
+@pytest.mark.parametrize("schedule", Schedule)
+def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
+    """The stash of stage 1 of 9: 15 micro-batches grouped, 8 with 1F1B, 1 sequential; and it is said."""
+    asked = WhatIf(schedule=schedule)
+    planner = Planner(BERT, catalog.topology("pod64").value, "2.3", asked)
+    mapping, held = planner.first_that_fits(replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
+    assert mapping.schedule is schedule
+    assert in_flight(mapping, mapping.stages[1]) == {"grouped": 15, "1f1b": 8, "sequential": 1}[schedule]
+    sequential = replace(mapping, practice=replace(mapping.practice, schedule=Schedule.SEQUENTIAL))
+    alone = memory.fit(BERT, sequential, planner.topology)
+    stash, least = (fitted.ipus[1].by_category["stash"] for fitted in (held, alone))
+    assert stash == in_flight(mapping, mapping.stages[1]) * least
+    assert list(asked.said(mapping.practice)) == [f"what if: schedule {schedule}, as asked"]
+
+
+def test_tiles_set_aside_hold_nothing():
+    """64 of 1,472 tiles: as much less room, and code takes its share of what is left."""
+    planner = Planner(BERT, catalog.topology("pod64").value, "2.3", WhatIf(overlap=True))
+    whole = Planner(BERT, catalog.topology("pod64").value, "2.3")
+    asked = {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 96}
+    (mapping, less), (_, more) = planner.first_that_fits(**asked), whole.first_that_fits(**asked)
+    assert (mapping.practice.io_tiles, mapping.practice.overlaps_reduction) == (64, True)
+    assert less.capacity_bytes == pytest.approx(more.capacity_bytes * (1472 - 64) / 1472)
+    assert less.fraction > more.fraction
+
+
+def test_tiles_that_are_asked_for_are_the_ones_set_aside():
+    practice = published(BERT, "gc200", "2.3", 8, 8)
+    assert WhatIf(overlap=True, io_tiles=32).of(practice).io_tiles == 32
+    assert WhatIf(io_tiles=32).of(practice).overlaps_reduction is False
+    assert WhatIf(overlap=True).of(replace(practice, io_tiles=128)).io_tiles == 128
+    assert WhatIf(prefetch=0).of(practice).prefetch == 0
+
+
+@pytest.mark.parametrize(
+    "asked", [WhatIf(prefetch=-1), WhatIf(io_tiles=1472), WhatIf(io_tiles=-1), WhatIf(overlap=True, io_tiles=0)]
+)
+def test_what_no_chip_can_do_is_refused(asked):
+    (fault,) = asked.faults(1472)
+    assert fault.startswith("--")
 
 
 def test_a_practice_that_needs_more_ipus_than_given_is_refused():
@@ -78,3 +129,17 @@ def test_every_even_split_holds_every_unit_once(workload, size):
     stages = planner.mapping(practice, replicas=1, ipus_per_replica=size, micro_batch=1, accumulation=1).stages
     assert [unit for stage in stages for unit in stage.units] == list(workload.units)
     assert {stage.ipu for stage in stages} == set(range(size))
+
+
+def test_a_practice_that_leaves_no_tile_to_compute_on_is_refused():
+    planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
+    practice = replace(published(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
+    with pytest.raises(InputError, match="sets 1,472 tiles aside, the chip has 1,472"):
+        planner.mapping(practice, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
+
+
+def test_an_unknown_schedule_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match='schedule is "gpipe"') as caught:
+        what_if(schedule="gpipe")
+    assert caught.value.code == "bad-value"
+    assert what_if(schedule="1f1b", prefetch=2) == WhatIf(schedule=Schedule.ONE_F_ONE_B, prefetch=2)

@@ -82,6 +82,8 @@ def memory() -> MemoryFit:
                 ipu=ipu,
                 stages=(0, 8) if ipu == 0 else (ipu,),
                 by_category={"weights": 300e6, "activations": 270e6 + ipu * 10e6},
+                tiles=1_408,
+                largest="layer0.ffn.down weight-gradient",
             )
             for ipu in range(8)
         ),

@@ -150,7 +150,10 @@ def test_lists_name_all_there_is() -> None:
     assert {"gc200", "gc2", "bow"} <= set(flat(listing.chips(chips())).split())
     assert {"bert", "resnet50"} <= set(flat(listing.workloads(workloads())).split())
     machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
-    assert {"m2000", "pod256-switched", "bow-pod256"} <= set(flat(listing.topologies(machines)).split())
+    fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
+    listed = set(flat(listing.topologies(machines, fabrics)).split())
+    assert {"m2000", "pod256-switched", "bow-pod256", "ring", "torus-3d", "4×4×4"} <= listed
+    assert "fabrics" not in flat(listing.topologies(machines, {})).split()
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])

@@ -155,6 +155,38 @@ def test_forward_only(run, stages, count):
     assert timeline.breakdown_s[Part.WEIGHT_UPDATE] == timeline.breakdown_s[Part.ALL_REDUCE] == 0
 
 
+@ENGINES
+@SIZES
+@pytest.mark.parametrize("folded", [True, False])
+def test_forward_only_without_barriers(run, stages, count, folded):
+    """1F1B without B: the last stage starts after S - 1 forwards and is never idle, so N + S - 1 of t_f."""
+    setup = equal(Schedule.ONE_F_ONE_B, stages, 1)
+    forward_s, _ = setup.work_s()[0]
+    timeline = run(setup.evaluation(rows=count, folded=folded), setup.fabric)
+    assert timeline.step_s == pytest.approx((count + stages - 1) * forward_s, rel=CLOSE)
+    assert timeline.breakdown_s[Part.BUBBLE] == pytest.approx((stages - 1) * forward_s, rel=CLOSE)
+
+
+@ENGINES
+@SIZES
+@pytest.mark.parametrize("folded", [True, False])
+def test_forward_only_one_after_the_other(run, stages, count, folded):
+    """N S of t_f."""
+    setup = equal(Schedule.SEQUENTIAL, stages, 1)
+    forward_s, _ = setup.work_s()[0]
+    timeline = run(setup.evaluation(rows=count, folded=folded), setup.fabric)
+    assert timeline.step_s == pytest.approx(count * stages * forward_s, rel=CLOSE)
+
+
+@ENGINES
+@pytest.mark.parametrize("schedule", Schedule)
+def test_an_evaluation_of_bert_is_the_same_folded_and_whole(run, schedule):
+    setup = published("bert", "pod64", schedule=schedule)
+    folded, whole = (run(setup.evaluation(500, folded=each), setup.fabric) for each in (True, False))
+    assert whole.step_s == pytest.approx(folded.step_s, rel=1e-9)
+    assert whole.breakdown_s == pytest.approx(folded.breakdown_s, rel=1e-9, abs=1e-9 * whole.step_s)
+
+
 def test_rows_of_an_evaluation_are_shared_by_replicas_and_rounded_up():
     """10,000 / 2.04 rows over 8 replicas with 2 rows a micro-batch: 4,902 / 16 are 307 micro-batches."""
     setup = published("bert", "pod64")

@@ -39,6 +39,55 @@ def test_a_softmax_of_any_size_stays_on_the_chip(rows, columns, backward):
     assert held >= 2 * 2 * rows * columns
 
 
+def grown(rows: int, columns: int, more_rows: int, more_columns: int) -> list[tuple[int, int]]:
+    return [(rows, columns), (rows + more_rows, columns), (rows, columns + more_columns)]
+
+
+@pytest.mark.parametrize("planned", [composite.softmax, composite.loss])
+@pytest.mark.parametrize("backward", [False, True])
+@given(sizes=st.builds(grown, *[st.integers(1, 4000)] * 2, *[st.integers(0, 4000)] * 2))
+def test_more_rows_or_longer_ones_are_never_faster(planned, backward, sizes):
+    chip = catalog.chip("gc200").value
+    least, rows, columns = (
+        total(planned(*size, FP16, chip, backward=backward).supersteps, chip).total for size in sizes
+    )
+    assert least <= min(rows, columns) * (1 + 1e-9)
+
+
+def test_rows_are_cut_only_where_that_pays(gc200: Chip):
+    whole, cut = (composite.softmax(497, columns, FP16, gc200) for columns in (55, 5500))
+    assert (whole.splits["parts"], whole.tiles_used) == (1, 497)
+    assert cut.splits["parts"] == 2
+    for plan in (whole, cut):
+        assert [lost.splits["parts"] for lost in plan.alternatives] == [3 - plan.splits["parts"]]
+        assert plan.alternatives[0].cycles > total(plan.supersteps, gc200).total
+
+
+def test_whole_rows_that_no_tile_can_hold_lose(gc200: Chip):
+    plan = composite.softmax(1, 200_000, FP16, gc200, backward=True)
+    longest = composite.softmax(1, 10**6, FP16, gc200, backward=True)
+    assert sum(plan.sram_bytes_per_tile.values()) <= gc200.sram.bytes_per_tile
+    assert longest.splits["parts"] > 4
+
+
+@pytest.mark.parametrize("kind", ["layer", "batch", "group"])
+@pytest.mark.parametrize("backward", [False, True])
+@given(sizes=st.builds(grown, *[st.integers(1, 4000)] * 2, *[st.integers(0, 4000)] * 2))
+def test_larger_norms_are_not_faster_but_by_the_rounding_of_their_sums(kind, backward, sizes):
+    """One sum a tile needs a superstep more than two of them, which its threads share: 700 cycles or 410 (Eq. 39)."""
+    chip = catalog.chip("gc200").value
+    least, rows, columns = (
+        total(composite.norm(kind, *size, FP16, chip, backward=backward).supersteps, chip).total for size in sizes
+    )
+    assert least <= 1.15 * min(rows, columns)
+
+
+@pytest.mark.parametrize(("kind", "rows", "channels"), [("layer", 7439, 1), ("batch", 1, 6719)])
+def test_sums_that_lie_on_one_tile_cross_none(kind, rows, channels, gc200: Chip):
+    """Seen: a last tile that is not full made every sum one of two tiles'."""
+    assert not any(step.exchanges for step in composite.norm(kind, rows, channels, FP16, gc200).supersteps)
+
+
 @pytest.mark.parametrize("kind", ["layer", "batch", "group"])
 def test_backward_of_a_norm_costs_more_and_both_grow_with_the_rows(kind, gc200: Chip):
     def cycles(rows: int, backward: bool) -> float:

@@ -1,17 +1,20 @@
 """Plans of convolutions: measured layers on GC2, gradients, and what every plan must hold."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.model.chip import Precision
+from podsim.model.chip import Library, Precision
 from podsim.model.workload import Conv, Matmul, Pass
 from podsim.tiles import convolution, product, supersteps
 
 GC2 = catalog.chip("gc2").value
 GC200 = catalog.chip("gc200").value
+COUNTING = replace(GC2, library=Library(counts_copies=True))
 GRADIENTS = (Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 
 
@@ -23,8 +26,8 @@ def _measured(shape, tflop_per_s, chip=GC2):
     return shape.flop / (tflop_per_s * 1e12) * chip.clock_hz
 
 
-def _forward(shape, **keywords):
-    return convolution.plan(shape, Pass.FORWARD, Precision.FP16_32, GC2, relax=True, **keywords)
+def _forward(shape, chip=GC2):
+    return convolution.plan(shape, Pass.FORWARD, Precision.FP16_32, chip, relax=True)
 
 
 def _copied(plan):
@@ -67,10 +70,10 @@ def test_spatial_layers(shape, tflop_per_s):
 )
 def test_first_layers_pay_for_copies_of_single_elements(batch, shape, tflop_per_s):
     shape = shape.at(batch)
-    plan = _forward(shape, price_copies=False)
+    plan = _forward(shape)
     assert _copied(plan) == ["rearrange input", "rearrange weights"]
     assert _total(plan, GC2) == pytest.approx(_measured(shape, tflop_per_s), rel=0.35)
-    assert _total(_forward(shape), GC2) < _total(plan, GC2)
+    assert _total(_forward(shape, COUNTING), GC2) < _total(plan, GC2)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,7 @@ def test_first_layers_pay_for_copies_of_single_elements(batch, shape, tflop_per_
     ],
 )
 def test_grouped_layers(shape, tflop_per_s):
-    plan = _forward(shape, price_copies=False)
+    plan = _forward(shape)
     assert _total(plan, GC2) == pytest.approx(_measured(shape, tflop_per_s), rel=0.25)
 
 
@@ -178,3 +181,16 @@ def test_a_share_of_memory_outside_its_range_is_refused():
     shape = Conv(size=8, in_channels=16, out_channels=16, kernel=3)
     with pytest.raises(InputError, match="above 0 and at most 1, not 2"):
         convolution.plan(shape, Pass.FORWARD, Precision.FP16_16, GC200, available_memory=2)
+
+
+def test_a_library_without_slic_fills_blocks_with_several_groups():
+    """Groups of 4 channels run on SLIC, or else with zeros and copies on the AMP: never faster."""
+    shape = Conv(batch=16, size=56, in_channels=128, out_channels=256, kernel=1, channel_groups=32)
+    newer, older = (
+        convolution.plan(shape, Pass.FORWARD, Precision.FP16_16, replace(GC200, library=Library(slic=slic)))
+        for slic in (True, False)
+    )
+    assert newer.method == "SLIC"
+    assert older.method == "AMP 1x1"
+    assert not any("SLIC" in rival.why for rival in older.alternatives)
+    assert supersteps.total(newer.supersteps, GC200).total < supersteps.total(older.supersteps, GC200).total

@@ -1,5 +1,6 @@
 """The seconds of an operator are the cycles of its plans, stretched, over the clock; at corners, in closed form."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -280,3 +281,23 @@ def test_parts_are_never_negative_and_add_up(rates, operator, run, rows):
 @FEW
 def test_recomputing_is_going_forward_again(rates, operator, rows):
     assert cost(operator, Pass.RECOMPUTE, rows, rates) == cost(operator, Pass.FORWARD, rows, rates)
+
+
+def with_sram(chip, bytes_per_s):
+    """The chip as --set chip.sram.bandwidth gives it."""
+    return replace(chip, sram=replace(chip.sram, bandwidth_bytes_per_s=bytes_per_s))
+
+
+@given(OPERATORS, st.sampled_from(RUNS), st.integers(1, 3))
+@FEW
+def test_slower_sram_is_never_faster(gc200, operator, run, rows):
+    chips = [with_sram(gc200, share * gc200.sram_bytes_per_s) for share in (0.2, 0.7, 1.0, 3.0)]
+    times = [cost(operator, run, rows, on(chip)).total_s for chip in chips]
+    assert all(late >= soon * (1 - 1e-9) for late, soon in itertools.pairwise(times))
+
+
+def test_products_wait_for_the_sram_too(gc200):
+    """A block streams 32 B of inputs and 32 of sums in four cycles: on half the bandwidth in eight."""
+    product = one(Matmul(m=4096, k=4096, n=4096))
+    full, half = (cost(product, Pass.FORWARD, 1, on(with_sram(gc200, share * 46.8e12))) for share in (1, 0.5))
+    assert 1.4 < half.compute_s / full.compute_s < 2

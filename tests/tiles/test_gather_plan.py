@@ -86,7 +86,7 @@ def test_look_ups_that_do_not_fit_at_once_follow_each_other(gc200: Chip):
 
 def test_what_fits_no_split_is_refused(gc200: Chip):
     with pytest.raises(Infeasible, match="temporary memory"):
-        gather.scatter_add(Gather(table=10**6, width=4096, lookups=10), FP32, gc200)
+        gather.scatter_add(Gather(table=10**4, width=4096, lookups=10), FP32, gc200, available_memory=0.1)
     with pytest.raises(Infeasible, match="has 638,976 B"):
         gather.plan(Gather(table=10**6, width=4096, lookups=10), FP32, gc200)
 
@@ -95,3 +95,41 @@ def test_what_fits_no_split_is_refused(gc200: Chip):
 def test_a_share_of_memory_is_above_0_and_at_most_1(share, gc200: Chip):
     with pytest.raises(InputError, match="share of the SRAM"):
         gather.scatter_add(Gather(table=8, width=8, lookups=8), FP16, gc200, available_memory=share)
+
+
+SIZES = st.integers(0, 24).flatmap(lambda bits: st.integers(2**bits // 2 + 1, 2**bits))
+
+
+@given(
+    SIZES, st.integers(1, 2048), st.integers(1, 5000), st.sampled_from([gather.plan, gather.scatter_add]), st.booleans()
+)
+def test_what_a_tile_holds_and_receives_fits_it(table, width, lookups, planned, rearranged):
+    shape = Gather(table=table, width=width, lookups=lookups)
+    try:
+        plan = planned(shape, FP16, BOW, rearranged=rearranged)
+    except Infeasible:
+        return
+    held = plan.sram_bytes_per_tile
+    assert sum(held.values()) <= BOW.sram.bytes_per_tile
+    on_all = BOW.tiles if rearranged else plan.tiles_used
+    assert held["operands"] * on_all >= 2 * table * width
+    for step in plan.supersteps:
+        assert sum(cohort.tiles for cohort in step.cohorts) <= BOW.tiles
+        for cohort in step.cohorts:
+            assert cohort.receive_bytes <= sum(held.values())
+
+
+def test_a_table_that_fills_tiles_is_spread_over_those_that_hold_it():
+    """16 MB for one look-up: two tiles would do the work, and hold 8 MB each."""
+    plan = gather.plan(Gather(table=10**6, width=8, lookups=1), FP16, BOW)
+    assert plan.tiles_used >= 16e6 / BOW.sram.bytes_per_tile
+    with pytest.raises(Infeasible, match=r"needs .* B on a tile"):
+        gather.plan(Gather(table=400_000_000, width=1, lookups=1), FP16, BOW)
+
+
+def test_what_goes_back_leaves_from_the_tiles_that_found_it():
+    """A few tiles that send all rows take longer than all that receive them: 64 rows of 8 B on one tile are 512 B."""
+    plan = gather.plan(Gather(table=2, width=4, lookups=64), FP16, BOW, available_memory=1.0)
+    back = plan.supersteps[-1]
+    assert back.name == "other order back"
+    assert back.cohorts[0].send_bytes * plan.tiles_used >= 64 * 4 * 2

@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.files import catalog
+from podsim.model.chip import Precision
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.tiles import memory
+from podsim.model.workload import Gather, Kind, Operator, Pass
+from podsim.tiles import gather, memory
+from podsim.tiles.plan import Planner, Target
 
 PRESETS = [
     (workload, preset.topology, preset.name)
@@ -132,7 +135,7 @@ def test_without_recomputation_every_output_backward_needs_is_kept(schedule):
         stages = [stage for stage in setup.mapping.stages if stage.ipu == ipu.ipu]
         kept = sum(memory.in_flight(setup.mapping, stage) * len(stage.units) for stage in stages)
         assert ipu.by_category["stash"] == kept * 2 * 2 * 64 * 64
-        assert ipu.by_category["working"] == 0
+        assert ipu.by_category["activations"] == 0
 
 
 def test_with_recomputation_a_stage_keeps_what_enters_and_its_checkpoints():
@@ -146,7 +149,7 @@ def test_with_recomputation_a_stage_keeps_what_enters_and_its_checkpoints():
                 entering = 64 * 64 if stage.index else 0  # what the first product reads
                 expected += memory.in_flight(setup.mapping, stage) * 2 * 2 * (inside + entering)
         assert ipu.by_category["stash"] == expected
-        assert ipu.by_category["working"] == 2 * 2 * 64 * 64  # one unit's product at a time
+        assert ipu.by_category["activations"] == 2 * 2 * 64 * 64  # one unit's product at a time
 
 
 def test_recomputation_trades_stash_for_time():
@@ -169,3 +172,64 @@ def test_a_larger_micro_batch_or_accumulation_never_needs_less(micro_batch, accu
     base = used(micro_batch, accumulation)
     for larger in (used(micro_batch + 1, accumulation), used(micro_batch, accumulation + 1)):
         assert all(more >= less for more, less in zip(larger, base, strict=True))
+
+
+def test_the_buffers_are_those_of_the_pass_that_needs_most(gc200):
+    """Of BERT's products it is the gradient of the weights: more than the forward pass of any operator."""
+    setup = published("bert", "pod64")
+    planner, rows = Planner(Target(gc200, setup.workload.precision)), setup.mapping.micro_batch
+    fullest = held(setup).fullest
+    stages = [stage for stage in setup.mapping.stages if stage.ipu == fullest.ipu]
+    operators = {
+        one.name: one for stage in stages for unit in stage.units for one in unit.active(setup.mapping.practice)
+    }
+    by_pass = {
+        run: max(planner.planned(one, run, rows).buffer_bytes_per_tile for one in operators.values())
+        for run in (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+    }
+    assert by_pass[Pass.WEIGHT_GRADIENT] > max(by_pass[Pass.FORWARD], by_pass[Pass.BACKWARD])
+    assert fullest.by_category["exchange_buffers"] == pytest.approx(gc200.tiles * by_pass[Pass.WEIGHT_GRADIENT])
+    name, run = fullest.largest.split()
+    planned = planner.planned(operators[name], Pass(run), rows)
+    assert planned.buffer_bytes_per_tile == by_pass[Pass.WEIGHT_GRADIENT]
+    assert planned.tiles == fullest.tiles < gc200.tiles
+
+
+def test_tiles_that_the_largest_plan_leaves_idle_hold_no_buffers(gc200):
+    fit = held(published("bert", "pod64"))
+    full = fit.fullest
+    said = memory.relief(fit, gc200)
+    idle = (full.used_bytes - full.by_category["exchange_buffers"]) / gc200.tiles / 1e3
+    assert f"{full.tiles:,} tiles" in said
+    assert f"the other {gc200.tiles - full.tiles:,} tiles {idle:.0f} kB" in said
+    assert full.largest in said
+
+
+def test_vertex_state_is_that_of_plans_that_differ_and_a_part_of_the_code():
+    """Two units of the same operators share their programs; one of another size has its own."""
+    same = [unit(f"u{number}") for number in range(3)]
+    other = [*same[:2], unit("u2", products=128)]
+    tiny = pod().chip
+    one, two = (
+        held(world(model(*units), pod(), ipus_per_replica=1, micro_batch=2, practice=PRACTICE)).fullest.by_category
+        for units in (same, other)
+    )
+    assert 0 < one["vertex_state"] < two["vertex_state"]
+    for categories in (one, two):
+        assert categories["vertex_state"] + categories["code"] == pytest.approx(0.1 * tiny.sram_bytes)
+        assert categories["vertex_state"] % (memory.VERTEX_BYTES * tiny.tiles) == 0
+
+
+def test_the_categories_are_all_there():
+    names = set(held(published("resnet50", "pod16")).fullest.by_category)
+    assert {"weights", "activations", "stash", "optimizer_state", "exchange_buffers", "code", "vertex_state"} <= names
+
+
+def test_weights_and_activations_are_no_buffers_of_an_operator(gc200):
+    """A table looked up is among the weights: beside it the plan holds its temporary bytes."""
+    shape = Gather(table=30_000, width=1024, lookups=512)
+    target = Target(gc200, Precision.FP16_16)
+    plan = gather.plan(shape, Precision.FP16_16, gc200, overhead_cycles=0.0)
+    planned = Planner(target).planned(Operator(name="word", kind=Kind.GATHER, shape=shape), Pass.FORWARD, 1)
+    assert plan.sram_bytes_per_tile["operands"] > 0
+    assert planned.buffer_bytes_per_tile == plan.sram_bytes_per_tile["temporary"]

@@ -164,6 +164,20 @@ def test_rivals_differ_in_kind_and_say_why_they_lost():
     assert any("do not fit 383,386 B" in rival.why for rival in plan.alternatives)
 
 
+@pytest.mark.parametrize(
+    ("chip", "shape", "precision"),
+    [(GC200, (36, 3239, 1888), Precision.FP16_16), (C600, (16, 3848, 1793), Precision.FP32)],
+)
+def test_a_part_that_is_no_whole_number_of_vectors_is_no_slower_than_the_largest(chip, shape, precision):
+    """Seen: the sums of the smaller parts took the longer loop, and the plan came out slower than its rivals."""
+    m, k, n = shape
+    plan = product.plan(Matmul(m=m, k=k, n=n), precision, chip)
+    summed = next(step for step in plan.supersteps if step.name == "reduce")
+    largest = max(summed.cohorts, key=lambda cohort: cohort.receive_bytes)
+    assert max(cohort.compute_cycles for cohort in summed.cohorts) == largest.compute_cycles
+    assert all(other.cycles >= _total(plan, chip) for other in plan.alternatives if "fit" not in other.why)
+
+
 def test_a_single_input_channel_may_run_as_outer_or_dot_product():
     plan = product.plan(Matmul(m=48, k=1, n=48), Precision.FP16_16, GC200)
     assert plan.method in {"outer product", "dot product"}

@@ -16,7 +16,7 @@ TOKENS = 729  # 16 heads of 729 tokens (ipu-stack, SDK_ONNX_PROFILE_ANALYSIS.md)
 
 
 def test_scores_of_an_odd_length_are_taken_apart_element_by_element():
-    made = rearrange.product_result(16, TOKENS, TOKENS, field=2, outputs=46, swapped=True)
+    made = rearrange.product_result(16, TOKENS, TOKENS, field=2, outputs=46, group_parts=16, swapped=True)
     assert (made.rows, made.columns) == (16, 365)  # the measured grid
     rows = rearrange.whole_rows(16, TOKENS, TOKENS, C600, pitch=736)
     moved, apart, padded = rearrange.plan(TOKENS, TOKENS, made, rows, FP16, C600).supersteps
@@ -27,12 +27,12 @@ def test_scores_of_an_odd_length_are_taken_apart_element_by_element():
 
 def test_fp8_rows_of_an_odd_length_are_copied_byte_by_byte():
     rows = rearrange.whole_rows(16, TOKENS, TOKENS, C600)
-    operand = rearrange.product_operand(16, TOKENS, TOKENS, field=9, inputs=10, grain=32)
+    operand = rearrange.product_operand(16, TOKENS, TOKENS, field=9, inputs=10, group_parts=16, grain=32)
     eight, half = (
         max(cycles(step, C600).compute for step in rearrange.plan(TOKENS, TOKENS, rows, to, width, C600).supersteps)
         for to, width in (
             (operand, FP8),
-            (rearrange.product_operand(16, TOKENS, TOKENS, field=9, inputs=10), FP16),
+            (rearrange.product_operand(16, TOKENS, TOKENS, field=9, inputs=10, group_parts=16), FP16),
         )
     )
     assert eight == pytest.approx(52_333, rel=0.05)
@@ -67,7 +67,7 @@ def test_the_same_layout_costs_nothing(gc200: Chip):
 
 @given(rows=st.integers(1, 600), columns=st.integers(1, 600), swapped=st.booleans())
 def test_everything_arrives(rows, columns, swapped):
-    made = rearrange.product_result(4, rows, columns, field=3, outputs=5, swapped=swapped)
+    made = rearrange.product_result(4, rows, columns, field=3, outputs=5, group_parts=4, swapped=swapped)
     whole = rearrange.whole_rows(4, rows, columns, C600)
     plan = rearrange.plan(rows, columns, made, whole, FP16, C600)
     arrived = sum(step.cohorts[0].receive_bytes for step in plan.supersteps)
@@ -87,3 +87,15 @@ def test_a_layout_without_room_is_refused(gc200: Chip):
     small = rearrange.whole_rows(1, 10, 10, gc200)
     with pytest.raises(InputError, match="cannot hold"):
         rearrange.plan(20, 20, small, small, FP16, gc200)
+
+
+@given(groups=st.integers(1, 64), parts=st.integers(1, 64), swapped=st.booleans())
+def test_groups_that_share_tiles_lie_on_them_together(groups, parts, swapped):
+    """A product that cuts 64 groups in 16 leaves four matrices a tile, and the next one takes as many."""
+    parts = min(groups, parts)
+    made = rearrange.product_result(groups, 96, 64, field=3, outputs=2, group_parts=parts, swapped=swapped)
+    taken = rearrange.product_operand(groups, 96, 64, field=3, inputs=2, group_parts=parts)
+    for layout in (made, taken):
+        assert layout.tiles == parts * 6
+        assert layout.matrices == -(-groups // parts)
+        assert layout.tiles * layout.elements >= groups * 96 * 64

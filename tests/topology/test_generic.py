@@ -184,6 +184,15 @@ def test_no_way_through_the_graph_is_shorter_than_its_widest_shortest(found, dat
         assert len(best) == len(some.crossed(a, b))
 
 
+def test_groups_are_passed_through_without_touching_what_is_inside():
+    found = network(level("bus", Shape.SHARED, 3), level("top", Shape.RING, 6, "slow", attach=Attach.GROUP))
+    usual = found.crossed(0, 9)
+    assert names(found, found.route(0, 9)) == ["bus0", "bus0->bus1", "bus1->bus2", "bus2->bus3", "bus3"]
+    ends = ("rank", 0, 0), ("rank", 0, 9)
+    way = detour(*ends, found.graph.steps, lambda key: found.rate(key).bytes_per_s, lambda _: False)
+    assert len(way or ()) == len(usual) == 5
+
+
 @given(levels(line=False), st.data())
 def test_one_rank_stands_for_all_where_every_rank_sends_alike(found, data):
     """Bytes over capacity of the most loaded link, in the quotient and over the whole fabric."""

@@ -8,7 +8,7 @@ from podsim.calibrate.microbenchmarks import exchange, host, links, products, st
 from podsim.calibrate.microbenchmarks.families import FAMILIES
 from podsim.calibrate.microbenchmarks.rules import Rule
 from podsim.errors import Infeasible
-from podsim.model.microbenchmark import Compared, LeftOut, MicrobenchmarkReport, summary
+from podsim.model.microbenchmark import Compared, Family, LeftOut, MicrobenchmarkReport, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
 ZERO = "measured as zero: an error has no size"
 UNKNOWN = "no rule says how it is predicted"
 SAME = "duplicate of an earlier row"
+RELEASED = ", library as released"
 LAYER = "forward convolution, "  # the same layer is printed under the name of every network that has it
 
 
@@ -55,11 +56,20 @@ def _judged(row: Microbenchmark, bench: Bench) -> Compared | LeftOut:
     if not row.value:
         return LeftOut(row=row, reason=ZERO)
     try:
-        return Compared(row=row, family=rule.family, predicted=rule.predict(row, bench))
+        other = rule.otherwise(row, bench) if rule.otherwise else None
+        return Compared(row=row, family=rule.family, predicted=rule.predict(row, bench), otherwise=other)
     except Infeasible as no:
         return LeftOut(row=row, reason=f"podsim says it does not fit: {no.message}")
 
 
 def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
-    by_family = {key: tuple(item.error for item in compared if item.family == key) for key in FAMILIES}
-    return tuple(summary(FAMILIES[key], errors) for key, errors in by_family.items() if errors)
+    """Of every family, and behind it of the same rows under the other reading of the chip's library."""
+    found = []
+    for key, family in FAMILIES.items():
+        mine = [item for item in compared if item.family == key]
+        if mine:
+            found.append(summary(family, tuple(item.error for item in mine)))
+        if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
+            released = Family(key=f"{key}{RELEASED}", title=f"the same{RELEASED}")
+            found.append(summary(released, others))
+    return tuple(found)

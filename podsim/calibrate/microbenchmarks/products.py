@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from podsim.calibrate.microbenchmarks.bench import (
     plan_flop_per_s,
 )
 from podsim.calibrate.microbenchmarks.rules import Rule, leave_out
-from podsim.model.chip import Precision
+from podsim.model.chip import Library, Precision
 from podsim.model.workload import Conv, Matmul, Pass
 from podsim.tiles import amp, convolution, product, vector
 
@@ -88,11 +89,19 @@ def _square(row: Microbenchmark, bench: Bench) -> float:
 
 
 def _convolution(row: Microbenchmark, bench: Bench) -> float:
+    return _planned_on(row, bench.chip(row))
+
+
+def _otherwise(row: Microbenchmark, bench: Bench) -> float | None:
+    """As the released library plans; nothing where the chip has that one."""
     chip = bench.chip(row)
-    # SDK 1.0 chose transforms without counting the copies they need.
-    counted = "SDK 1.0" not in row.note
-    precision = PRECISIONS[row.precision]
-    plan = convolution.plan(_conv(row), Pass.FORWARD, precision, chip, relax=True, price_copies=counted)
+    if chip.library == Library():
+        return None
+    return _planned_on(row, replace(chip, library=Library()))
+
+
+def _planned_on(row: Microbenchmark, chip: Chip) -> float:
+    plan = convolution.plan(_conv(row), Pass.FORWARD, PRECISIONS[row.precision], chip, relax=True)
     return from_rate(row, plan_flop_per_s(plan, chip))
 
 
@@ -134,9 +143,12 @@ RULES = (
     Rule(category="gemm", what="^square GEMM, whole device", family="independent", predict=_dense),
     leave_out("gemm", "fixed cost", "a constant fitted to other kernels, not a measurement"),
     leave_out("gemm", "", "a chain of operators of another compiler", note="^not poplibs"),
-    Rule(category="conv", what="^forward convolution", family="grouped", predict=_convolution, where=_is_grouped),
-    Rule(category="conv", what="^forward convolution", family="stems", predict=_convolution, where=_is_stem),
-    Rule(category="conv", what="^forward convolution", family="convolution", predict=_convolution),
+    Rule(category="conv", what="^forward convolution", family="grouped", predict=_convolution, otherwise=_otherwise,
+         where=_is_grouped),
+    Rule(category="conv", what="^forward convolution", family="stems", predict=_convolution, otherwise=_otherwise,
+         where=_is_stem),
+    Rule(category="conv", what="^forward convolution", family="convolution", predict=_convolution,
+         otherwise=_otherwise),
     Rule(category="conv", what="^poplin 3x3", family="narrow", predict=_narrow,
          where=lambda row: row.shape["ipus"] == "1"),
     leave_out("conv", "^poplin 3x3", "over two IPUs, whose copies between them are not stated"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
 
     Predict = Callable[[Microbenchmark, Bench], float]
+    Otherwise = Callable[[Microbenchmark, Bench], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class Rule:
     """Rows whose category, description and note match, with the family and function that predict them, or a reason.
 
     The three patterns are searched for; an empty one matches everything. `where` looks closer.
+    `otherwise` predicts what another reading of the chip's library would give.
     """
 
     category: str
@@ -28,6 +30,7 @@ class Rule:
     where: Callable[[Microbenchmark], bool] | None = None
     family: str = ""
     predict: Predict | None = None
+    otherwise: Otherwise | None = None
     reason: str = ""
 
     def __post_init__(self) -> None:

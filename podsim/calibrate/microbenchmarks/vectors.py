@@ -126,8 +126,9 @@ def _scores_to_rows(row: Microbenchmark, bench: Bench) -> TilePlan:
     precision = PRECISIONS[row.precision]
     splits = product.plan(Matmul(groups=heads, m=rows, k=HEAD, n=columns, weights=False), precision, chip).splits
     before = rearrange.product_result(
-        heads, rows, columns, field=splits["field"], outputs=splits["outputs"], swapped=True
-    )
+        heads, rows, columns, field=splits["field"], outputs=splits["outputs"],
+        group_parts=splits.get("groups", 1), swapped=True,
+    )  # fmt: skip
     after = rearrange.whole_rows(heads, rows, columns, chip, pitch=PADDED)
     return rearrange.plan(rows, columns, before, after, precision, chip)
 

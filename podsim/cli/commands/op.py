@@ -1,7 +1,7 @@
 """`podsim op`: one operator on the tiles of a chip."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
@@ -33,6 +33,18 @@ class ChipFlags:
     ] = 0.6
     "Share of a tile's SRAM that the operator may use for temporary data."
 
+    fidelity: Annotated[Literal["folded", "full"], Parameter(group=TILES, show_default=True)] = "folded"
+    "Run one of each set of equal tiles, or every tile and every repeat on its own."
+
+    io_tiles: Annotated[Count, Parameter(group=TILES)] = None
+    "Set so many tiles aside that take a stream while the others compute, then pass it on."
+
+    stream: Annotated[str | None, Parameter(group=TILES, metavar="BYTES")] = None
+    'What streams in: "1 MB".'
+
+    stream_rate: Annotated[str | None, Parameter(group=TILES, metavar="RATE")] = None
+    'How fast it arrives: "20 GB/s".'
+
     set: Annotated[tuple[str, ...], Parameter(group=TILES, metavar="PATH=VALUE")] = ()
     'Change a number of the chip, repeatable: chip.clock="1.5 GHz".'
 
@@ -41,7 +53,14 @@ ANY_CHIP = ChipFlags()
 Direction = Annotated[str | None, Parameter(name="--pass", metavar="forward|backward")]
 
 
-def _give(operator: str, chip: ChipFlags, output: OutputFlags, **sizes: int | str | tuple[str, ...] | None) -> int:
+def _give(
+    operator: str,
+    chip: ChipFlags,
+    output: OutputFlags,
+    *,
+    count_copies: bool | None = None,
+    **sizes: int | str | tuple[str, ...] | None,
+) -> int:
     """Ask and answer; a size left out has the default that podsim.api gives it."""
     output.check()
     from podsim import api
@@ -52,7 +71,12 @@ def _give(operator: str, chip: ChipFlags, output: OutputFlags, **sizes: int | st
         chip=chip.chip or "gc200",
         precision=chip.precision,
         available_memory=chip.available_memory,
+        count_copies=count_copies,
         changes=chip.set,
+        fidelity=chip.fidelity,
+        io_tiles=chip.io_tiles,
+        stream=chip.stream,
+        stream_rate=chip.stream_rate,
         **given,
     )
     give(
@@ -101,6 +125,7 @@ def conv(
     stride: Count = None,
     channel_groups: Count = None,
     run: Annotated[str | None, Parameter(name="--pass", metavar="forward|backward|weight-gradient")] = None,
+    count_copies: Annotated[bool | None, Parameter(negative="--no-count-copies")] = None,
     chip: ChipFlags = ANY_CHIP,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -124,11 +149,12 @@ def conv(
         Groups of channels that do not mix [default: 1].
     run
         Which of the three convolutions of training [default: forward].
+    count_copies
+        Compare plans with the cycles of copies or before them [default: as the library of the chip].
     """
-    return _give(
-        "conv", chip, output, batch=batch, size=size, in_channels=in_channels, out_channels=out_channels,
-        kernel=kernel, stride=stride, channel_groups=channel_groups, pass_=run,
-    )  # fmt: skip
+    sizes = {"batch": batch, "size": size, "in_channels": in_channels, "out_channels": out_channels, "kernel": kernel}
+    more = {"stride": stride, "channel_groups": channel_groups}
+    return _give("conv", chip, output, count_copies=count_copies, pass_=run, **sizes, **more)
 
 
 @app.command
@@ -227,7 +253,8 @@ def elementwise(
     elements
         Elements of the result.
     operation
-        What is done to each, repeatable: --operation add --operation gelu [default: add].
+        What is done to each, repeatable: --operation add --operation gelu [default: add]. Among them are cast, dropout
+        and random numbers (uniform, normal, bernoulli); an unknown name lists all.
     """
     return _give("elementwise", chip, output, elements=elements, operation=operation)
 
@@ -262,3 +289,101 @@ def copy(*, elements: Count = None, chip: ChipFlags = ANY_CHIP, output: OutputFl
         Elements copied.
     """
     return _give("copy", chip, output, elements=elements)
+
+
+@app.command
+def attention(
+    *,
+    groups: Count = None,
+    queries: Count = None,
+    keys: Count = None,
+    width: Count = None,
+    method: Annotated[str | None, Parameter(metavar="separate|fused")] = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan attention: queries times keys, softmax, times values.
+
+    Parameters
+    ----------
+    groups
+        Heads of all sequences.
+    queries
+        Rows of queries of a head.
+    keys
+        Keys and values of a head.
+    width
+        Elements of a query, key or value.
+    method
+        As separate operators with the changes of layout between them, or fused on the tiles [default: separate].
+    """
+    return _give("attention", chip, output, groups=groups, queries=queries, keys=keys, width=width, method=method)
+
+
+@app.command
+def loss(
+    *,
+    rows: Count = None,
+    columns: Count = None,
+    run: Direction = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan softmax and cross-entropy of each row with its label.
+
+    Parameters
+    ----------
+    rows
+        Independent rows.
+    columns
+        Classes: elements of a row.
+    run
+        Direction [default: forward].
+    """
+    return _give("loss", chip, output, rows=rows, columns=columns, pass_=run)
+
+
+@app.command
+def pool(
+    *,
+    outputs: Count = None,
+    window: Count = None,
+    run: Direction = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a maximum or mean over windows.
+
+    Parameters
+    ----------
+    outputs
+        Elements of the result.
+    window
+        Elements that each of them is made of.
+    run
+        Direction [default: forward].
+    """
+    return _give("pool", chip, output, outputs=outputs, window=window, pass_=run)
+
+
+@app.command
+def update(
+    *,
+    parameters: Count = None,
+    tensors: Count = None,
+    optimizer: Annotated[str | None, Parameter(metavar="adam|lamb|lars|momentum")] = None,
+    chip: ChipFlags = ANY_CHIP,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Plan a weight update.
+
+    Parameters
+    ----------
+    parameters
+        Weights updated.
+    tensors
+        Equal tensors that they lie in [default: 1].
+    optimizer
+        Which one [default: adam].
+    """
+    return _give("update", chip, output, parameters=parameters, tensors=tensors, optimizer=optimizer)

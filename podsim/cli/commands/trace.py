@@ -1,14 +1,11 @@
 """`podsim trace`."""
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from podsim.cli.answer import give
-from podsim.cli.console import put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
@@ -23,14 +20,14 @@ from podsim.cli.options import (
     MappingFlags,
     OutputFlags,
     PracticeFlags,
+    positive_or_zero,
+    whole,
     whole_or_zero,
 )
-from podsim.errors import InputError
+from podsim.cli.out import OutFile, check_out, write_trace
 from podsim.model.trace import Trace
-from podsim.report import chrome_trace, json_text
+from podsim.report import json_text
 from podsim.report.views import trace as view
-
-STDOUT = "-"
 
 
 @Parameter(name="*")
@@ -44,15 +41,17 @@ class TraceFlags:
     stage: Annotated[int | None, Parameter(converter=whole_or_zero, metavar="N")] = None
     "Which stage, with --level tile [default: the one with most arithmetic]."
 
-    out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE", allow_leading_hyphen=True)] = None
-    "Write the trace here, in the Trace Event Format; - is stdout."
+    steps: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 1
+    "Steps drawn, one after the other, at most 100."
 
-    def check(self) -> None:
-        """Raise InputError where a flag was taken for the file."""
-        if self.out is not None and self.out != STDOUT and self.out.startswith("-"):
-            raise InputError(
-                f"--out wants a file, not {self.out}", code="bad-value", hint=f"./{self.out} is a file of that name"
-            )
+    noise_scale: Annotated[float | None, Parameter(converter=positive_or_zero, metavar="X")] = None
+    "Draw steps with noise, delays X times as long as in published runs [default: no noise]."
+
+    most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
+    "Spans drawn at most, and as many changes of link load; the rest, in the middle, is left out."
+
+    out: OutFile = None
+    "Write the trace here, in the Trace Event Format; - is stdout."
 
 
 ANY_TRACE = TraceFlags()
@@ -78,15 +77,10 @@ def trace(
         A name (podsim workload list) or a file.
     """
     output.check()
-    shown.check()
+    check_out(shown.out)
     found = _ask(workload, shown, machine, mapping, practice, engine, faults=faults)
-    if shown.out == STDOUT:
-        put(chrome_trace.text(found), sys.stdout)
+    if write_trace(found, shown.out):
         return ExitCode.ANSWERED
-    if shown.out is not None:
-        from podsim.files.write import write_atomic
-
-        write_atomic(Path(shown.out), chrome_trace.text(found))
     give(
         output,
         screen=lambda: view.document(found, shown.out or ""),
@@ -131,4 +125,8 @@ def _ask(
         engine=engine.engine,
         fidelity=engine.fidelity,
         faults=faults.fault,
+        seed=engine.seed,
+        steps=shown.steps,
+        noise_scale=shown.noise_scale,
+        most_spans=shown.most_spans,
     )

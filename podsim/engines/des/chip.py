@@ -15,7 +15,7 @@ from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, IoTiles, TileShare, TileSpan
 from podsim.model.program import Part
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.supersteps import FRAGMENT_CYCLES, exchange_rates
+from podsim.tiles.supersteps import FRAGMENT_CYCLES, compute_cycles, exchange_rates
 
 NOTHING = Cohort(tiles=0)
 OFF_PLAN = -1
@@ -27,7 +27,7 @@ def run(plan: TilePlan, chip: Chip, *, unfolded: bool = False, io: IoTiles | Non
     Cohorts stand on neighbouring tiles in their order, from tile 0; IO tiles are the last ones of the chip. Raises
     Infeasible where the plan and the IO tiles need more tiles, or the stream more SRAM, than there is.
     """
-    tiles = chip.tiles - (_checked(io, chip).tiles if io else 0)
+    tiles = chip.tiles - (checked(io, chip).tiles if io else 0)
     _refuse_too_many(plan, chip, tiles)
     steps = [(number, step) for number, step in enumerate(plan.supersteps) if step.repeat > 0]
     if unfolded:
@@ -55,7 +55,17 @@ def _refuse_too_many(plan: TilePlan, chip: Chip, tiles: int) -> None:
         )
 
 
-def _checked(io: IoTiles, chip: Chip) -> IoTiles:
+def spans_of(plan: TilePlan, chip: Chip) -> int:
+    """Spans of a run in which every tile and every repeat has its own."""
+    found = 0
+    for step in plan.supersteps:
+        working = sum(cohort.tiles * ((cohort.compute_cycles > 0) + step.exchanges) for cohort in step.cohorts)
+        found += step.repeat * (chip.tiles + working)
+    return found
+
+
+def checked(io: IoTiles, chip: Chip) -> IoTiles:
+    """The IO tiles; InputError where there are no such, Infeasible where they do not hold what streams in."""
     if not 0 < io.tiles < chip.tiles or not io.bytes_per_s > 0 or not io.volume_bytes >= 0:
         raise InputError(
             f"{io.tiles:,} IO tiles for {io.volume_bytes:g} B at {io.bytes_per_s:g} B/s", code="bad-value",
@@ -171,7 +181,7 @@ class _Simulation:
             if turn.step.exchanges:
                 yield from self._exchange(group, turn, cohort)
                 yield self._barrier.arrive()
-            yield from self._spend(group, turn, Part.COMPUTE, cohort.compute_cycles)
+            yield from self._spend(group, turn, Part.COMPUTE, compute_cycles(cohort, self.chip))
 
     def _exchange(self, group: _Group, turn: _Turn, cohort: Cohort) -> simpy.events.ProcessGenerator:
         """Both ports of a tile at once; the pieces it is cut into are control work of the same tile."""

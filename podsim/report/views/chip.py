@@ -48,6 +48,8 @@ def _facts(chip: Chip) -> Iterator[Fact]:
     yield Fact("exchange start", f"{start:g}", "cycles", numbers.time(start / chip.clock_hz))
     yield Fact("sync", f"{on_chip:g}", "cycles", "on the chip", f"{chip.sync.global_cycles:g} across chips")
     yield Fact("IPU-Links", str(chip.ipu_links))
+    if not chip.library.counts_copies:
+        yield Fact("library", "", "", "compares convolutions before their copies into another order")
     if chip.power_w is not None:
         yield Fact("power", f"{chip.power_w:g}", "W")
 

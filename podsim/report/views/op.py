@@ -9,7 +9,8 @@ from podsim.report.doc import Bar, Bars, Block, Column, Doc, Fact, Facts, Headin
 
 TITLES = {
     "matmul": "matrix product", "conv": "convolution", "softmax": "softmax", "norm": "norm", "gather": "gather",
-    "elementwise": "elementwise chain", "reduce": "reduction", "copy": "copy",
+    "elementwise": "elementwise chain", "reduce": "reduction", "copy": "copy", "attention": "attention", "loss": "loss",
+    "pool": "pooling", "update": "weight update",
 }  # fmt: skip
 MOST_RIVALS = 6
 
@@ -51,6 +52,12 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
         rate = numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s"))
         yield Fact("arithmetic", *rate, numbers.rate(plan.flop, "FLOP"), of_peak)
     yield Fact("plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
+    if report.operator == "conv" and not chip.library.counts_copies:
+        yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
+    if report.io is not None:
+        size = numbers.parted(numbers.amount(report.io.volume_bytes))
+        arrives = f"at {numbers.rate(report.io.bytes_per_s, 'B/s')} into {report.io.tiles:,} IO tiles"
+        yield Fact("stream", *size, arrives)
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
     yield Fact("idle", idle, "%", "of all cycles of all tiles")
     moved = report.exchange_bytes
@@ -99,7 +106,7 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
 
 def _supersteps(report: OperatorReport) -> Iterator[Block]:
     columns = (
-        Column("superstep"), Column("for", priority=4), Column("times", number=True, priority=5),
+        Column("superstep", wraps=True), Column("for", priority=4), Column("times", number=True, priority=5),
         Column("cycles", number=True), Column("compute", number=True, priority=1),
         Column("exchange", number=True, priority=1), Column("sync", number=True, priority=2),
         Column("received", number=True, priority=3), Column("cohorts", number=True, priority=6),

@@ -9,6 +9,7 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
 MOST_ROWS = 16
+MOST_LINKS = 12
 VIEWERS = "open it in ui.perfetto.dev or chrome://tracing"
 
 
@@ -18,16 +19,24 @@ def answer(trace: Trace) -> str:
 
 
 def document(trace: Trace, written: str = "") -> Doc:
-    """How long the step or stage takes and who is busy how much of it; `written` is the file it went to."""
-    what = "step" if trace.level is TraceLevel.POD else "stage"
-    length = numbers.parted(numbers.time(trace.length_s))
+    """How long the step or stage takes, who is busy how much of it, and which links; `written` is the file."""
+    what = {TraceLevel.POD: "step", TraceLevel.TILE: "stage", TraceLevel.COLLECTIVE: "collective"}[trace.level]
+    length = numbers.parted(numbers.time(trace.step_s))
     tracks = len({(span.group, span.track) for span in trace.spans})
-    rows = (
+    rows = [
         Fact(what, *length, trace.shown, strong=True),
         Fact("spans", f"{len(trace.spans):,}", "", f"on {tracks:,} tracks"),
-    )
-    table = _groups(trace) if trace.level is TraceLevel.POD else _operators(trace)
-    groups: list[tuple[Block, ...]] = [(Heading(trace.title),), (Facts(rows),), tuple(table), (_file(written),)]
+    ]
+    if trace.steps > 1 or trace.length_s != trace.step_s:
+        rows.insert(1, Fact("drawn", *numbers.parted(numbers.time(trace.length_s)), f"{trace.steps:,} steps"))
+    groups: list[tuple[Block, ...]] = [
+        (Heading(trace.title),),
+        (Facts(tuple(rows)),),
+        tuple(_operators(trace) if trace.level is TraceLevel.TILE else _tracks(trace)),
+        tuple(_links(trace)),
+        tuple(Note(note, "·", Tone.QUIET) for note in trace.notes),
+        (_file(written),),
+    ]
     return Doc(tuple(group for group in groups if group))
 
 
@@ -37,27 +46,37 @@ def _file(written: str) -> Note:
     return Note(f"-o FILE.json writes the spans; {VIEWERS}", "", Tone.QUIET)
 
 
-def _groups(trace: Trace) -> Iterator[Block]:
-    """Each IPU, and what is common to the machine: share of the step by track."""
-    busy: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for span in trace.spans:
-        busy[span.group][span.track] += (span.end_s - span.start_s) / trace.length_s
-    tracks = sorted({track for shares in busy.values() for track in shares})
-    columns = (Column("where"), *(Column(track, number=True, priority=at) for at, track in enumerate(tracks)))
-    names = sorted(busy, key=lambda name: (name.startswith("IPU"), *_number(name), name))
-    rows = tuple((name, *(_share(busy[name].get(track)) for track in tracks)) for name in names[:MOST_ROWS])
-    yield Heading("share of the step in which each is busy")
+def _tracks(trace: Trace) -> Iterator[Block]:
+    """Each IPU, and what is common to the machine: for which share of a step there is anything on the track."""
+    columns = (Column("where"), Column("what"), Column("busy", number=True))
+    rows = tuple((use.group, use.track, _share(use.busy_s, trace)) for use in trace.busy[:MOST_ROWS])
+    yield Heading("share of the time in which each is busy")
     yield Table(columns, rows)
-    if len(names) > MOST_ROWS:
-        yield Note(f"and {len(names) - MOST_ROWS:,} more", "", Tone.QUIET)
+    if len(trace.busy) > MOST_ROWS:
+        yield Note(f"and {len(trace.busy) - MOST_ROWS:,} more", "", Tone.QUIET)
 
 
-def _number(name: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in name.split() if word.isdigit())[:1]
+def _links(trace: Trace) -> Iterator[Block]:
+    """The links shown, the busiest first; each stands for all that carry the same at the same time."""
+    if not trace.links:
+        return
+    busiest = sorted(trace.links, key=lambda link: -link.busy_s)[:MOST_LINKS]
+    unit = numbers.scale([link.moved_bytes for link in busiest], numbers.BYTES)
+    columns = (
+        Column("most loaded links"), Column("kind", priority=2), Column("alike", number=True, priority=3),
+        Column(unit.unit, number=True, priority=1), Column("busy", number=True),
+    )  # fmt: skip
+    rows = tuple(
+        (link.name, link.kind, f"{link.alike:,}", unit.number(link.moved_bytes), _share(link.busy_s, trace))
+        for link in busiest
+    )
+    yield Table(columns, rows)
+    if len(trace.links) > MOST_LINKS:
+        yield Note(f"and {len(trace.links) - MOST_LINKS:,} more", "", Tone.QUIET)
 
 
-def _share(share: float | None) -> str:
-    return numbers.UNKNOWN if share is None else numbers.percent(share, 1)
+def _share(busy_s: float, trace: Trace) -> str:
+    return numbers.percent(busy_s / trace.step_s, 1) if trace.step_s else numbers.UNKNOWN
 
 
 def _operators(trace: Trace) -> Iterator[Block]:

@@ -1,0 +1,246 @@
+"""A timeline as spans on tracks: blocks as often as they run, steps one after the other, at most so many spans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from podsim.lowering.pacing import told
+from podsim.model.program import Part, Record, Task, TaskKind
+from podsim.model.trace import TraceSpan, TrackUse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from podsim.engines.base import Engine
+    from podsim.model.program import Block, Span, StepProgram, StepTimeline
+
+    Place = Callable[[Task], tuple[str, str]]  # group and track of a task
+
+MACHINE: Final = "machine"
+COLLECTIVES: Final = "collectives"
+HOSTS: Final = "hosts"
+STEPS: Final = "steps"
+LEFT_OUT: Final = "left out"
+APART: Final = 100
+"""Equal steps of a collective up to which each is a span; more are one span that says how many."""
+MOST_LANES: Final = 16
+"""Spans of one track that are drawn at the same time."""
+NEAR_S: Final = 1e-9
+"""What two times may differ by and still be one: what viewers resolve."""
+
+
+def recording(engine: Engine, name: str) -> Engine:
+    """The engine, with the load of links in its timeline where it keeps one."""
+    if name != "des":
+        return engine
+    from podsim.engines.des import pod
+
+    return partial(pod.run, record=Record.LOADS)
+
+
+def apart(program: StepProgram) -> StepProgram:
+    """The program with every step of a collective as a task, unless there are more than `APART` equal ones."""
+    known: dict[int, Block] = {}
+    found = (known.setdefault(id(block.tasks), _apart(block)) for block in program.blocks)
+    blocks = (
+        replace(block, tasks=one.tasks, after=one.after) for block, one in zip(program.blocks, found, strict=True)
+    )
+    return replace(program, blocks=tuple(blocks))
+
+
+def _apart(block: Block) -> Block:
+    tasks = block.tasks
+    counts = [task.repeat if task.flows and task.repeat <= APART else 1 for task in tasks]
+    if len(tasks) == sum(counts):
+        return block
+    ends = [end - 1 for end in accumulate(counts)]
+    found: list[Task] = []
+    for task, count in zip(tasks, counts, strict=True):
+        needs = tuple(ends[need] for need in task.needs)
+        for _ in range(count):
+            found.append(replace(task, repeat=task.repeat // count, needs=needs))
+            needs = (len(found) - 1,)
+    after = sum(counts[len(tasks) - block.after :]) if block.after else block.after
+    return replace(block, tasks=tuple(found), after=after)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A block as it ran the first time: its spans, each with its task, from `start_s` on, in order of their start."""
+
+    block: Block
+    start_s: float
+    length_s: float
+    spans: tuple[tuple[Task, Span], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One run of a block in a drawing: where it starts there, and how much longer than usual everything takes."""
+
+    ran: int
+    start_s: float
+    pace: float
+
+
+def runs(program: StepProgram, timeline: StepTimeline) -> tuple[Ran, ...]:
+    """Every block that has tasks, as it ran."""
+    found, first = [], 0
+    for block in program.blocks:
+        spans = timeline.spans[first : first + len(block.tasks)]
+        first += len(spans)
+        if spans:
+            start_s = min(span.start_s for span in spans)
+            order = sorted(zip(block.tasks, spans, strict=True), key=lambda pair: (pair[1].start_s, pair[1].where))
+            found.append(Ran(block, start_s, max(span.end_s for span in spans) - start_s, tuple(order)))
+    return tuple(found)
+
+
+def busy(ran: Sequence[Ran], place: Place) -> tuple[TrackUse, ...]:
+    """For how long of a step each track has anything on it, in order of their names."""
+    whole_s: dict[tuple[str, str], float] = {}
+    for one in ran:
+        ends_s: dict[tuple[str, str], float] = {}
+        for task, span in one.spans:
+            at = place(task)
+            fresh_s = span.end_s - max(span.start_s, ends_s.get(at, 0.0))
+            ends_s[at] = max(span.end_s, ends_s.get(at, 0.0))
+            whole_s[at] = whole_s.get(at, 0.0) + max(0.0, fresh_s) * one.block.repeat
+    return tuple(TrackUse(group=at[0], track=at[1], busy_s=whole_s[at]) for at in sorted(whole_s, key=_order))
+
+
+class Drawing:
+    """Steps of a program, each with its own pace; of more than `most` spans those in the middle are left out."""
+
+    def __init__(self, ran: Sequence[Ran], place: Place, paces: Sequence[float], most: int) -> None:
+        self.ran, self._place = ran, place
+        self.notes: list[str] = []
+        self._details: dict[int, dict[str, float | int | str]] = {}
+        self._steps: list[tuple[float, float]] = []
+        every = list(self._turns(paces))
+        self.length_s = self._steps[-1][1]
+        self.turns, kept = self._kept(every, most - len(paces))
+        self.spans = tuple(self._placed([*self._step_spans(paces), *kept]))
+
+    def _turns(self, paces: Sequence[float]) -> Iterator[Turn]:
+        begin_s, length_s = 0.0, max((one.start_s + one.length_s * one.block.repeat for one in self.ran), default=0.0)
+        for pace in paces:
+            for number, one in enumerate(self.ran):
+                for turn in range(one.block.repeat):
+                    yield Turn(number, begin_s + (one.start_s + turn * one.length_s) * pace, pace)
+            self._steps.append((begin_s, begin_s + length_s * pace))
+            begin_s += length_s * pace
+
+    def _kept(self, turns: list[Turn], most: int) -> tuple[list[Turn], list[TraceSpan]]:
+        """Turns of which anything is drawn, and what is: the first spans and the last, if that is not all."""
+        counts = [1 + len(self.ran[turn.ran].spans) for turn in turns]
+        whole = sum(counts)
+        first_half, last_half = most // 2, most - 1 - most // 2  # one more says what is left out
+        head, tail = (whole, whole) if whole <= most else (first_half, whole - last_half)
+        seen, drawn, kept, gap = 0, list[Turn](), list[TraceSpan](), list[TraceSpan | Turn]()
+        for turn, count in zip(turns, counts, strict=True):
+            first, seen = seen, seen + count
+            if first < head or seen > tail:
+                drawn.append(turn)
+                for at, span in enumerate(self._spans(turn), first):
+                    (kept if at < head or at >= tail else gap).append(span)
+            else:
+                gap.append(turn)
+        if gap:
+            ends_s = [one.end_s if isinstance(one, TraceSpan) else self._end_s(one) for one in gap]
+            kept.append(self._left_out(tail - head, min(one.start_s for one in gap), max(ends_s)))
+        return drawn, kept
+
+    def _end_s(self, turn: Turn) -> float:
+        return turn.start_s + self.ran[turn.ran].length_s * turn.pace
+
+    def _left_out(self, spans: int, start_s: float, end_s: float) -> TraceSpan:
+        self.notes.append(f"{spans:,} spans in the middle are left out: --most-spans draws more")
+        return TraceSpan(
+            name=f"{spans:,} spans left out", part=None, group=MACHINE, track=LEFT_OUT, start_s=start_s, end_s=end_s,
+            details={"spans": spans},
+        )  # fmt: skip
+
+    def _step_spans(self, paces: Sequence[float]) -> Iterator[TraceSpan]:
+        for number, ((start_s, end_s), pace) in enumerate(zip(self._steps, paces, strict=True), 1):
+            yield TraceSpan(
+                name=f"step {number}", part=None, group=MACHINE, track=STEPS, start_s=start_s, end_s=end_s,
+                details={"pace": pace},
+            )  # fmt: skip
+
+    def _spans(self, turn: Turn) -> list[TraceSpan]:
+        """The block, and what runs in it."""
+        one = self.ran[turn.ran]
+        block = TraceSpan(
+            name=one.block.name, part=None, group=MACHINE, track=STEPS, start_s=turn.start_s,
+            end_s=self._end_s(turn),
+        )  # fmt: skip
+        return [block, *(self._span(turn, one, task, span) for task, span in one.spans)]
+
+    def _span(self, turn: Turn, one: Ran, task: Task, span: Span) -> TraceSpan:
+        group, track = self._place(task)
+        if id(task) not in self._details:
+            self._details[id(task)] = dict(details(task))
+        return TraceSpan(
+            name=span.name,
+            part=span.part,
+            group=group,
+            track=track,
+            start_s=turn.start_s + (span.start_s - one.start_s) * turn.pace,
+            end_s=turn.start_s + (span.end_s - one.start_s) * turn.pace,
+            details=self._details[id(task)],
+        )
+
+    def _placed(self, spans: list[TraceSpan]) -> Iterator[TraceSpan]:
+        """Spans track by track; where two of one would overlap, the later one gets the next lane."""
+        spans.sort(key=lambda span: (_order((span.group, span.track)), span.start_s, -span.end_s))
+        free: dict[tuple[str, str], list[float]] = {}
+        dropped = 0
+        for span in spans:
+            if span.track == STEPS:
+                yield span
+                continue
+            ends_s = free.setdefault((span.group, span.track), [])
+            lane = next((lane for lane, end_s in enumerate(ends_s) if end_s <= span.start_s + NEAR_S), len(ends_s))
+            if lane == MOST_LANES:
+                dropped += 1
+                continue
+            start_s = max(span.start_s, ends_s[lane]) if lane < len(ends_s) else span.start_s
+            end_s = max(span.end_s, start_s)
+            ends_s[lane : lane + 1] = [end_s]
+            track = span.track + (f" {lane + 1}" if lane else "")
+            yield replace(span, track=track, start_s=start_s, end_s=end_s)
+        if dropped:
+            self.notes.append(f"{dropped:,} spans that run beside {MOST_LANES} others of their track are left out")
+
+
+def details(task: Task) -> Iterator[tuple[str, float | int | str]]:
+    """What else is known of a task: seconds by part, and what it moves."""
+    yield from ((f"{part.value}_s", seconds * task.repeat) for part, seconds in task.cut if seconds)
+    if task.flows:
+        yield "bytes", sum(flow.volume_bytes * flow.count for flow in task.flows) * task.repeat
+        yield "flows", sum(flow.count for flow in task.flows)
+    if task.part is Part.ALL_REDUCE:
+        yield "steps", task.repeat if task.flows else 0
+        yield from zip(("phase", "algorithm"), told(task.name), strict=False)
+
+
+def of_machine(task: Task) -> tuple[str, str]:
+    """Group and track of a task that is no IPU's."""
+    if task.part is Part.ALL_REDUCE:
+        return COLLECTIVES, "steps of collectives"
+    if task.kind is TaskKind.HOST:
+        tracks = {Part.STREAMING: "streaming memory", Part.HOST: "input"}
+        return HOSTS, tracks.get(task.part, "step")
+    return MACHINE, "sync" if task.kind is TaskKind.SYNC else "transfers"
+
+
+def _order(at: tuple[str, str]) -> tuple[int, int, str, str]:
+    """The machine first, then IPUs by number, collectives and hosts."""
+    group, track = at
+    number = next((int(word) for word in group.split() if word.isdigit()), 0)
+    rank = {MACHINE: 0, COLLECTIVES: 2, HOSTS: 3}.get(group, 1)
+    return rank, number, group, "" if track == STEPS else track
