@@ -44,10 +44,10 @@ def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...]
 def _count(setting: Setting, phase: Phase) -> int:
     """Messages of a phase that have to be followed."""
     members = phase.group.size
-    count = sum(step.count(members) for step in phase.steps)
-    if _alike_racks(setting, phase):
-        count //= members
-    return count * len(_bases(setting, phase))
+    alike = [_alike_racks(setting, phase, base) for base in _bases(setting, phase)]
+    return (
+        sum(step.count(members) for step in phase.steps) * (sum(alike) + members * (len(alike) - sum(alike))) // members
+    )
 
 
 def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:
@@ -68,7 +68,7 @@ def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Mov
 def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, int, float]]:
     """Sender, receiver and bytes of every message of one step that has to be followed."""
     group = phase.group
-    pairs = _pairs(setting, phase, step)
+    pairs: dict[bool, list[tuple[int, int]]] = {}
     efficiency = setting.toll.efficiency if setting.inside(group) else 1.0
     share = phase.share * step.share / efficiency
     volumes = [volume * share for volume in setting.volumes_bytes]
@@ -77,34 +77,39 @@ def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, 
         volume = volumes[base % positions]
         if not volume:
             continue
-        for sender, to in pairs:
+        first = _alike_racks(setting, phase, base)
+        if first not in pairs:
+            pairs[first] = _pairs(phase, step, first=first)
+        for sender, to in pairs[first]:
             yield base + sender * group.stride, base + to * group.stride, volume
 
 
-def _pairs(setting: Setting, phase: Phase, step: Step) -> list[tuple[int, int]]:
-    """Members of a group that send and receive."""
-    pairs = list(step.messages(phase.group.size, first=_alike_racks(setting, phase)))
-    if phase.order:
-        pairs = [(phase.order[sender], phase.order[to]) for sender, to in pairs]
-    return pairs
+def _pairs(phase: Phase, step: Step, *, first: bool) -> list[tuple[int, int]]:
+    """Members of a group that send and receive, or the first of them alone."""
+    pairs = list(step.messages(phase.group.size, first=first))
+    return [(phase.order[sender], phase.order[to]) for sender, to in pairs] if phase.order else pairs
 
 
 def _bases(setting: Setting, phase: Phase) -> list[int]:
     """First members of the groups that are followed: those of one rack of each kind.
 
-    Between racks machines do not share links either: where all bring the same, one of each kind stands for its rack.
+    Between racks machines do not share links either: one of each kind stands for its rack.
     """
     rack, roots = setting.rack, phase.roots
     found = phase.group.bases(setting.endpoints)
     if rack and setting.inside(phase.group) and setting.followed is not None:
         found = [base for base in found if base // rack in setting.followed]
-    elif rack and _between(setting, phase) and isinstance(setting.network, Fabric):
-        if setting.alike_between:
-            found = [base for base in found if base < rack]
-        if setting.columns is not None:
-            each = setting.network.topology.ipus_per_machine
-            found = [base for base in found if base % rack // each in setting.columns]
+    elif rack and _between(setting, phase) and setting.columns is not None:
+        near = rack if not setting.unlike else setting.endpoints
+        found = [base for base in found if base < near and _column(setting, base) in setting.columns]
     return [base for base in found if roots is None or base // roots.stride % roots.size == 0]
+
+
+def _column(setting: Setting, endpoint: int) -> int:
+    """The machine of its rack that an IPU belongs to."""
+    assert isinstance(setting.network, Fabric), "only machines have racks"
+    topology = setting.network.topology
+    return endpoint % topology.ipus_per_rack // topology.ipus_per_machine
 
 
 def _between(setting: Setting, phase: Phase) -> bool:
@@ -112,13 +117,13 @@ def _between(setting: Setting, phase: Phase) -> bool:
     return setting.rack is not None and phase.group.stride % setting.rack == 0
 
 
-def _alike_racks(setting: Setting, phase: Phase) -> bool:
-    """Whether one rack sends what every other does, through switches: it then stands for all."""
-    if not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
+def _alike_racks(setting: Setting, phase: Phase, base: int) -> bool:
+    """Whether what the member of one rack sends is what every other does, through switches: it then stands for all."""
+    if setting.unlike is None or not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
         return False
     pod = setting.network.topology.level("pod")
     switched = pod is not None and pod.shape is Shape.SWITCH
-    return switched and setting.alike_between and _between(setting, phase)
+    return switched and _between(setting, phase) and _column(setting, base) not in setting.unlike
 
 
 def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:

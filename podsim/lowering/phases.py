@@ -83,18 +83,20 @@ class Setting:
 
         Machines of one rack share nothing on their way to other racks, unless a way round leads over IPU-Links.
         """
-        if not self.folded or not isinstance(self.network, Fabric) or not self.even:
+        if self.unlike is None or not isinstance(self.network, Fabric):
             return None
-        unlike = unlike_columns(self.network)
-        if unlike is None:
-            return None
-        alike = next((at for at in range(self.network.topology.machines_per_rack) if at not in unlike), None)
-        return unlike if alike is None else unlike | {alike}
+        each, positions = self.network.topology.ipus_per_machine, len(self.volumes_bytes)
+        alike: dict[tuple[float, ...], int] = {}
+        for machine in range(self.network.topology.machines_per_rack):
+            if machine not in self.unlike:
+                places = range(machine * each, (machine + 1) * each)
+                alike.setdefault(tuple(self.volumes_bytes[place % positions] for place in places), machine)
+        return self.unlike | frozenset(alike.values())
 
     @cached_property
-    def alike_between(self) -> bool:
-        """Whether all racks do the same with what leads out of them, so that one may stand for the others."""
-        return self.folded and isinstance(self.network, Fabric) and unlike_columns(self.network) == frozenset()
+    def unlike(self) -> frozenset[int] | None:
+        """Machines of a rack whose way out is not the same in all racks; None where it may be so for each."""
+        return unlike_columns(self.network) if self.folded and isinstance(self.network, Fabric) else None
 
     @cached_property
     def even(self) -> bool:
