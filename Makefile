@@ -18,7 +18,7 @@ predict: $(VENV)/.installed
 	@$(BIN)/podsim predict bert --pod 512
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 # What pages show of podsim, written anew; `make test` compares.
 readme: $(VENV)/.installed-dev

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.goodput import GoodputReport
+    from podsim.model.mapping import Mapping as WorkMapping
     from podsim.model.operator_report import OperatorReport
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
-    from podsim.model.training import Preset
-    from podsim.planning.choose import Chosen
+    from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
 
 Progress = Callable[[int, int], None]
@@ -43,6 +43,22 @@ class PracticeFlags(TypedDict, total=False):
     prefetch: int | None
     overlap: bool
     io_tiles: int | None
+
+
+class AskedFlags(PracticeFlags, total=False):
+    """What names a mapping on a machine, as the flags of the same names."""
+
+    pod: int | None
+    topology: str | None
+    chip: str | None
+    preset: str | None
+    replicas: int | None
+    ipus_per_replica: int | None
+    micro_batch: int | None
+    accumulation: int | None
+    global_batch: int | None
+    hosts: int | None
+    changes: Mapping[str, str] | Sequence[str]
 
 
 def predict(
@@ -75,9 +91,6 @@ def predict(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning.practice import what_if
-    from podsim.planning.search import Wanted
-
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "",
@@ -85,7 +98,7 @@ def predict(
     question = _question(
         machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
     )
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
+    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
 
@@ -251,17 +264,6 @@ def trace(
     *,
     level: Literal["pod", "tile"] = "pod",
     stage: int | None = None,
-    pod: int | None = None,
-    topology: str | None = None,
-    chip: str | None = None,
-    preset: str | None = None,
-    replicas: int | None = None,
-    ipus_per_replica: int | None = None,
-    micro_batch: int | None = None,
-    accumulation: int | None = None,
-    global_batch: int | None = None,
-    hosts: int | None = None,
-    changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     faults: Sequence[str] = (),
@@ -270,7 +272,7 @@ def trace(
     noise_scale: float | None = None,
     most_spans: int = MOST_SPANS,
     on_progress: Progress | None = None,
-    **practice: Unpack[PracticeFlags],
+    **asked: Unpack[AskedFlags],
 ) -> Trace:
     """When everything of some steps happens, or every superstep of one stage; flags as those of `podsim trace`.
 
@@ -278,45 +280,24 @@ def trace(
     """
     from podsim.files import noise as noise_file
     from podsim.lowering.work import stage_plans
-    from podsim.planning import broken
-    from podsim.planning.practice import what_if
-    from podsim.planning.search import Wanted
     from podsim.predicting import tracing
 
     drawn = tracing.Wanted(steps, noise_scale, most_spans)
     of_tiles = _of_tiles(level, stage, drawn)
-    machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes,
+    question, mapping = _mapped(
+        workload, asked, engine=engine, fidelity=fidelity, seed=seed, faults=faults, on_progress=on_progress,
         also="noise." if noise_scale is not None else "",
     )  # fmt: skip
-    question = _question(
-        machine, model, named, division="closed", samples=None, engine=engine, fidelity=fidelity, seed=seed
-    )
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
-    question, mapping = broken.mapped(broken.Asked(question, wanted, named, (None, hosts, chip), on_progress), faults)
     if not of_tiles:
+        changes = asked.get("changes", ())
         noises = None if noise_scale is None else (noise_file.noise(changes).value, noise_file.noise().value)
         return tracing.step(question, mapping, drawn, noises)
     at = tracing.stage_number(mapping, stage)
-    return tracing.stage(question, mapping, at, stage_plans(model, mapping, machine, mapping.stages[at]))
+    plans = stage_plans(question.workload, mapping, question.machine, mapping.stages[at])
+    return tracing.stage(question, mapping, at, plans)
 
 
-def explain_operators(
-    workload: str,
-    *,
-    pod: int | None = None,
-    topology: str | None = None,
-    chip: str | None = None,
-    preset: str | None = None,
-    replicas: int | None = None,
-    ipus_per_replica: int | None = None,
-    micro_batch: int | None = None,
-    accumulation: int | None = None,
-    global_batch: int | None = None,
-    hosts: int | None = None,
-    changes: Mapping[str, str] | Sequence[str] = (),
-    **practice: Unpack[PracticeFlags],
-) -> OperatorRanking:
+def explain_operators(workload: str, **asked: Unpack[AskedFlags]) -> OperatorRanking:
     """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
 
     Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
@@ -324,27 +305,44 @@ def explain_operators(
     from podsim.lowering.work import stage_plans
     from podsim.predicting.ranking import ranking
 
-    machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=None, hosts=hosts, changes=changes
-    )
-    question = _question(
-        machine, model, named, division="closed", samples=None, engine="analytic", fidelity="folded", seed=0
-    )
-    split = (replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    mapping = _chosen(question, named, split, practice).mapping
+    question, mapping = _mapped(workload, asked, engine="analytic", fidelity="folded")
+    model, machine = question.workload, question.machine
     plans = (item for stage in mapping.stages for item in stage_plans(model, mapping, machine, stage))
     return ranking(question, mapping.micro_batch, plans)
 
 
-def _chosen(
-    question: Question,
-    named: Preset | None,
-    split: Split,
-    practice: PracticeFlags,
+def _mapped(
+    workload: str,
+    asked: AskedFlags,
+    *,
+    engine: str,
+    fidelity: str,
+    seed: int = 0,
+    faults: Sequence[str] = (),
+    also: str = "",
     on_progress: Progress | None = None,
-) -> Chosen:
-    """The mapping that is meant: a split in the order of `Wanted`, and what is to be otherwise than practice has it."""
-    from podsim.planning import choose, search
-    from podsim.planning.practice import what_if
+) -> tuple[Question, WorkMapping]:
+    """The question that flags ask, on a machine with these faults, and the mapping that is meant."""
+    from podsim.planning import broken
 
-    return choose.choose(question, search.Wanted(*split, what_if(**practice)), named, on_progress)
+    chip, hosts = asked.get("chip"), asked.get("hosts")
+    machine, model, named = _asked_of(
+        workload, _name(asked.get("pod"), asked.get("topology"), chip), chip=chip, preset=asked.get("preset"),
+        hosts=hosts, changes=asked.get("changes", ()), also=also,
+    )  # fmt: skip
+    question = _question(machine, model, named, engine=engine, fidelity=fidelity, seed=seed)
+    split = (
+        asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
+        asked.get("global_batch"),
+    )  # fmt: skip
+    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
+    meant = broken.Asked(question, _wanted(split, practice), named, (None, hosts, chip), on_progress)
+    return broken.mapped(meant, faults)
+
+
+def _wanted(split: Split, practice: PracticeFlags) -> Wanted:
+    """A split in the order of `Wanted`, and what is to be otherwise than practice has it."""
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+
+    return Wanted(*split, what_if(**practice))

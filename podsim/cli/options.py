@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter, Token
@@ -204,6 +204,15 @@ class FaultFlags:
 
 
 ANY_FAULTS = FaultFlags()
+RENAMED = {"set": "changes", "fault": "faults"}
+
+
+def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups share no base)
+    """Flags as keywords of the function of the same name, one to one; where it is printed to is no question."""
+    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
+    return {RENAMED.get(name, name): value for name, value in flags.items() if name != "out"}
+
+
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE = NoiseFlags()

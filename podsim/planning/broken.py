@@ -13,7 +13,7 @@ from podsim.predicting import assemble, faults
 from podsim.topology.cut import ranges
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
-from podsim.topology.partition import largest, part
+from podsim.topology.remaining import largest, part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

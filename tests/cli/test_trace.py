@@ -1,102 +1,23 @@
 """Traces: the file that viewers open, and the screen beside it."""
 
 import json
-from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli.trace_format import check_format
 
 from podsim import api
 from podsim.cli.app import main
-from podsim.errors import InputError
-from podsim.model.chip import Chip
-from podsim.model.program import Part
-from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.model.trace import LinkLoad, Trace, TraceLevel
-from podsim.model.workload import Pass
+from podsim.model.trace import LinkLoad, Trace
 from podsim.predicting import tracing
 from podsim.report import chrome_trace
-from podsim.report.terminal import Look, render
-from podsim.report.views import trace as view
-from podsim.tiles.supersteps import total
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
     code = main(argv)
     out, err = capsys.readouterr()
     return code, out, err
-
-
-def check_format(text: str) -> list[dict[str, Any]]:
-    """The complete events of a file in the Trace Event Format; an assertion fails where a viewer would stumble."""
-    document = json.loads(text, parse_constant=pytest.fail)
-    assert isinstance(document["traceEvents"], list)
-    assert document["displayTimeUnit"] in {"ms", "ns"}
-    named: dict[str, dict[tuple[int, int], str]] = {"process_name": {}, "thread_name": {}}
-    order: set[tuple[str, int, int]] = set()
-    by_kind: dict[str, list[dict[str, Any]]] = {"X": [], "C": []}
-    for event in document["traceEvents"]:
-        assert type(event["pid"]) is type(event["tid"]) is int
-        assert isinstance(event["name"], str)
-        assert event["name"]
-        assert isinstance(event["args"], dict)
-        assert event["ts"] >= 0
-        if event["ph"] != "M":
-            by_kind[event["ph"]].append(event)
-            assert isinstance(event["cat"], str)
-            continue
-        at = event["pid"], event["tid"]
-        if event["name"] in named:
-            assert isinstance(event["args"]["name"], str)
-            assert at not in named[event["name"]]
-            named[event["name"]][at] = event["args"]["name"]
-        else:
-            assert event["name"] in {"process_sort_index", "thread_sort_index"}
-            assert isinstance(event["args"]["sort_index"], int)
-            assert (event["name"], *at) not in order
-            order.add((event["name"], *at))
-    spans, counters = by_kind["X"], by_kind["C"]
-    assert {(event["pid"], 0) for event in (*spans, *counters)} == set(named["process_name"])
-    assert {(span["pid"], span["tid"]) for span in spans} == set(named["thread_name"])
-    assert len(set(named["process_name"].values())) == len(named["process_name"])
-    tracks = [(pid, name) for (pid, _), name in named["thread_name"].items()]
-    assert len(set(tracks)) == len(tracks)
-    check_nesting(spans)
-    check_counters(counters)
-    return spans
-
-
-def check_nesting(spans: list[dict[str, Any]]) -> None:
-    """Spans of a track lie in each other or apart, in the whole nanoseconds that Perfetto cuts times down to."""
-    tracks = defaultdict(list)
-    for span in spans:
-        assert span["dur"] >= 0
-        start = int(span["ts"] * 1000)
-        tracks[span["pid"], span["tid"]].append((start, -(start + int(span["dur"] * 1000))))
-    for on_track in tracks.values():
-        assert on_track == sorted(on_track)
-        open_until: list[int] = []
-        for start, negative_end in on_track:
-            while open_until and open_until[-1] <= start:
-                open_until.pop()
-            assert not open_until or -negative_end <= open_until[-1]
-            open_until.append(-negative_end)
-
-
-def check_counters(counters: list[dict[str, Any]]) -> None:
-    """Each counter has a value from the start, moves in time, never exceeds its link, and ends at nothing."""
-    links = defaultdict(list)
-    for event in counters:
-        assert all(type(value) is float for value in event["args"].values())
-        assert 0 <= event["args"]["share"] <= 1 + 1e-9
-        links[event["pid"], event["name"]].append(event)
-    for changes in links.values():
-        times = [int(event["ts"] * 1000) for event in changes]
-        assert times[0] == 0
-        assert all(before < after for before, after in pairwise(times))
-        assert changes[-1]["args"] == {"bytes_per_s": 0.0, "share": 0.0}
 
 
 @pytest.mark.parametrize("engine", ["des", "analytic"])
@@ -303,101 +224,3 @@ def test_what_cannot_be_traced_exits_2(line: str, code: str, said: str, capsys: 
     assert (exit_code, out) == (2, "")
     assert err.startswith(f"error: {code}\n")
     assert said in " ".join(err.split())
-
-
-# --- the tiles of one stage -----------------------------------------------------------------------------------------
-
-
-def plan(name: str) -> TilePlan:
-    return TilePlan(
-        operator=name,
-        method="AMP 1x1",
-        splits={"rows": 2, "outputs": 736},
-        supersteps=(
-            Superstep(name="inputs", phase="input", cohorts=(Cohort(tiles=1472, receive_bytes=4_000.0),)),
-            Superstep(
-                name="multiply",
-                phase="multiply",
-                cohorts=(Cohort(tiles=1000, compute_cycles=9_000.0), Cohort(tiles=400, compute_cycles=5_000.0)),
-                repeat=2,
-            ),
-        ),
-        flop=1e9,
-        sram_bytes_per_tile={"weights": 1e5},
-        tiles_used=1472,
-    )
-
-
-PLANS = [("query", Pass.FORWARD, plan("query")), ("output", Pass.FORWARD, plan("output")),
-         ("query", Pass.WEIGHT_GRADIENT, plan("query"))]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def traced() -> Trace:
-    machine, workload, named = api._asked_of("bert", "pod16", chip=None, preset=None, sdk=None, hosts=None, changes=())
-    question = api._question(
-        machine, workload, named, division="closed", samples=None, engine="des", fidelity="folded", seed=0
-    )
-    mapping = api.predict("bert", pod=16).mapping
-    return tracing.stage(question, mapping, 2, PLANS)
-
-
-def test_supersteps_of_a_stage_follow_each_other(traced: Trace, gc200: Chip) -> None:
-    one_s = total(PLANS[0][2].supersteps, gc200).total / gc200.clock_hz
-    assert traced.level is TraceLevel.TILE
-    assert traced.length_s == pytest.approx(3 * one_s, rel=1e-9)
-    operators = [span for span in traced.spans if span.track == "operators"]
-    assert [span.name for span in operators] == ["query", "output", "query"]
-    assert [span.start_s for span in operators] == pytest.approx([0, one_s, 2 * one_s])
-    supersteps = [span for span in traced.spans if span.track == "supersteps"]
-    assert [span.name for span in supersteps] == ["inputs", "multiply"] * 3
-    assert check_format(chrome_trace.text(traced))
-
-
-def test_equal_tiles_have_a_track_of_their_own(traced: Trace) -> None:
-    computing = [span for span in traced.spans if span.part is Part.COMPUTE]
-    assert {span.track for span in computing} == {"equal tiles 1", "equal tiles 2"}
-    assert {span.details["tiles"] for span in computing} == {"0 to 999", "1000 to 1399"}
-    assert {span.group for span in traced.spans} == {"IPU 2 (stage 2)"}
-
-
-@pytest.mark.parametrize("width", [60, 100, 160])
-def test_the_screen_of_a_stage_ranks_its_operators(traced: Trace, width: int) -> None:
-    text = render(view.document(traced, "stage.json"), Look(width))
-    assert all(len(line) <= width for line in text.splitlines())
-    assert "operators by time" in text
-    assert text.index("  output ") < text.index("  query ")
-    assert "wrote stage.json" in text
-
-
-def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    mapping = api.predict("bert", pod=16).mapping
-    assert tracing.stage_number(mapping, 4) == 4
-    assert tracing.stage_number(mapping, None) in range(1, 5)
-    code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--level", "tile", "--stage", "9")
-    assert (code, out) == (2, "")
-    assert "stages 0 to 4" in err
-
-
-def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
-    """The same length as with equal tiles folded, and a track a tile; a stage of too many spans is refused."""
-    folded, full = (
-        api.trace("bert", pod=16, level="tile", stage=0, fidelity=fidelity) for fidelity in ("folded", "full")
-    )
-    assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
-    tracks = {span.track for span in full.spans if span.part}
-    assert tracks == {f"tile {tile}" for tile in range(gc200.tiles)}
-    with pytest.raises(InputError, match="tile by tile") as caught:
-        api.trace("bert", pod=16, level="tile", fidelity="full")
-    assert caught.value.code == "too-large-to-draw"
-
-
-@pytest.mark.parametrize("name", ["x.csv", "x.html", "trace.v2.CSV"])
-def test_a_trace_under_the_name_of_another_format_is_refused(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["trace", "bert", "--pod", "16", "-o", str(tmp_path / name)]) == 2
-    err = capsys.readouterr().err
-    assert "a trace is JSON" in err
-    assert "json" in err.split("hint:")[1]
-    assert not (tmp_path / name).exists()

@@ -1,7 +1,7 @@
 """The fast bound on programs made by hand."""
 
 import pytest
-from engines.programs import Links
+from engines.programs import Links, step, task
 
 from podsim.engines import analytic
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
@@ -63,3 +63,15 @@ def test_what_is_not_on_the_path_is_not_in_the_breakdown():
 
 def test_an_empty_block_takes_no_time():
     assert run(Block("pipe", (compute(1.0),), pipeline=True), Block("none", ())).step_s == pytest.approx(1.0)
+
+
+def test_groups_are_solved_once_a_fabric_also_when_more_links_came_since(monkeypatch):
+    solved = []
+    solve = analytic.alone_s
+    monkeypatch.setattr(analytic, "alone_s", lambda flows, capacities: solved.append(flows) or solve(flows, capacities))
+    links, inside, between = Links([10.0]), Flow((0,), 20.0), Flow((1,), 20.0)
+    assert analytic.run(step([task(0.0, inside)]), links).step_s == 2
+    links.capacities.append(5.0)
+    assert analytic.run(step([task(0.0, between), task(0.0, inside, needs=(0,))]), links).step_s == 4 + 2
+    assert solved == [(inside,), (between,)]
+    assert analytic.run(step([task(0.0, inside)]), Links([1.0])).step_s == 20

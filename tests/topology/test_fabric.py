@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
-from podsim.model.program import Flow
-from podsim.physics.links import alone_s
 from podsim.topology.fabric import build
 
 RAIL = 2 * 16e9 * 0.866
@@ -138,16 +136,6 @@ def test_gw_links_exist_once_asked_for_and_keep_their_number(build_pod):
     assert len(capacities) == 193
     assert fabric.gateway_route(0, 0, 1) == first
     assert len(capacities) == 193
-
-
-def test_flows_alone_take_what_the_links_alone_say_also_when_more_links_came_since(build_pod):
-    fabric = build(build_pod(65536))
-    inside = (Flow(fabric.route(0, 1).links, 1e6), Flow(fabric.route(0, 5).links, 3e6))
-    took_s = fabric.alone_s(inside)
-    between = (Flow(fabric.gateway_route(0, 0, 1).links, 1e6),)
-    assert fabric.alone_s(between) == alone_s(between, fabric.capacities) > 0
-    assert fabric.alone_s(inside) == took_s == alone_s(inside, fabric.capacities) > 0
-    assert fabric.alone_s(()) == 0
 
 
 @pytest.mark.parametrize("ipus", SIZES)

@@ -11,9 +11,9 @@ from podsim.cli.options import (
     MappingFlags,
     OutputFlags,
     PracticeFlags,
+    keywords,
 )
 from podsim.errors import InputError
-from podsim.model.ranking import OperatorRanking
 from podsim.report import json_text
 from podsim.report.views import ranking as view
 
@@ -40,7 +40,9 @@ def explain(
     output.check()
     if not ops:
         raise InputError("say what to explain", code="missing-argument", hint=f"podsim explain {workload} --ops")
-    found = _ask(workload, machine, mapping, practice)
+    from podsim import api
+
+    found = api.explain_operators(workload, **keywords(machine, mapping, practice))
     give(
         output,
         screen=lambda: view.document(found, verbose=output.verbose),
@@ -48,27 +50,3 @@ def explain(
         line=lambda: view.answer(found),
     )
     return ExitCode.ANSWERED
-
-
-def _ask(workload: str, machine: MachineFlags, mapping: MappingFlags, practice: PracticeFlags) -> OperatorRanking:
-    """Flags to keywords, one to one."""
-    from podsim import api
-
-    return api.explain_operators(
-        workload,
-        pod=machine.pod,
-        topology=machine.topology,
-        chip=machine.chip,
-        hosts=machine.hosts,
-        changes=machine.set,
-        preset=mapping.preset,
-        replicas=mapping.replicas,
-        ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch,
-        accumulation=mapping.accumulation,
-        global_batch=mapping.global_batch,
-        schedule=practice.schedule,
-        prefetch=practice.prefetch,
-        overlap=practice.overlap,
-        io_tiles=practice.io_tiles,
-    )

@@ -17,10 +17,10 @@ from podsim.cli.options import (
     MachineFlags,
     MappingFlags,
     OutputFlags,
+    keywords,
     whole_or_zero,
 )
-from podsim.cli.progress import OnProgress, progress
-from podsim.model.goodput import GoodputReport
+from podsim.cli.progress import progress
 from podsim.report import json_text
 from podsim.report.views import goodput as view
 
@@ -73,8 +73,10 @@ def goodput(
         A name (podsim workload list) or a file.
     """
     output.check()
+    from podsim import api
+
     with progress("weighing mappings", output) as on_progress:
-        report = _ask(workload, machine, mapping, lasting, faults, on_progress)
+        report = api.goodput(workload, on_progress=on_progress, **keywords(machine, mapping, lasting, faults))
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),
@@ -82,37 +84,3 @@ def goodput(
         line=lambda: view.answer(report),
     )
     return ExitCode.ANSWERED
-
-
-def _ask(
-    workload: str,
-    machine: MachineFlags,
-    mapping: MappingFlags,
-    lasting: GoodputFlags,
-    faults: FaultFlags,
-    on_progress: OnProgress | None,
-) -> GoodputReport:
-    """Flags to keywords, one to one."""
-    from podsim import api
-
-    return api.goodput(
-        workload,
-        pod=machine.pod,
-        topology=machine.topology,
-        chip=machine.chip,
-        hosts=machine.hosts,
-        changes=machine.set,
-        preset=mapping.preset,
-        replicas=mapping.replicas,
-        ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch,
-        accumulation=mapping.accumulation,
-        global_batch=mapping.global_batch,
-        work=lasting.work,
-        checkpoint_every=lasting.checkpoint_every,
-        spares=lasting.spares,
-        runs=lasting.runs,
-        seed=lasting.seed,
-        faults=faults.fault,
-        on_progress=on_progress,
-    )

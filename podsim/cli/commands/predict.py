@@ -21,8 +21,9 @@ from podsim.cli.options import (
     OutputFlags,
     PracticeFlags,
     RunFlags,
+    keywords,
 )
-from podsim.cli.progress import OnProgress, progress
+from podsim.cli.progress import progress
 from podsim.model.prediction import Prediction
 from podsim.report import json_text
 from podsim.report.doc import Block
@@ -50,11 +51,11 @@ def predict(
         A name (podsim workload list) or a file.
     """
     output.check()
+    from podsim import api
+
+    given = keywords(machine, mapping, practice, run, engine, noise, faults)
     with progress("weighing mappings", output) as on_progress:
-        answer = _ask(
-            workload, machine, mapping, practice, run, engine=engine, noise=noise, faults=faults,
-            on_progress=on_progress,
-        )  # fmt: skip
+        answer = api.predict(workload, on_progress=on_progress, **given)
     give(
         output,
         screen=lambda: view.document(
@@ -74,48 +75,3 @@ def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Iterat
     found = catalog.topology(machine.topology or answer.topology, machine.set, chip=machine.chip)
     yield tuple(assumed(f"machine {answer.topology}", found.provenance))
     yield tuple(assumed(f"workload {answer.workload}", catalog.workload(workload, machine.set).provenance))
-
-
-def _ask(
-    workload: str,
-    machine: MachineFlags,
-    mapping: MappingFlags,
-    practice: PracticeFlags,
-    run: RunFlags,
-    *,
-    engine: EngineFlags,
-    noise: NoiseFlags,
-    faults: FaultFlags,
-    on_progress: OnProgress | None,
-) -> Prediction:
-    """Flags to keywords, one to one."""
-    from podsim import api
-
-    return api.predict(
-        workload,
-        pod=machine.pod,
-        topology=machine.topology,
-        chip=machine.chip,
-        hosts=machine.hosts,
-        changes=machine.set,
-        preset=mapping.preset,
-        replicas=mapping.replicas,
-        ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch,
-        accumulation=mapping.accumulation,
-        global_batch=mapping.global_batch,
-        schedule=practice.schedule,
-        prefetch=practice.prefetch,
-        overlap=practice.overlap,
-        io_tiles=practice.io_tiles,
-        samples=run.samples,
-        division=run.division,
-        sdk=run.sdk,
-        engine=engine.engine,
-        fidelity=engine.fidelity,
-        seed=engine.seed,
-        steps=noise.steps,
-        noise_scale=noise.noise_scale,
-        faults=faults.fault,
-        on_progress=on_progress,
-    )

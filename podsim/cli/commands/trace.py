@@ -20,12 +20,12 @@ from podsim.cli.options import (
     MappingFlags,
     OutputFlags,
     PracticeFlags,
+    keywords,
     positive_or_zero,
     whole,
     whole_or_zero,
 )
 from podsim.cli.out import OutFile, check_out, write_trace
-from podsim.model.trace import Trace
 from podsim.report import json_text
 from podsim.report.views import trace as view
 
@@ -78,7 +78,9 @@ def trace(
     """
     output.check()
     check_out(shown.out)
-    found = _ask(workload, shown, machine, mapping, practice, engine, faults=faults)
+    from podsim import api
+
+    found = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
     if write_trace(found, shown.out):
         return ExitCode.ANSWERED
     give(
@@ -88,45 +90,3 @@ def trace(
         line=lambda: view.answer(found),
     )
     return ExitCode.ANSWERED
-
-
-def _ask(
-    workload: str,
-    shown: TraceFlags,
-    machine: MachineFlags,
-    mapping: MappingFlags,
-    practice: PracticeFlags,
-    engine: EngineFlags,
-    *,
-    faults: FaultFlags,
-) -> Trace:
-    """Flags to keywords, one to one."""
-    from podsim import api
-
-    return api.trace(
-        workload,
-        level=shown.level,
-        stage=shown.stage,
-        pod=machine.pod,
-        topology=machine.topology,
-        chip=machine.chip,
-        hosts=machine.hosts,
-        changes=machine.set,
-        preset=mapping.preset,
-        replicas=mapping.replicas,
-        ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch,
-        accumulation=mapping.accumulation,
-        global_batch=mapping.global_batch,
-        schedule=practice.schedule,
-        prefetch=practice.prefetch,
-        overlap=practice.overlap,
-        io_tiles=practice.io_tiles,
-        engine=engine.engine,
-        fidelity=engine.fidelity,
-        faults=faults.fault,
-        seed=engine.seed,
-        steps=shown.steps,
-        noise_scale=shown.noise_scale,
-        most_spans=shown.most_spans,
-    )
