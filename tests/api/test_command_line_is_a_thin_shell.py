@@ -7,7 +7,7 @@ import pytest
 import podsim
 from podsim import api
 from podsim.cli.app import main
-from podsim.cli.options import EngineFlags, MachineFlags, MappingFlags, NoiseFlags, PracticeFlags, RunFlags
+from podsim.cli.options import EngineFlags, FaultFlags, MachineFlags, MappingFlags, NoiseFlags, PracticeFlags, RunFlags
 
 ASKED = [
     ("bert", {"pod": 512}),
@@ -104,8 +104,9 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from dataclasses import fields
     from inspect import signature
 
-    groups = (MachineFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags)
+    groups = (MachineFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags, FaultFlags)
     flags = {field.name for flags in groups for field in fields(flags)}
     keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "practice"}
     keywords |= set(api.PracticeFlags.__annotations__)
-    assert {"changes" if name == "set" else name for name in flags} == keywords
+    several = {"set": "changes", "fault": "faults"}
+    assert {several.get(name, name) for name in flags} == keywords
