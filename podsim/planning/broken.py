@@ -107,7 +107,8 @@ def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str, int]:
 
 def _lost(fabric: Fabric) -> str:
     lost = sorted(fabric.damage.lost)
-    return f"{len(lost):,} of {fabric.endpoints:,} IPUs are lost, {ranges(lost, 'ipu')}"
+    verb = "is" if len(lost) == 1 else "are"
+    return f"{len(lost):,} of {fabric.endpoints:,} IPUs {verb} lost: {ranges(lost, 'ipu')}"
 
 
 def _fitting(asked: Asked, left: Question, where: str, usual: Settled) -> Settled:

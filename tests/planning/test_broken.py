@@ -18,6 +18,7 @@ PRESET = "mlperf-v1.1-closed"
         ("bert", 16, {}, ["pcie:ipu0-gateway0=0.01"]),
         ("bert", 16, {}, ["ddr:ddr2-gateway2=0.05", "ipu:3=0.7"]),
         ("bert", 16, {}, ["link:network-gateway1=0.001"]),
+        ("bert", 64, {"hosts": 2}, ["link:host1->network=0.0001"]),
         ("bert", 16, {"schedule": "1f1b"}, ["link:ipu4-ipu6=down", "ipu:2=0.7"]),
         ("bert", 64, {"overlap": True}, ["link:ipu4-ipu6=down"]),
         ("bert", 128, {}, ["link:gateway3-gateway19=down", "ipu:70=0.5"]),
