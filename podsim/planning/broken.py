@@ -13,7 +13,7 @@ from podsim.predicting import assemble, faults
 from podsim.topology.cut import ranges
 from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
-from podsim.topology.partition import largest, part
+from podsim.topology.remaining import largest, part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
 from podsim.topology import wiring
 from podsim.topology.fabric import Fabric
-from podsim.topology.partition import renamed
+from podsim.topology.remaining import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

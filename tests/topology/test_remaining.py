@@ -6,7 +6,7 @@ from podsim.files import catalog
 from podsim.topology.fabric import build
 from podsim.topology.fabric_faults import damaged
 from podsim.topology.fault_text import parse
-from podsim.topology.partition import largest, part
+from podsim.topology.remaining import largest, part
 
 
 def hurt(name: str, *faults: str):
