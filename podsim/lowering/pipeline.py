@@ -19,7 +19,7 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
-from podsim.topology.likeness import unlike_columns
+from podsim.topology.likeness import same_inputs
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Pipeline:
         """
         if not self._inputs:
             volume = self.workload.row_bytes * self.mapping.micro_batch
-            alike = self.folded and unlike_columns(self.fabric) == frozenset()
+            alike = self.folded and same_inputs(self.fabric)
             shown = (0,) if alike else tuple(range(self.mapping.replicas))
             routes = [self._input_route(replica) for replica in shown]
             if alike:

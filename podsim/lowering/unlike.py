@@ -14,7 +14,7 @@ Routes = tuple[tuple[Route, ...], tuple[Route, ...]]  # between stages, and from
 
 
 def unlike(mapping: Mapping, fabric: Fabric) -> tuple[int, ...]:
-    """One replica of each kind, the first of them; where state streams, with those that share its machine."""
+    """One replica of each kind, the first of them; where state streams, with those that share its machine (Eq. 51)."""
     if not fabric.damage:
         return (0,)
     size, rack = mapping.ipus_per_replica, fabric.topology.ipus_per_rack

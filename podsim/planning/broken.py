@@ -11,8 +11,8 @@ from podsim.planning.choose import usual_hosts
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, faults
 from podsim.topology.cut import ranges
+from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken
 from podsim.topology.remaining import largest, part
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def answer(asked: Asked, texts: Sequence[str]) -> tuple[Prediction, Question]:
     two, or too small for the mapping.
     """
     question = asked.question
-    fabric = broken(question.fabric, parse(texts))
+    fabric = _with(question.fabric, texts)
     mapping, choice, said = asked.settled(question)
     healthy = assemble.predict(question, mapping, choice, said)
     if fabric.damage.lost:
@@ -65,11 +65,19 @@ def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:
     question = asked.question
     if not texts:
         return question, asked.settled(question)[0]
-    fabric = broken(question.fabric, parse(texts))
+    fabric = _with(question.fabric, texts)
     if not fabric.damage.lost:
         return replace(question, fabric=fabric), asked.settled(question)[0]
     left, where, _ = _left(asked, fabric)
     return left, _fitting(asked, left, where, asked.settled(question))[0]
+
+
+def _with(fabric: Fabric, texts: Sequence[str]) -> Fabric:
+    """The machine with these faults; what is left beside lost machines may be in parts, of which one goes on."""
+    found = damaged(fabric, parse(texts))
+    if not found.damage.lost:
+        check(found)
+    return found
 
 
 def _on_what_is_left(
@@ -99,7 +107,8 @@ def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str, int]:
 
 def _lost(fabric: Fabric) -> str:
     lost = sorted(fabric.damage.lost)
-    return f"{len(lost):,} of {fabric.endpoints:,} IPUs are lost, {ranges(lost, 'ipu')}"
+    verb = "is" if len(lost) == 1 else "are"
+    return f"{len(lost):,} of {fabric.endpoints:,} IPUs {verb} lost: {ranges(lost, 'ipu')}"
 
 
 def _fitting(asked: Asked, left: Question, where: str, usual: Settled) -> Settled:

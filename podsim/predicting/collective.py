@@ -347,8 +347,9 @@ def _notes(asked: Asked, setting: Setting, plan: Plan) -> list[str]:
     notes = []
     if plan.roads is not setting.network:
         notes.append("every rank does the same, so one stands for all: links are its share of those of a dimension")
-    elif setting.folded and asked.network.endpoints > (setting.rack or 0):
-        notes.append("racks do the same, so links are those of the first")
+    elif setting.followed is not None and asked.network.endpoints > (setting.rack or 0):
+        kinds = "racks" if len(setting.followed) == 1 else f"racks of {len(setting.followed)} kinds"
+        notes.append(f"{kinds} do the same, so links are those of the first")
     if setting.rack is not None:
         notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")
     if asked.parameters is not None and asked.collective in lowering.REDUCING:

@@ -24,7 +24,7 @@ SAME = 1e-12  # share of a step below which two times are one
 def compared(
     healthy: Prediction, hurt: Prediction, texts: Sequence[str], detours: Sequence[Detour], left: str = ""
 ) -> Prediction:
-    """The prediction of the machine with faults, which says what they cost."""
+    """The prediction of the machine with faults, which says what they cost (Eq. 51)."""
     near_s = SAME * healthy.step_s.value
     more = {part: seconds - healthy.breakdown_s.get(part, 0.0) for part, seconds in hurt.breakdown_s.items()}
     rates = healthy.throughput_samples_per_s.value, hurt.throughput_samples_per_s.value

@@ -26,6 +26,13 @@ def broken(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
 
     Raises InputError: a fault names nothing, or two name the same. Infeasible: IPUs that are left cannot reach others.
     """
+    found = damaged(fabric, faults)
+    check(found)
+    return found
+
+
+def damaged(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
+    """The machine with these faults, whether or not its IPUs reach each other; InputError as `broken`."""
     gathered: Gathered[Ends] = Gathered()
     for fault in faults:
         if fault.part is Part.LINK:
@@ -39,9 +46,7 @@ def broken(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
         if fault.part in (Part.MACHINE, Part.RACK) and ipu % fabric.topology.ipus_per_machine == 0:
             machine = ipu // fabric.topology.ipus_per_machine
             gathered.take_down(_of_node(fabric, wiring.gateway(machine)), fault)
-    found = Fabric(fabric.topology, gathered.damage())
-    check(found)
-    return found
+    return Fabric(fabric.topology, gathered.damage())
 
 
 def _of_node(fabric: Fabric, node: str) -> Iterator[Ends]:

@@ -51,6 +51,12 @@ def unlike_columns(fabric: Fabric) -> frozenset[int] | None:
     return frozenset(found)
 
 
+def same_inputs(fabric: Fabric) -> bool:
+    """Whether every way from a host is as without faults: only IPU-Links and IPUs are at fault."""
+    kinds = {fabric.joints.parsed(end) for ends in (*fabric.damage.down, *fabric.damage.rates) for end in ends}
+    return all(node and node[0] == wiring.IPU for node in kinds)
+
+
 def _all_lost(fabric: Fabric, rack: int) -> bool:
     size = fabric.topology.ipus_per_rack
     return fabric.damage.lost.issuperset(range(rack * size, (rack + 1) * size))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def largest(fabric: Fabric) -> range | None:
     """Machines of the largest partition without a lost IPU, of those the first; None where none is whole.
 
-    A partition is a power of two of whole machines that follow each other: in one rack, or whole racks.
+    A partition is a power of two of whole machines that follow each other: in one rack, or whole racks (Eq. 51).
     """
     topology = fabric.topology
     lost = {ipu // topology.ipus_per_machine for ipu in fabric.damage.lost}
