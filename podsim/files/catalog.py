@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import fabrics, failures, find, noise, topologies
+from podsim.files import find, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -21,14 +21,14 @@ from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
-from podsim.model.generic import GenericFabric
-from podsim.model.goodput import Failures
-from podsim.model.noise import Noise
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
+    from podsim.model.generic import GenericFabric
+    from podsim.model.goodput import Failures
+    from podsim.model.noise import Noise
     from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
@@ -86,6 +86,8 @@ def _machine(name: str) -> topologies.Parts:
             return topologies.gather(path)
         if parts := member(name):
             return parts
+    from podsim.files import fabrics
+
     if fabrics.fabric(name):
         raise InputError(
             f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
@@ -94,18 +96,22 @@ def _machine(name: str) -> topologies.Parts:
     raise find.unknown_name("topologies", name, (*names("topologies"), *names("fabrics")), also=member_names())
 
 
-def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric]:
+def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":
     """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
+    from podsim.files import fabrics
+
     if found := fabrics.fabric(name, changes):
         return found
     raise find.unknown_name("fabrics", name, names("fabrics"))
 
 
-def network(name: str, changes: Changes = ()) -> Document[Topology] | Document[GenericFabric]:
+def network(name: str, changes: Changes = ()) -> "Document[Topology] | Document[GenericFabric]":
     """The machine or the generic fabric of a name or path, with changes.
 
     Raises InputError: neither is called so, faults in a file, or a change of a path that it does not have.
     """
+    from podsim.files import fabrics
+
     if find.is_path(name) and load(Path(name)).what == "fabric":
         machine = False
     else:
@@ -244,6 +250,26 @@ def _frozen(loaded: Loaded) -> "Document[FrozenFile]":
     return document(loaded, FrozenFile)
 
 
+def _fabric(loaded: Loaded) -> "Document[GenericFabric]":
+    from podsim.files import fabrics
+
+    return fabrics.of_file(loaded)
+
+
+def _noise(loaded: Loaded) -> "Document[Noise]":
+    from podsim.files import noise
+    from podsim.model.noise import Noise
+
+    return document(loaded, Noise, noise.faults)
+
+
+def _failures(loaded: Loaded) -> "Document[Failures]":
+    from podsim.files import failures
+    from podsim.model.goodput import Failures
+
+    return document(loaded, Failures, failures.faults)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -259,14 +285,14 @@ def describe(path: Path) -> tuple[str, Document[Any]]:
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
-    "fabric": fabrics.of_file,
+    "fabric": _fabric,
     "family": lambda loaded: document(loaded, FamilyFile),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
     "frozen": _frozen,
-    "noise": lambda loaded: document(loaded, Noise, noise.faults),
-    "failures": lambda loaded: document(loaded, Failures, failures.faults),
+    "noise": _noise,
+    "failures": _failures,
     "sources": _sources,
 }

@@ -14,7 +14,6 @@ from podsim.lowering.phases import TooManyError
 from podsim.model.collective import Collective, Pace
 from podsim.model.program import Flow, Part, Task, TaskKind
 from podsim.physics.links import max_min_rates
-from podsim.topology.generic import GenericNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,8 +39,12 @@ def tasks(plan: Plan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]:
     """
     if chunks > 1:
         plan = _staged(plan)
-    if pace is Pace.LOCKSTEP or not isinstance(plan.roads, GenericNetwork) or _alike(plan) or _one_is_slowest(plan):
-        return _by_step(plan, chunks, together=pace is Pace.LOCKSTEP)
+    if pace is Pace.LOCKSTEP:
+        return _by_step(plan, chunks, together=True)
+    from podsim.topology.generic import GenericNetwork  # no weight update needs what a generic fabric takes
+
+    if not isinstance(plan.roads, GenericNetwork) or _alike(plan) or _one_is_slowest(plan):
+        return _by_step(plan, chunks, together=False)
     return _by_message(plan, plan.roads, chunks)
 
 

@@ -11,7 +11,6 @@ from podsim.model.collective import Algorithm, Collective
 from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s, floor_s
 from podsim.topology.fabric import Fabric
-from podsim.topology.generic import GenericNetwork
 from podsim.topology.likeness import rack_classes, unlike_columns
 
 if TYPE_CHECKING:
@@ -66,9 +65,11 @@ class Setting:
     @cached_property
     def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike and that is wanted."""
-        if not self.folded or not isinstance(self.network, GenericNetwork) or not self.even:
+        if not self.folded or isinstance(self.network, Fabric) or not self.even:
             return None
-        return self.network.folded
+        from podsim.topology.generic import GenericNetwork  # no weight update needs what a generic fabric takes
+
+        return self.network.folded if isinstance(self.network, GenericNetwork) else None
 
     @cached_property
     def followed(self) -> frozenset[int] | None:

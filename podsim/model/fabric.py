@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated
 
 from podsim.model.chip import Chip
@@ -107,9 +108,12 @@ class Economics:
     machine_w: Annotated[Watts, Key("machine_power")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Topology:
-    """A machine: chips, links and the levels that join them, innermost level first."""
+    """A machine: chips, links and the levels that join them, innermost level first.
+
+    Without slots, so that its counts are kept once known: routes ask for them thousands of times.
+    """
 
     name: str
     title: str
@@ -130,32 +134,32 @@ class Topology:
         level = self.level(name)
         return level.holds if level else 1
 
-    @property
+    @cached_property
     def ipus(self) -> int:
         """IPUs in all."""
         return self.ipus_per_rack * self.racks
 
-    @property
+    @cached_property
     def ipus_per_machine(self) -> int:
         """IPUs behind one gateway."""
         return self.count("machine")
 
-    @property
+    @cached_property
     def machines_per_rack(self) -> int:
         """Machines in one IPU-Link domain."""
         return self.count("rack")
 
-    @property
+    @cached_property
     def ipus_per_rack(self) -> int:
         """IPUs in one IPU-Link domain (at most 64)."""
         return self.ipus_per_machine * self.machines_per_rack
 
-    @property
+    @cached_property
     def racks(self) -> int:
         """IPU-Link domains."""
         return self.count("pod")
 
-    @property
+    @cached_property
     def machines(self) -> int:
         """IPU-M2000 or Bow-2000 machines (gateways) in all."""
         return self.machines_per_rack * self.racks

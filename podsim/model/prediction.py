@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from podsim.model.fault import FaultReport
 from podsim.model.mapping import Mapping
-from podsim.model.noise import NoiseReport
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate
 from podsim.model.training import Division
+
+if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps
+    from podsim.model.fault import FaultReport
+    from podsim.model.noise import NoiseReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +129,8 @@ class Prediction:
     limited_by: str
     assumptions: tuple[str, ...]
     calibration: str
-    noise: NoiseReport | None = None
-    faults: FaultReport | None = None
+    noise: "NoiseReport | None" = None
+    faults: "FaultReport | None" = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

@@ -25,7 +25,6 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.model.prediction import Prediction
-from podsim.report import json_text
 from podsim.report.doc import Block
 from podsim.report.views import prediction as view
 
@@ -61,10 +60,16 @@ def predict(
         screen=lambda: view.document(
             answer, verbose=output.verbose, extra=_origins(answer, workload, machine) if output.verbose else ()
         ),
-        json_text=lambda: json_text.prediction(answer),
+        json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
     return ExitCode.ANSWERED
+
+
+def _json(answer: Prediction) -> str:
+    from podsim.report import json_text
+
+    return json_text.prediction(answer)
 
 
 def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Iterator[tuple[Block, ...]]:

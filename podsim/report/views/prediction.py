@@ -8,7 +8,6 @@ from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import faults, noise
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -47,10 +46,10 @@ def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Bloc
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
         (Facts(tuple(_facts(p))),),
-        tuple(faults.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
+        tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), _step_bars(p)),
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
-        tuple(noise.blocks(p.noise, p.run.training_s)) if p.noise else (),
+        tuple(_noisy(p)) if p.noise else (),
         tuple(_mapping(p)),
     ]
     if verbose:
@@ -60,6 +59,18 @@ def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Bloc
         tuple(_footer(p)),
     ]
     return Doc(tuple(group for group in groups if group))
+
+
+def _broken(p: Prediction, verbose: bool) -> Iterable[Block]:
+    from podsim.report.views import faults
+
+    return faults.blocks(p.faults, PARTS, verbose=verbose) if p.faults else ()
+
+
+def _noisy(p: Prediction) -> Iterable[Block]:
+    from podsim.report.views import noise
+
+    return noise.blocks(p.noise, p.run.training_s) if p.noise else ()
 
 
 def _chips(p: Prediction) -> str:
