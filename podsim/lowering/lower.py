@@ -2,6 +2,7 @@
 
 import math
 
+from podsim.errors import InputError
 from podsim.lowering import joined, update
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import computing, stage_work
@@ -12,11 +13,18 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.fabric import Fabric
 
+MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
+
 
 def lower(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
 ) -> StepProgram:
-    """The step program: micro-batches through the pipeline, then the weight update."""
+    """The step program: micro-batches through the pipeline, then the weight update.
+
+    Raises InputError where nothing is to be folded and that is too much.
+    """
+    if not folded:
+        _refuse_many(mapping)
     machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
@@ -53,6 +61,16 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
     work = stage_work(workload, mapping, computing(machine, mapping.practice))
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
     return 2 * len(work) + mapping.practice.prefetch if joined.chained(line) else 0
+
+
+def _refuse_many(mapping: Mapping) -> None:
+    count = 2 * mapping.replicas * len(mapping.stages) * mapping.accumulation
+    if count > MOST_UNFOLDED:
+        raise InputError(
+            f"in full, {mapping.replicas:,} replicas have {count:,} tasks a step; at most {MOST_UNFOLDED:,} are run",
+            code="too-large-in-full",
+            hint="--fidelity folded runs one of equal replicas and is exact; a smaller machine runs in full",
+        )  # fmt: skip
 
 
 def _times(cut: Cut, count: int) -> Cut:

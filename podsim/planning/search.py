@@ -50,7 +50,7 @@ class Search:
 
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
-        quick = replace(self.question, engine=analytic.run)
+        quick = replace(self.question, engine=analytic.run, folded=True)
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
         found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)

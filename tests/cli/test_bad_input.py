@@ -56,6 +56,7 @@ FILES = {
 QUESTIONS = [
     # the command line, the code of the error, words it must say
     ("predict brt --pod 16", "unknown-workload", ['did you mean "bert"?']),
+    ("predict bert --pod 65536 --fidelity full", "too-large-in-full", ["replicas", "--fidelity folded"]),
     ("predict bert --pod 16 --schedule gpipe", "bad-value", ["--schedule", '"1f1b"']),
     ("predict bert --pod 16 --prefetch -1", "bad-value", ["--prefetch", "at least 0"]),
     ("predict bert --pod 16 --prefetch 1.5", "bad-value", ["--prefetch", "whole"]),
