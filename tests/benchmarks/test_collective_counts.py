@@ -39,15 +39,14 @@ def test_1024_racks_cost_little_more_than_8():
 
 
 ALONE = """
-import resource
 from podsim import api
 api.collective("all-reduce", bytes="64 MiB", pod=65536)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts memory as Linux does")
 def test_65536_ipus_fit_into_300_megabytes():
-    """In a process of its own: what other tests held is not its memory."""
+    """In a process of its own, by its own peak: that of getrusage begins with what the parent held."""
     run = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 300 * 1024
