@@ -7,6 +7,7 @@ for all; of an IPU machine one rack stands for the others.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.lowering import moves
@@ -71,8 +72,10 @@ def flat(setting: Setting, group: Group, collective: Collective, algorithm: Algo
 def soonest(setting: Setting, group: Group, collective: Collective, algorithms: Sequence[Algorithm]) -> Plan:
     """The soonest of several algorithms in one phase, the first named of equals; ValueError where none serves.
 
-    Weighed by the most loaded link of each step, which on symmetric groups is never idle.
+    Weighed by the most loaded link of each step, which on symmetric groups is never idle; folded whatever is to be run,
+    so that the choice is the same.
     """
+    given, setting = setting, replace(setting, folded=True)
     best: tuple[float, Plan] | None = None
     reasons = []
     for algorithm in algorithms:
@@ -85,12 +88,13 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
             reasons.append(str(error))
             continue
         if len(algorithms) == 1:
-            return one
-        if best is None or one.least_s < best[0]:
+            best = 0.0, one
+        elif best is None or one.least_s < best[0]:
             best = one.least_s, one
     if best is None:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
-    return best[1]
+    found = best[1]
+    return found if given.folded else _planned(given, found.algorithm, found.phases)
 
 
 def _starts_s(setting: Setting, phase: Phase) -> float:
@@ -149,8 +153,8 @@ def _by_side(
     algorithm: Algorithm,
     methods: Methods,
 ) -> Plan:
-    """Phase after phase, each with the soonest of its methods."""
-    phases = []
+    """Phase after phase, each with the soonest of its methods, weighed folded."""
+    phases, weighing = [], replace(setting, folded=True)
     for what, at, share in _legs(collective, [side.group.size for side in along]):
         side, inner = along[at], math.prod(side.group.size for side in along[:at])
         roots = Group(inner, along[0].group.stride) if collective is Collective.BROADCAST else None
@@ -158,7 +162,7 @@ def _by_side(
         for method in methods(side.group, what):
             try:
                 phase = _phase(setting, side.group, what, method, share=share, along=(side,), roots=roots)
-                seconds = _planned(setting, method, (phase,)).lockstep_s
+                seconds = _planned(weighing, method, (phase,)).lockstep_s
             except ValueError:
                 continue
             if best is None or seconds < best[0]:

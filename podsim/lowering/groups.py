@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.model.fabric import Shape
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from podsim.topology.network import Network
 
 KINDS = ("all", "rack", "across-racks", "consecutive:N", "orthogonal:N")
+_OF_SIZE: Final = re.compile(r"(?:(consecutive|orthogonal):)?([0-9]{1,12})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +75,17 @@ def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[Side, ...]:
 def parse(text: str, network: Network, ipus_per_replica: int) -> Group:
     """The group that a text names ("all", "rack", "consecutive:4", ...); InputError for what does not divide."""
     replicas = _replicas(network, ipus_per_replica)
-    kind, colon, number = text.strip().partition(":")
-    if kind.isdigit() and not colon:
-        kind, colon, number = "consecutive", ":", kind
-    rack = rack_ipus(network)
-    if kind == "all" and not colon:
+    kind = text.strip()
+    if kind == "all":
         return Group(replicas, ipus_per_replica)
-    if kind in ("rack", "across-racks") and not colon:
-        return _of_racks(kind, network, rack, ipus_per_replica)
-    if kind in ("consecutive", "orthogonal") and number.isdigit():
-        size = int(number)
+    if kind in ("rack", "across-racks"):
+        return _of_racks(kind, network, rack_ipus(network), ipus_per_replica)
+    if found := _OF_SIZE.fullmatch(kind):
+        size = int(found[2])
         if size < 1 or replicas % size:
             raise InputError(f"groups of {size:,} do not divide {replicas:,} members", code="group-does-not-divide",
                              hint=f"take one of {', '.join(map(str, divisors(replicas)))}")  # fmt: skip
-        return Group(size, ipus_per_replica * (replicas // size if kind == "orthogonal" else 1))
+        return Group(size, ipus_per_replica * (replicas // size if found[1] == "orthogonal" else 1))
     raise InputError(f'there is no group "{text}"', code="bad-value", context=[f"known: {', '.join(KINDS)}, or N"],
                      hint="--group consecutive:4 joins neighbours, orthogonal:4 equal places")  # fmt: skip
 

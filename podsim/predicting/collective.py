@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from podsim.errors import InputError
 from podsim.lowering import collective as lowering
-from podsim.lowering import pacing
-from podsim.lowering.bound import lower_bound, out_bytes_per_s
+from podsim.lowering.bound import lower_bound
 from podsim.lowering.groups import parse, rack_ipus
-from podsim.lowering.phases import Setting, Toll, TooManyError
+from podsim.lowering.phases import Setting, Toll
 from podsim.model.collective import (
     Algorithm,
     Collective,
@@ -23,10 +22,9 @@ from podsim.model.collective import (
     Pace,
     Rival,
 )
-from podsim.model.program import Block, StepProgram
 from podsim.model.trace import Trace, TraceLevel
-from podsim.physics.collectives import bus_factor, schedule, sent
-from podsim.predicting import drawing, tracing
+from podsim.physics.collectives import bus_factor
+from podsim.predicting import drawing, tracing, weighing
 from podsim.predicting.link_loads import Links, loads
 from podsim.units import parse as parse_quantity
 
@@ -35,19 +33,11 @@ if TYPE_CHECKING:
     from podsim.lowering.groups import Group
     from podsim.lowering.phases import Plan
     from podsim.model.calibration import ParameterSet
-    from podsim.model.program import StepTimeline, Task
+    from podsim.model.program import StepProgram, StepTimeline
     from podsim.topology.fabric import Fabric
     from podsim.topology.generic import GenericNetwork
 
 Kind = TypeVar("Kind", bound=StrEnum)
-WEIGHED_MESSAGES: Final = 4_000
-"""Messages above which an algorithm is not weighed unless it is asked for."""
-WEIGHED_OF_BROADCAST: Final = 70_000
-"""Those of a broadcast: each member has few."""
-WEIGHED_CROSSINGS: Final = 100_000
-"""Links that they may cross."""
-ALL_WEIGHED: Final = 256
-"""Members up to which every algorithm is weighed, however late what its busiest member sends would be out."""
 MOST_LINKS: Final = 5
 
 
@@ -65,7 +55,10 @@ class Flags(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named."""
+    """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named.
+
+    `usual` is what would be soonest without faults: it is weighed, however many messages it has.
+    """
 
     collective: Collective
     network: Fabric | GenericNetwork
@@ -77,6 +70,7 @@ class Asked:
     pace: Pace | None
     folded: bool
     parameters: ParameterSet | None
+    usual: Algorithm | None = None
 
 
 def asked(collective: str, network: Fabric | GenericNetwork, flags: Flags, parameters: ParameterSet) -> Asked:
@@ -152,10 +146,11 @@ def _run(asked: Asked, engine: Engine, engine_name: str, *, weighs: bool) -> _Ra
     group = parse(asked.group, asked.network, asked.ipus_per_replica)
     volumes = (asked.volume_bytes,) * asked.ipus_per_replica
     setting = Setting(asked.network, volumes, asked.network.endpoints, asked.folded)
-    weighed = _weighed(asked, setting, group, engine) if weighs or asked.algorithm is None else {}
-    plan, tasks = _chosen(asked, setting, group, (weighed, pace))
-    program = _program(tasks) if weighs else drawing.apart(_program(tasks))
-    return _Ran(setting, group, pace, weighed, plan, program, engine(program, plan.roads))
+    rivals = weighing.weighed(asked, setting, group, engine) if weighs or asked.algorithm is None else {}
+    plan, tasks = weighing.chosen(asked, setting, group, (rivals, pace))
+    program = weighing.program(tasks)
+    program = program if weighs else drawing.apart(program)
+    return _Ran(setting, group, pace, rivals, plan, program, engine(program, plan.roads))
 
 
 def trace(asked: Asked, engine: Engine, engine_name: str, most_spans: int) -> Trace:
@@ -216,83 +211,6 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
         events=timeline.events,
         notes=tuple(_notes(asked, setting, plan)),
     )
-
-
-def _weighed(asked: Asked, setting: Setting, group: Group, engine: Engine) -> dict[Algorithm, Rival]:
-    """Every algorithm with its time, or why it has none; large ones are left out."""
-    most = WEIGHED_OF_BROADCAST if asked.collective is Collective.BROADCAST else WEIGHED_MESSAGES
-    limited = replace(
-        setting,
-        most_messages=most,
-        most_crossings=WEIGHED_CROSSINGS,
-    )
-    rate = out_bytes_per_s(setting, group) if group.size > ALL_WEIGHED else 0.0
-    found: dict[Algorithm, Rival] = {}
-    for algorithm in Algorithm:
-        best_s = min((rival.time_s for rival in found.values() if rival.time_s is not None), default=math.inf)
-        try:
-            if rate and (least_s := _sent_bytes(asked, algorithm, group) / rate) > best_s:
-                raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
-            seconds = _lockstep_s(lowering.plan(limited, group, asked.collective, algorithm), asked.chunks, engine)
-        except TooManyError as error:
-            found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
-        except ValueError as error:
-            found[algorithm] = Rival(algorithm=algorithm, time_s=None, why=str(error))
-        else:
-            found[algorithm] = Rival(algorithm=algorithm, time_s=seconds)
-    return found
-
-
-def _sent_bytes(asked: Asked, algorithm: Algorithm, group: Group) -> float:
-    """What the busiest member sends; 0 where that depends on the phases."""
-    if algorithm not in lowering.FLAT:
-        return 0.0
-    return sent(schedule(asked.collective, algorithm, group.size)) * asked.volume_bytes
-
-
-def _lockstep_s(plan: Plan, chunks: int, engine: Engine) -> float:
-    """The time by which algorithms are compared: in lockstep, each step alone on the links but for other parts [s]."""
-    if chunks == 1:
-        return plan.lockstep_s
-    return engine(_program(pacing.tasks(plan, Pace.LOCKSTEP, chunks)), plan.roads).step_s
-
-
-def _program(tasks: tuple[Task, ...]) -> StepProgram:
-    return StepProgram(blocks=(Block("collective", tasks),), ipus=1, micro_batches=1, steady=())
-
-
-def _chosen(
-    asked: Asked, setting: Setting, group: Group, among: tuple[dict[Algorithm, Rival], Pace]
-) -> tuple[Plan, tuple[Task, ...]]:
-    """The plan and its tasks: of the algorithm asked for, else of the soonest that was weighed."""
-    weighed, pace = among
-    able = [rival for rival in weighed.values() if rival.time_s is not None]
-    algorithm = asked.algorithm
-    if algorithm is None:
-        if not able:
-            raise _unable(f"no algorithm was weighed for {asked.collective}", weighed)
-        algorithm = min(able, key=lambda rival: rival.time_s or 0.0).algorithm
-    try:
-        plan = lowering.plan(setting, group, asked.collective, algorithm)
-        return plan, pacing.tasks(plan, pace, asked.chunks)
-    except TooManyError as error:
-        raise InputError(f"{algorithm} is too large to simulate: {error}", code="too-many-messages",
-                         hint=_smaller(asked, pace)) from error  # fmt: skip
-    except ValueError as error:
-        raise _unable(f"{algorithm} cannot serve this {asked.collective}: {error}", weighed) from error
-
-
-def _smaller(asked: Asked, pace: Pace) -> str:
-    if pace is Pace.MESSAGES:
-        return "--pace lockstep takes step by step what messages would take one by one"
-    return "another --algorithm, or --fidelity folded" if not asked.folded else "another --algorithm"
-
-
-def _unable(message: str, weighed: dict[Algorithm, Rival]) -> InputError:
-    able = [rival.algorithm.value for rival in weighed.values() if rival.time_s is not None]
-    others = [f"{rival.algorithm}: {rival.why}" for rival in weighed.values() if rival.time_s is None]
-    return InputError(message, code="algorithm-cannot-serve", context=others,
-                      hint=f"--algorithm {' or '.join(able)}" if able else "name one with --algorithm")  # fmt: skip
 
 
 def _training_s(asked: Asked, setting: Setting, group: Group) -> float | None:

@@ -38,7 +38,8 @@ def compared(asked: Asked, engine: tuple[Engine, str], texts: Sequence[str]) -> 
             context=[ranges(lost, word)], hint="a smaller machine or fabric without them",
         )  # fmt: skip
     healthy = answer(asked, *engine)
-    found = answer(replace(asked, network=hurt), *engine)
+    usual = None if asked.algorithm else healthy.algorithm
+    found = answer(replace(asked, network=hurt, usual=usual), *engine)
     faults = WithFaults(
         texts=tuple(texts),
         healthy_time_s=healthy.time_s,
