@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.lowering.moves import messages
 from podsim.lowering.phases import TooManyError
 from podsim.model.collective import Collective, Pace
-from podsim.model.program import Flow, Part, Task, TaskKind
+from podsim.model.program import Cut, Flow, Part, Task, TaskKind
 from podsim.physics.links import max_min_rates
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def _by_step(plan: Plan, chunks: int, *, together: bool) -> tuple[Task, ...]:
             if start_s := plan.start_s(at):
                 needs = _add(found, [_start(phase, start_s, needs)])
             for move in plan.moves[at]:
-                for fixed_s, flows, repeat in _groups(plan, at, move, together=together):
-                    parts = [_task(phase, fixed, _part(each, chunks), needs, repeat)
-                             for fixed, each in zip(fixed_s, flows, strict=True)]  # fmt: skip
+                for before, flows, repeat in _groups(plan, at, move, together=together):
+                    parts = [_task(phase, cut, _part(each, chunks), needs, repeat)
+                             for cut, each in zip(before, flows, strict=True)]  # fmt: skip
                     needs = _add(found, parts)
             ends[chunk, at] = needs
     return tuple(found)
@@ -95,14 +95,14 @@ def _bounded(plan: Plan, chunks: int, *, together: bool) -> None:
 
 def _groups(
     plan: Plan, at: int, move: Move, *, together: bool
-) -> Iterable[tuple[list[float], list[tuple[Flow, ...]], int]]:
-    """Fixed times, flows and repeat of each step that a move stands for."""
+) -> Iterable[tuple[list[Cut], list[tuple[Flow, ...]], int]]:
+    """What comes before the flows, the flows and the repeat of each step that a move stands for."""
     if together or len(move.by_latency) < 2:
-        yield [plan.fixed_s(at, move.latency_s)], [move.flows], move.repeat
+        yield [_before(plan, at, move.latency_s)], [move.flows], move.repeat
         return
-    fixed_s = [plan.fixed_s(at, latency_s) for latency_s, _ in move.by_latency]
+    before = [_before(plan, at, latency_s) for latency_s, _ in move.by_latency]
     for _ in range(move.repeat):
-        yield fixed_s, [flows for _, flows in move.by_latency], 1
+        yield before, [flows for _, flows in move.by_latency], 1
 
 
 def _add(found: list[Task], added: Sequence[Task]) -> Ends:
@@ -127,13 +127,19 @@ def told(name: str) -> list[str]:
     return name.removesuffix(" start").split(" by ")
 
 
+def _before(plan: Plan, at: int, latency_s: float) -> Cut:
+    """Software and latency before the flows of a step: what `Plan.before_s` adds up."""
+    start_s = plan.step_start_s(at)
+    latency: Cut = ((Part.ALL_REDUCE, plan.setting.toll.buffers * latency_s),)
+    return ((Part.COLLECTIVE_START, start_s), *latency) if start_s else latency
+
+
 def _start(phase: Phase, seconds: float, needs: Ends) -> Task:
-    cut = ((Part.ALL_REDUCE, seconds),)
-    return Task(TaskKind.SYNC, f"{phase.collective} start", -1, cut, needs, part=Part.ALL_REDUCE)
+    cut = ((Part.COLLECTIVE_START, seconds),)
+    return Task(TaskKind.SYNC, f"{phase.collective} start", -1, cut, needs, part=Part.COLLECTIVE_START)
 
 
-def _task(phase: Phase, fixed_s: float, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:
-    cut = ((Part.ALL_REDUCE, fixed_s),)
+def _task(phase: Phase, cut: Cut, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:
     return Task(TaskKind.TRANSFER, task_name(phase), -1, cut, needs, flows, Part.ALL_REDUCE, repeat)
 
 

@@ -177,11 +177,14 @@ class Plan:
             return 0.0
         return toll.buffers * toll.starts * toll.start_s * (2 if phase.collective is Collective.ALL_REDUCE else 1)
 
-    def fixed_s(self, at: int, latency_s: float) -> float:
-        """What a step of phase `at` takes before its flows [s]; between racks each step has a start of its own."""
+    def step_start_s(self, at: int) -> float:
+        """Software cost before each step of phase `at` [s]: that of a start, between racks."""
         toll = self.setting.toll
-        start_s = 0.0 if self.setting.inside(self.phases[at].group) else toll.start_s
-        return toll.buffers * (latency_s + start_s)
+        return 0.0 if self.setting.inside(self.phases[at].group) else toll.buffers * toll.start_s
+
+    def before_s(self, at: int, latency_s: float) -> float:
+        """What a step of phase `at` takes before its flows: software, and the latency of each buffer [s]."""
+        return self.step_start_s(at) + self.setting.toll.buffers * latency_s
 
     def leg_s(self, at: int) -> float:
         """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
@@ -191,7 +194,7 @@ class Plan:
 
     def latency_s(self, at: int) -> float:
         """What of phase `at` is left without bytes [s]."""
-        return self.start_s(at) + sum(move.repeat * self.fixed_s(at, move.latency_s) for move in self.moves[at])
+        return self.start_s(at) + sum(move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at])
 
     @property
     def least_s(self) -> float:

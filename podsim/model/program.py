@@ -23,6 +23,7 @@ class Part(StrEnum):
     TRANSFER = "transfer"
     BUBBLE = "bubble"
     ALL_REDUCE = "all_reduce"
+    COLLECTIVE_START = "collective_start"
     WEIGHT_UPDATE = "weight_update"
     STREAMING = "streaming_memory"
     HOST = "host_input"

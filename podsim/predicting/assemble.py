@@ -182,6 +182,7 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
+    Part.COLLECTIVE_START: "software that starts collectives",
     Part.WEIGHT_UPDATE: "the weight update",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MACHINE: Final = "machine"
 COLLECTIVES: Final = "collectives"
+OF_COLLECTIVES: Final = (Part.ALL_REDUCE, Part.COLLECTIVE_START)
 HOSTS: Final = "hosts"
 STEPS: Final = "steps"
 LEFT_OUT: Final = "left out"
@@ -223,14 +224,14 @@ def details(task: Task) -> Iterator[tuple[str, float | int | str]]:
     if task.flows:
         yield "bytes", sum(flow.volume_bytes * flow.count for flow in task.flows) * task.repeat
         yield "flows", sum(flow.count for flow in task.flows)
-    if task.part is Part.ALL_REDUCE:
+    if task.part in OF_COLLECTIVES:
         yield "steps", task.repeat if task.flows else 0
         yield from zip(("phase", "algorithm"), told(task.name), strict=False)
 
 
 def of_machine(task: Task) -> tuple[str, str]:
     """Group and track of a task that is no IPU's."""
-    if task.part is Part.ALL_REDUCE:
+    if task.part in OF_COLLECTIVES:
         return COLLECTIVES, "steps of collectives"
     if task.kind is TaskKind.HOST:
         tracks = {Part.STREAMING: "streaming memory", Part.HOST: "input"}

@@ -22,6 +22,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
+from podsim.report.views.prediction import PARTS
 
 Asked = Callable[[], Validation]  # what `podsim validate` says, for those blocks that ask
 NO_SOFTWARE = "collective.start=1e-9"
@@ -130,6 +131,28 @@ def rack(asked: Asked) -> str:
     return table(("from, to", "published", "predicted", "of it on the links"), rows)
 
 
+def rack_parts(asked: Asked) -> str:
+    """What of a step grows and shrinks on the way to more racks, part by part."""
+    name = "mlperf-v1.1-closed"
+    ways = [("bert", "pod64", "pod128"), ("resnet50", "pod64", "pod256"), ("resnet50", "pod128", "pod256")]
+    columns = []
+    for workload, small, large in ways:
+        before, after = _preset(workload, small, name), _preset(workload, large, name)
+        ids = [f"{workload}/{topology}/{name.removeprefix('mlperf-')}" for topology in (small, large)]
+        published = [_of(STEP, asked)[id_].published for id_ in ids]
+        grown = {part: after.breakdown_s[part] - before.breakdown_s[part] for part in after.breakdown_s}
+        columns.append([*grown.values(), after.step_s.value - before.step_s.value, published[1] - published[0]])
+    names = [*(PARTS[part] for part in grown), "**predicted**", "**published**"]
+    rows = [(text, *cells) for text, *cells in zip(names, *columns, strict=True)]
+    shown = [(text, *(_grown(seconds) for seconds in cells)) for text, *cells in rows if any(map(_grown, cells))]
+    return table(("part of a step", *(f"{workload} {small} → {large}" for workload, small, large in ways)), shown)
+
+
+def _grown(seconds: float) -> str:
+    """A signed time, nothing where it shows as none."""
+    return f"{1e3 * seconds:+.1f} ms".replace("-", "−") if abs(seconds) >= 5e-5 else ""
+
+
 def miss(asked: Asked) -> str:
     """The two results of ResNet-50 in v1.0 and their neighbours of v1.1."""
     rows = []
@@ -209,6 +232,7 @@ BLOCKS: dict[tuple[str, str], Callable[[Asked], str]] = {
     ("docs/model.md", "parameters"): parameters,
     ("docs/model.md", "correlations"): correlations,
     ("docs/model.md", "rack"): rack,
+    ("docs/model.md", "rack-parts"): rack_parts,
     ("docs/model.md", "miss"): miss,
     ("docs/model.md", "microbenchmarks"): microbenchmarks,
     ("docs/model.md", "parts"): parts,

@@ -16,6 +16,7 @@ PARTS = {
     Part.TRANSFER: "stage transfers",
     Part.BUBBLE: "pipeline bubble",
     Part.ALL_REDUCE: "all-reduce",
+    Part.COLLECTIVE_START: "collective starts",
     Part.WEIGHT_UPDATE: "weight update",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
@@ -23,7 +24,8 @@ PARTS = {
 }
 REMARKS = {
     Part.BUBBLE: "fill and drain",
-    Part.ALL_REDUCE: "exposed",
+    Part.ALL_REDUCE: "exposed, on links",
+    Part.COLLECTIVE_START: "software",
     Part.HOST: "exposed",
     Part.STREAMING: "exposed",
 }
