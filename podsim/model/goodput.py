@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from podsim.model.fault import FaultReport
 from podsim.model.quantity import BytesPerS, Key, Seconds, Unit
 
 
@@ -152,3 +153,4 @@ class GoodputReport:
     failures: Quantiles
     lost: Lost
     assumptions: tuple[str, ...]
+    faults: FaultReport | None = None

@@ -58,6 +58,7 @@ class Trace:
     """Spans on tracks; on one track they follow each other or lie inside each other. `shown` says of what they are all.
 
     `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise.
+    `faults` are those of the machine; where parts are lost `left` says on what the run goes on.
     """
 
     workload: str
@@ -73,3 +74,5 @@ class Trace:
     busy: tuple[TrackUse, ...] = ()
     links: tuple[LinkLoad, ...] = ()
     notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    left: str = ""

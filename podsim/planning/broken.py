@@ -55,7 +55,7 @@ def answer(asked: Asked, texts: Sequence[str]) -> tuple[Prediction, Question]:
     healthy = assemble.predict(question, mapping, choice, said)
     if fabric.damage.lost:
         return _on_what_is_left(asked, fabric, healthy, texts)
-    hurt = replace(question, fabric=fabric)
+    hurt = replace(question, fabric=fabric, faults=tuple(texts))
     there = assemble.predict(hurt, mapping, choice, said)
     return faults.compared(healthy, there, texts, faults.detours(hurt, mapping)), hurt
 
@@ -67,8 +67,9 @@ def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:
         return question, asked.settled(question)[0]
     fabric = _with(question.fabric, texts)
     if not fabric.damage.lost:
-        return replace(question, fabric=fabric), asked.settled(question)[0]
+        return replace(question, fabric=fabric, faults=tuple(texts)), asked.settled(question)[0]
     left, where, _ = _left(asked, fabric)
+    left = replace(left, faults=tuple(texts), left=where)
     return left, _fitting(asked, left, where, asked.settled(question))[0]
 
 

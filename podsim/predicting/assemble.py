@@ -35,6 +35,8 @@ class Question:
     samples: float | None = None
     folded: bool = True
     seed: int = 0
+    faults: tuple[str, ...] = ()  # as they were said, of the whole machine
+    left: str = ""  # where parts are lost, on what the run goes on
 
     @property
     def overhead(self) -> Overhead:

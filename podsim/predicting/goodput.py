@@ -86,6 +86,7 @@ def _report(
         failures=quantiles(found.failures),
         lost=found.lost,
         assumptions=answer.assumptions,
+        faults=answer.faults,
     )
 
 

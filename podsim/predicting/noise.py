@@ -18,6 +18,7 @@ from podsim.physics.order_statistics import Array, Barrier, exponential_maximum,
 from podsim.predicting.assemble import Question
 from podsim.predicting.intervals import NINETY
 
+ROUNDING = 1e-12  # share of a run below which what noise adds is none
 DRAWN = 1000  # steps from which the mean noise that is in a fit is known well enough to draw a few
 MICRO_BATCHES, UPDATE, HOSTS, HICCUPS = "micro-batches", "weight update", "hosts", "hiccups"
 
@@ -150,6 +151,7 @@ def simulate(
     run = answer.run
     each = run.training_s / answer.step_s.value
     added_s = each * (step_s.mean_s - answer.step_s.value)
+    added_s = added_s if abs(added_s) > ROUNDING * run.training_s else 0.0
     doubt_s = NINETY * float(np.hypot(found.parameters.run.spread * run.training_s, step_s.spread_s * np.sqrt(each)))
     members = {
         MICRO_BATCHES: where.replicas * answer.mapping.ipus_per_replica,

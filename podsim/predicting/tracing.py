@@ -6,6 +6,7 @@ from typing import NamedTuple
 from podsim.engines.des import chip as tile_engine
 from podsim.errors import InputError
 from podsim.lowering.lower import lower
+from podsim.lowering.unlike import unlike
 from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
@@ -78,6 +79,8 @@ def step(question: Question, mapping: Mapping, wanted: Wanted, noises: tuple[Noi
         busy=drawing.busy(ran, place),
         links=links,
         notes=(*notes, *drawn.notes),
+        faults=question.faults,
+        left=question.left,
     )
 
 
@@ -142,9 +145,17 @@ def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one 
 
 
 def _shown(question: Question, mapping: Mapping) -> str:
+    """Which replicas are drawn: all, or one of each kind."""
     if mapping.replicas == 1:
         return "the one replica"
-    return f"one of {mapping.replicas:,} equal replicas" if question.folded else f"all {mapping.replicas:,} replicas"
+    kinds = len(unlike(mapping, question.fabric))
+    if not question.folded or kinds == mapping.replicas:
+        return f"all {mapping.replicas:,} replicas"
+    return (
+        f"one of {mapping.replicas:,} equal replicas"
+        if kinds == 1
+        else (f"{kinds:,} of {mapping.replicas:,} replicas, all kinds among them")
+    )
 
 
 def _group(where: int, mapping: Mapping) -> str:
@@ -195,6 +206,8 @@ def stage(question: Question, mapping: Mapping, number: int, plans: Plans) -> Tr
         length_s=clock_s,
         step_s=clock_s,
         spans=tuple(spans),
+        faults=question.faults,
+        left=question.left,
     )
 
 

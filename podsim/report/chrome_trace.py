@@ -32,6 +32,7 @@ def text(trace: Trace) -> str:
             "shown": trace.shown,
             "steps": trace.steps,
             "notes": list(trace.notes),
+            **({"faults": list(trace.faults)} if trace.faults else {}),
         },
     }
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"

@@ -108,6 +108,7 @@ def goodput(report: GoodputReport) -> str:
         "grade": "assumed",
         "tried": plain(report.tried),
         "assumptions": plain(report.assumptions),
+        **({"faults": plain(report.faults)} if report.faults else {}),
     })  # fmt: skip
 
 
@@ -306,7 +307,8 @@ def collective(value: CollectiveReport) -> str:
 
 def trace(value: Trace) -> str:
     """`podsim trace --json`, schema podsim.trace/1; the viewers want podsim.report.chrome_trace instead."""
-    return text("trace", {field.name: plain(getattr(value, field.name)) for field in fields(value)})
+    told = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return text("trace", {name: item for name, item in told.items() if item or name not in ("faults", "left")})
 
 
 def topology(value: Topology, document: Sourced, measures: Mapping[str, object]) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from podsim.model.goodput import GoodputReport, Quantiles
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import faults
+from podsim.report.views.prediction import PARTS
 
 WAY = {
     "ipu_to_gateway": "IPUs to gateways",
@@ -31,6 +33,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title} on {where} whose parts fail"),),
         (Facts(tuple(_facts(report))),),
+        tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
         (Heading("where the time goes, mean"), _bars(report)),
         (Heading("what fails"), _parts(report)),
         (*_relief(report), Note(ASSUMED, "assumed", Tone.WARNING)),

@@ -32,12 +32,20 @@ def document(trace: Trace, written: str = "") -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(trace.title),),
         (Facts(tuple(rows)),),
+        tuple(_faults(trace)),
         tuple(_operators(trace) if trace.level is TraceLevel.TILE else _tracks(trace)),
         tuple(_links(trace)),
         tuple(Note(note, "·", Tone.QUIET) for note in trace.notes),
         (_file(written),),
     ]
     return Doc(tuple(group for group in groups if group))
+
+
+def _faults(trace: Trace) -> Iterator[Block]:
+    if trace.faults:
+        yield Heading("faults: " + ", ".join(trace.faults))
+    if trace.left:
+        yield Note(trace.left, "left", Tone.WARNING)
 
 
 def _file(written: str) -> Note:
