@@ -162,7 +162,7 @@ def goodput(
     )
     question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
-    answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress)
+    answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
@@ -336,7 +336,7 @@ def _mapped(
         asked.get("global_batch"),
     )  # fmt: skip
     practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
-    meant = broken.Asked(question, _wanted(split, practice), named, (None, hosts, chip), on_progress)
+    meant = broken.Asked(question, _wanted(split, practice), named, (None, hosts, chip), on_progress, takes_sdk=False)
     return broken.mapped(meant, faults)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.lowering.phases import Move, Phase, Setting, TooManyError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from podsim.topology.network import Route
     from podsim.topology.quotient import Quotient
 
+ASKED: Final = 16  # messages of a step whose way is looked at before all are followed
 MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
 
 
@@ -38,6 +40,9 @@ def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...]
     count = sum(_count(setting, phase) for phase in phases)
     if count > setting.most_messages:
         raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
+    crossed = sum(_crossed(setting, phase) for phase in phases)
+    if crossed > setting.most_crossings:
+        raise TooManyError(f"its messages cross about {crossed:,.0f} links, more than {setting.most_crossings:,}")
     return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)
 
 
@@ -48,6 +53,18 @@ def _count(setting: Setting, phase: Phase) -> int:
     return (
         sum(step.count(members) for step in phase.steps) * (sum(alike) + members * (len(alike) - sum(alike))) // members
     )
+
+
+def _crossed(setting: Setting, phase: Phase) -> float:
+    """Links that the messages of a phase cross if all go as far as those of the first sender: known before they do."""
+    group, crossed = phase.group, 0.0
+    base = next(iter(_bases(setting, phase)), 0)
+    for step in phase.steps:
+        pairs = list(step.messages(group.size, first=True))
+        some = pairs[:: max(1, len(pairs) // ASKED)]
+        hops = sum(setting.network.route(base + one * group.stride, base + to * group.stride).hops for one, to in some)
+        crossed += hops / max(1, len(some)) * _count(setting, replace(phase, steps=(step,)))
+    return crossed
 
 
 def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:

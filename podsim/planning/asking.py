@@ -171,13 +171,15 @@ def answer_with(
     named: Preset | None,
     given: tuple[Flag, Flag, Flag],
     on_progress: Progress | None,
+    *,
+    takes_sdk: bool = True,
 ) -> tuple[Prediction, Question]:
     """The answer for the machine as it is, or as these faults leave it; and the question it answers."""
     if not faults:
         return answer(question, wanted, named, given, on_progress), question
     from podsim.planning import broken
 
-    return broken.answer(broken.Asked(question, wanted, named, given, on_progress), faults)
+    return broken.answer(broken.Asked(question, wanted, named, given, on_progress, takes_sdk), faults)
 
 
 def settled(
@@ -218,12 +220,21 @@ def machine_name(pod: int | None, topology: str | None, chip: str | None) -> str
     return catalog.pod(pod, "bow" if chip == "bow" else "gc200")
 
 
+def _version(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split("."))
+
+
+def newest(parameters: ParameterSet) -> str:
+    """The newest SDK that is calibrated."""
+    return max(parameters.sdks, key=_version)
+
+
 def _sdk(asked: str | None, parameters: ParameterSet) -> str:
     """The SDK asked for, else the newest calibrated."""
-    known = sorted(parameters.sdks, key=lambda version: tuple(int(part) for part in version.split(".")))
     if asked is None:
-        return known[-1]
-    if asked not in known:
+        return newest(parameters)
+    if asked not in parameters.sdks:
+        known = sorted(parameters.sdks, key=_version)
         raise InputError(f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"])
     return asked
 

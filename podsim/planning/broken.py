@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
-from podsim.planning.asking import settled
+from podsim.planning.asking import newest, settled
 from podsim.planning.choose import usual_hosts
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, faults
@@ -37,6 +37,7 @@ class Asked:
     named: Preset | None
     given: tuple[Flag, Flag, Flag]
     on_progress: Progress | None
+    takes_sdk: bool = True  # the command has flags for SDK and division
 
     def settled(self, question: Question) -> Settled:
         """The mapping of this question."""
@@ -116,14 +117,23 @@ def _fitting(asked: Asked, left: Question, where: str, usual: Settled) -> Settle
     """The mapping of the healthy machine if it was asked for and there is room, else the best there is room for."""
     mapping, choice, _ = usual
     room, wanted = left.fabric.endpoints, asked.wanted
-    if choice.given == "search" and (wanted.replicas or 1) * (wanted.ipus_per_replica or 1) <= room:
+    needed = mapping.ipus
+    if choice.given == "search":
+        needed = min(needed, (wanted.replicas or 1) * (wanted.ipus_per_replica or 1))
+    if needed <= room:
         return asked.settled(left)
-    if mapping.ipus <= room:
-        return usual
     raise Infeasible(
         f"the mapping needs {mapping.ipus:,} IPUs, more than are left together", code="parts-lost", context=[where],
         hint=_nearest(asked, left, mapping),
     )  # fmt: skip
+
+
+def _own(asked: Asked, left: Question) -> Question:
+    """The question without what a preset says beside its mapping: optimizer, and the SDK where no flag names one."""
+    machine = left.machine
+    if not asked.takes_sdk:
+        machine = replace(machine, sdk=newest(machine.parameters))
+    return replace(left, machine=machine, optimizer=left.workload.optimizer)
 
 
 def _nearest(asked: Asked, left: Question, mapping: Mapping) -> str:
@@ -141,8 +151,13 @@ def _nearest(asked: Asked, left: Question, mapping: Mapping) -> str:
     )
     question = left
     if named is not None:
-        flags += f" --sdk {left.machine.sdk} --division {left.division}"
-        question = replace(left, optimizer=left.workload.optimizer)
+        leave, question = (
+            f"leave --preset out, and podsim chooses one for {left.fabric.endpoints:,} IPUs",
+            _own(asked, left),
+        )
+        flags = f"instead of --preset, {flags}"
+        if asked.takes_sdk:
+            flags += f" --sdk {left.machine.sdk} --division {left.division}"
     try:
         there = assemble.predict(question, *settled(question, wanted, None, asked.given, None))
     except PodsimError:

@@ -19,7 +19,7 @@ from podsim.predicting.assemble import Question
 from podsim.predicting.intervals import NINETY
 
 ROUNDING = 1e-12  # share of a run below which what noise adds is none
-DRAWN = 1000  # steps from which the mean noise that is in a fit is known well enough to draw a few
+DRAWN = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them
 MICRO_BATCHES, UPDATE, HOSTS, HICCUPS = "micro-batches", "weight update", "hosts", "hiccups"
 
 
@@ -60,25 +60,37 @@ def meeting(question: Question, mapping: Mapping, step_s: float) -> Meeting:
 
 
 def barriers(program: StepProgram, mapping: Mapping, *, pipeline: bool) -> tuple[Barrier, ...]:
-    """The barriers of one replica inside its pipeline, or those of the weight update, equal ones together.
+    """The barriers of the busiest replica inside its pipeline, or those of the weight update, equal ones together.
 
     Every block ends at a barrier. One that runs several micro-batches without (1F1B) counts as one for each: its IPUs
     hold each other up through what they send, so this is the most they can lose. Stages that run one after the other
     meet nobody.
     """
     count: dict[tuple[float, ...], int] = {}
+    replica = _busiest(program, mapping)
     for block in program.blocks:
         if block.pipeline is pipeline:
-            for times_s, turns in _of_block(block, mapping):
+            for times_s, turns in _of_block(block, mapping, replica):
                 count[times_s] = count.get(times_s, 0) + turns
     return tuple(Barrier(times_s, turns) for times_s, turns in count.items())
 
 
-def _of_block(block: Block, mapping: Mapping) -> list[tuple[tuple[float, ...], int]]:
+def _busiest(program: StepProgram, mapping: Mapping) -> int:
+    """The replica whose IPUs work longest, whatever its number; all are taken to be as busy, an upper bound."""
+    busy_s: dict[int, float] = {}
+    for block in program.blocks:
+        for task in block.tasks:
+            if task.kind is TaskKind.COMPUTE and task.where >= 0:
+                replica = task.where // mapping.ipus_per_replica
+                busy_s[replica] = busy_s.get(replica, 0.0) + task.fixed_s * task.repeat * block.repeat
+    return max(busy_s, key=lambda replica: (round(busy_s[replica], 12), -replica), default=0)
+
+
+def _of_block(block: Block, mapping: Mapping, replica: int) -> list[tuple[tuple[float, ...], int]]:
     busy_s: dict[int, float] = {}
     seen: dict[tuple[int, str], int] = {}
     for task in block.tasks:
-        if task.kind is TaskKind.COMPUTE and 0 <= task.where < mapping.ipus_per_replica:
+        if task.kind is TaskKind.COMPUTE and task.where // mapping.ipus_per_replica == replica:
             busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat
             seen[task.where, task.name] = seen.get((task.where, task.name), 0) + task.repeat
     turns = max(seen.values(), default=1)
@@ -146,13 +158,15 @@ def simulate(
     answer: Prediction, question: Question, noise: Noise, shipped: Noise, *, steps: int, scale: float
 ) -> NoiseReport:
     """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
-    found = sample(question, answer.mapping, answer.step_s.value, (noise, shipped), steps=steps, scale=scale)
-    step_s, where = spread(found.steps_s), found.where
+    found = sample(
+        question, answer.mapping, answer.step_s.value, (noise, shipped), steps=max(steps, DRAWN), scale=scale
+    )
+    every, step_s, where = spread(found.steps_s), spread(found.steps_s[:steps]), found.where
     run = answer.run
     each = run.training_s / answer.step_s.value
-    added_s = each * (step_s.mean_s - answer.step_s.value)
+    added_s = each * (every.mean_s - answer.step_s.value)
     added_s = added_s if abs(added_s) > ROUNDING * run.training_s else 0.0
-    doubt_s = NINETY * float(np.hypot(found.parameters.run.spread * run.training_s, step_s.spread_s * np.sqrt(each)))
+    doubt_s = NINETY * float(np.hypot(found.parameters.run.spread * run.training_s, every.spread_s * np.sqrt(each)))
     members = {
         MICRO_BATCHES: where.replicas * answer.mapping.ipus_per_replica,
         UPDATE: where.replicas * answer.mapping.ipus_per_replica,
@@ -166,7 +180,7 @@ def simulate(
         parameters=found.parameters,
         step_s=step_s,
         causes=tuple(
-            NoiseCause(name=name, members=members[name], delay_s=spread(delay_s))
+            NoiseCause(name=name, members=members[name], delay_s=spread(delay_s[:steps]))
             for name, delay_s in found.added_s.items()
         ),
         in_fit_s=found.in_fit_s,

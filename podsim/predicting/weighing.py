@@ -32,6 +32,7 @@ MESSAGES_OF_MANY: Final = 5_000
 """Those of more members, unless the collective is a broadcast, of which each member has few."""
 CROSSINGS: Final = 100_000
 """Links that they may cross."""
+BY_STEP: Final = "--pace lockstep takes step by step what messages would take one by one"
 MOST_UNWEIGHED: Final = 300_000
 """Messages of an algorithm that is run without having been weighed, and of the one that is soonest without faults."""
 
@@ -99,10 +100,17 @@ def chosen(
     for algorithm in _in_order(asked, setting, group, rivals):
         try:
             plan = lowering.plan(setting, group, asked.collective, algorithm)
+        except TooManyError as error:
+            first = first or _too_many(algorithm, error, _smaller(asked))
+            continue
+        except ValueError as error:
+            first = first or _unable(f"{algorithm} cannot serve this {asked.collective}: {error}", rivals)
+            continue
+        try:
             return plan, pacing.tasks(plan, pace, asked.chunks)
         except TooManyError as error:
-            first = first or InputError(f"{algorithm} is too large to simulate: {error}", code="too-many-messages",
-                                        hint=_smaller(asked, pace))  # fmt: skip
+            one_by_one = pace is Pace.MESSAGES
+            first = first or _too_many(algorithm, error, BY_STEP if one_by_one else _smaller(asked))
         except ValueError as error:
             first = first or _unable(f"{algorithm} cannot serve this {asked.collective}: {error}", rivals)
     raise first or _unable(f"no algorithm can be run for {asked.collective}", rivals)
@@ -143,10 +151,15 @@ def _closed_s(asked: Asked, setting: Setting, group: Group, algorithm: Algorithm
     return seconds
 
 
-def _smaller(asked: Asked, pace: Pace) -> str:
-    if pace is Pace.MESSAGES:
-        return "--pace lockstep takes step by step what messages would take one by one"
-    return "another --algorithm, or --fidelity folded" if not asked.folded else "another --algorithm"
+def _too_many(algorithm: Algorithm, error: TooManyError, hint: str) -> InputError:
+    return InputError(f"{algorithm} is too large to simulate: {error}", code="too-many-messages", hint=hint)
+
+
+def _smaller(asked: Asked) -> str:
+    """What is smaller than every message of an algorithm."""
+    if not asked.folded:
+        return "--fidelity folded runs equal members as one; or a smaller --group"
+    return "another --algorithm, or a smaller --group"
 
 
 def _unable(message: str, rivals: dict[Algorithm, Rival]) -> InputError:

@@ -113,6 +113,11 @@ def signed_percent(fraction: float | None, decimals: int = 1) -> str:
     return f"{text} %" if text.startswith("−") or fraction == 0 else f"+{text} %"
 
 
+def longer(fraction: float, decimals: int = 1) -> str:
+    """By how much something takes longer: "+0.6 %", and from twice as long on "31 × as long"."""
+    return signed_percent(fraction, decimals) if fraction < 1 else f"{short(1 + fraction)} × as long"
+
+
 def time(seconds: float, figures: int = 3) -> str:
     """A time in the unit in which it reads best."""
     return scale(seconds, TIME).text(seconds, figures)

@@ -201,3 +201,10 @@ def test_parts_need_something_to_follow_each_other_through():
         pacing.tasks(plan(setting("ring-16"), Algorithm.RING), Pace.LOCKSTEP, 2)
     found = pacing.tasks(plan(setting("torus-2d"), Algorithm.TORUS), Pace.LOCKSTEP, 2)
     assert [task.needs for task in found] == [(), (0,), (1,), (0,), (3, 1), (4, 2)]
+
+
+def test_what_crosses_too_many_links_is_refused_before_it_is_followed():
+    where = setting("ring-8192", folded=False)
+    with pytest.raises(TooManyError, match="cross about"):
+        plan(where, Algorithm.HALVING_DOUBLING)
+    assert len(where.network.capacities) < 8192

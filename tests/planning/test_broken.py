@@ -157,3 +157,34 @@ def test_goodput_and_trace_are_those_of_the_machine_with_faults():
     step_s = api.predict("bert", **slow).step_s.value
     assert api.trace("bert", **slow).length_s == pytest.approx(step_s, rel=1e-9)
     assert api.goodput("bert", runs=10, **slow).step_s == step_s
+
+
+@pytest.mark.parametrize("ask", [api.goodput, api.trace])
+def test_hints_of_commands_name_their_own_flags(ask):
+    """Neither has --sdk or --division; the mapping is given instead of the preset, and times are of what it gives."""
+    with pytest.raises(Infeasible) as error:
+        ask("bert", pod=64, preset=PRESET, faults=["machine:5=lost"])
+    hint = error.value.hint
+    assert hint.startswith("instead of --preset, --replicas 4")
+    assert "--sdk" not in hint
+    assert "--division" not in hint
+    names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
+    flags = {name.replace("-", "_"): int(re.search(rf"--{name} (\d+)", hint)[1]) for name in names}
+    there = api.predict("bert", pod=64, faults=["machine:5=lost"], **flags)
+    assert f"{there.time_to_train_s.value / 60:.1f}" == re.search(r"([\d.]+) min", hint)[1]
+
+
+def test_what_is_assumed_is_of_what_is_left():
+    flags = {"replicas": 4, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 96}
+    left = api.predict("bert", pod=64, faults=["machine:0=lost"], **flags)
+    (hosts,) = (line for line in left.assumptions if line.startswith("hosts:"))
+    assert f"hosts: {left.hosts}," in hosts
+    assert left.hosts != api.predict("bert", pod=64, **flags).hosts
+
+
+def test_a_machine_and_one_of_its_ipus_leave_the_same_partition():
+    whole, one = (api.predict("bert", pod=16, engine="analytic", faults=[fault])
+                  for fault in ("machine:1=lost", "ipu:5=lost"))  # fmt: skip
+    assert whole.mapping == one.mapping
+    assert whole.step_s == one.step_s
+    assert whole.faults.left.split(";")[1] == one.faults.left.split(";")[1]

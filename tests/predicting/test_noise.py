@@ -175,3 +175,18 @@ def test_the_shipped_noise_can_be_changed_by_path():
     assert noise_file.noise(["noise.host.hiccup_every=2 h"]).value.host.hiccup_every_s == 7200.0
     quiet = bert(changes=["noise.ipu.jitter=0", "noise.host.jitter=0", "noise.host.hiccup_size=0s"])
     assert quiet.noise.step_s.spread_s == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_few_steps_are_those_that_many_begin_with():
+    """Their mean is their own, and what noise adds to the run does not depend on how many are shown."""
+    few, many = bert(steps=3).noise, bert(steps=1000).noise
+    assert few.step_s.mean_s != pytest.approx(bert().step_s.value, rel=1e-9)
+    assert few.step_s.worst_s <= many.step_s.worst_s
+    assert (few.added_s, few.added_high_s, few.in_fit_s) == (many.added_s, many.added_high_s, many.in_fit_s)
+    assert many.added_s == 0.0
+
+
+def test_noise_beside_a_fault_does_not_depend_on_which_replica_has_it():
+    one, other = (bert(topology="pod16", faults=[fault]).noise for fault in ("ipu:1=0.5", "ipu:13=0.5"))
+    assert one == other
+    assert one != bert(topology="pod16").noise

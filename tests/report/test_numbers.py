@@ -155,3 +155,9 @@ def test_a_column_has_one_unit(values: list[float]) -> None:
 def test_an_unknown_estimate_is_a_dash() -> None:
     shown = numbers.shown(estimate(math.nan, math.nan, math.nan), numbers.TIME)
     assert {shown.number, shown.low, shown.high} == {numbers.UNKNOWN}
+
+
+def test_what_takes_much_longer_is_said_in_multiples():
+    assert [numbers.longer(share) for share in (0.006, 0.999, 1.0, 30.58)] == [
+        "+0.6 %", "+99.9 %", "2 × as long", "32 × as long"
+    ]  # fmt: skip

@@ -83,7 +83,7 @@ class DrawnFlags:
     "Write when everything happens here, in the Trace Event Format; - is stdout."
 
     most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
-    "Spans written at most, and as many changes of link load; the rest, in the middle, is left out."
+    "Spans written at most (101 or more), and as many changes of link load; the rest, in the middle, is left out."
 
 
 ANY_DRAWN = DrawnFlags()

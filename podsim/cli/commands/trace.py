@@ -48,7 +48,7 @@ class TraceFlags:
     "Draw steps with noise, delays X times as long as in published runs [default: no noise]."
 
     most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
-    "Spans drawn at most, and as many changes of link load; the rest, in the middle, is left out."
+    "Spans drawn at most (101 or more), and as many changes of link load; the rest, in the middle, is left out."
 
     out: OutFile = None
     "Write the trace here, in the Trace Event Format; - is stdout."

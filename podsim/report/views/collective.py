@@ -38,7 +38,7 @@ def _facts(report: CollectiveReport) -> Iterator[Fact]:
     if report.faults is not None:
         healthy, texts = numbers.time(report.faults.healthy_time_s), ", ".join(report.faults.texts)
         yield Fact("without faults", *numbers.parted(healthy), f"by {report.faults.healthy_algorithm}",
-                   f"{numbers.signed_percent(report.faults.slowdown)} with {texts}")  # fmt: skip
+                   f"{numbers.longer(report.faults.slowdown)} with {texts}")  # fmt: skip
     if report.training_time_s is not None:
         yield Fact("in training", *numbers.parted(numbers.time(report.training_time_s)), "with fitted software costs")
     yield Fact("algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")

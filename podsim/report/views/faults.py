@@ -21,9 +21,9 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
     slower = (
         "no slower, to 0.1 %"
         if abs(report.slowdown) < HARDLY
-        else f"{numbers.signed_percent(report.slowdown, 1)} for the same samples"
+        else f"{numbers.longer(report.slowdown)} for the same samples"
     )
-    longer = numbers.signed_percent(runs[1] / runs[0] - 1, 1)
+    longer = numbers.longer(runs[1] / runs[0] - 1)
     yield Facts((
         Fact("step", *_pair(steps, numbers.STEP_TIME), "healthy → with faults", slower),
         Fact("time to train", *_pair(runs, numbers.TIME), "healthy → with faults", longer),
