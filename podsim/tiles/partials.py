@@ -49,7 +49,14 @@ def reduce_cycles(outputs: Array, depth: Array, partial_bytes: int) -> Array:
 
     The short form, one partial as the base, where whole vectors are summed; else the general one.
     """
-    width = accumulators(partial_bytes)
+    cycles = np.zeros_like(outputs)
+    at = np.flatnonzero(depth > 1)
+    if at.size:
+        cycles[at] = _sum_cycles(outputs[at], depth[at], accumulators(partial_bytes))
+    return cycles
+
+
+def _sum_cycles(outputs: Array, depth: Array, width: int) -> Array:
     whole = np.floor(outputs / width)
     rest = outputs - whole * width
     short = 33 + THREADS * (20 + (2 * (depth - 1) + 9) * np.ceil(whole / THREADS))
@@ -57,7 +64,8 @@ def reduce_cycles(outputs: Array, depth: Array, partial_bytes: int) -> Array:
     full, last = np.floor(vectors / THREADS), vectors % THREADS
     end = np.where(last > 0, np.where(rest > 0, 2 * depth + 11, 3 * depth + 8), 0)
     general = THREADS * (32 + (3 * depth + 8) * full + end)
-    return np.where(depth > 1, np.where(rest == 0, short, general), 0.0)
+    cycles: Array = np.where(rest == 0, short, general)
+    return cycles
 
 
 def _bits(rest: Array) -> Array:

@@ -118,19 +118,27 @@ def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evalua
 
 def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
     """Cuts that fit and keep most tiles busy, with their bytes; where there are none, the one that needs least."""
-    fitting: list[Candidates] = []
-    least, most = None, 0.0
+    fitting: list[tuple[Candidates, Array]] = []
+    most = 0.0
+    for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over, busy=BUSY):
+        most = max(most, float(cuts.splits.tiles.max(initial=0.0)))
+        memory = _memory(problem, vertex, cuts, serial)
+        fits = np.flatnonzero(memory <= request.limits_bytes[0])
+        fitting.append((cuts.take(fits), memory[fits]))
+    kept = Candidates.joined([cuts for cuts, _ in fitting])
+    memory = np.concatenate([memory for _, memory in fitting])
+    busy = np.flatnonzero(kept.splits.tiles >= BUSY * most)
+    return (kept.take(busy), memory[busy]) if busy.size else _least(problem, vertex, serial, request)
+
+
+def _least(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
+    """The cut that needs the fewest bytes, with them."""
+    found = []
     for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over):
         memory = _memory(problem, vertex, cuts, serial)
-        at = int(memory.argmin())
-        if least is None or memory[at] < least[1][0]:
-            least = cuts.take(np.array([at])), memory[at : at + 1]
-        most = max(most, float(cuts.splits.tiles.max()))
-        fitting.append(cuts.take(np.flatnonzero(memory <= request.limits_bytes[0])))
-    assert least is not None, "one part of everything is a cut"
-    kept = Candidates.joined(fitting)
-    kept = kept.take(np.flatnonzero(kept.splits.tiles >= BUSY * most))
-    return (kept, _memory(problem, vertex, kept, serial)) if kept.splits.tiles.size else least
+        at = np.array([memory.argmin()])
+        found.append((cuts.take(at), memory[at]))
+    return min(found, key=lambda one: float(one[1][0]))
 
 
 def in_full(way: Evaluated, at: int, request: Request) -> float:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from podsim.model.chip import Chip
 from podsim.tiles import partials
@@ -31,6 +32,10 @@ class Splits:
     def tiles(self) -> Array:
         """Tiles that work."""
         return self.groups * self.field * self.depth * self.outputs
+
+    def take(self, which: npt.NDArray[np.intp]) -> "Splits":
+        """Some of them."""
+        return Splits(*(getattr(self, name)[which] for name in Splits.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ GC200 = catalog.chip("gc200").value
 
 @pytest.mark.parametrize("tiles", [1, 7, 60])
 def test_every_combination_within_the_tiles_and_no_other_is_made(tiles):
-    axes = ([1, 2, 3, 5], [1, 4], [1, 2, 9], [1, 2, 7, 30])
-    found = splitting._within(tuple(np.array(axis, dtype=float) for axis in axes), tiles)
+    axes = tuple(np.array(axis, dtype=float) for axis in ([1, 2, 3, 5], [1, 4], [1, 2, 9], [1, 2, 7, 30]))
+    at = splitting._within(axes, tiles)
+    found = [axis[here] for axis, here in zip(axes, at, strict=True)]
     expected = [cut for cut in itertools.product(*axes) if np.prod(cut) <= tiles]
     assert sorted(zip(*found, strict=True)) == sorted(expected)
 
