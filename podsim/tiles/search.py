@@ -9,7 +9,15 @@ from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.tiles.problem import Array, Problem, Vertex
 from podsim.tiles.splitting import Candidates, candidates
-from podsim.tiles.superstep_arrays import Serial, held, memory_bytes, sequence, total_cycles
+from podsim.tiles.superstep_arrays import (
+    Serial,
+    SuperstepArray,
+    broadcast_each_time,
+    held,
+    memory_bytes,
+    sequence,
+    total_cycles,
+)
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
 BUSY = (
@@ -108,10 +116,12 @@ def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evalua
     """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
     found = []
     for over in ("outputs", "inputs"):
-        kinds = [serial for serial in SERIAL if serial.over == over]
-        kept, memory = _kept(problem, vertex, kinds[0], request)
-        for serial in kinds:
-            cycles = _cycles(problem, vertex, kept, serial, request)
+        first, *others = (serial for serial in SERIAL if serial.over == over)
+        kept, memory = _kept(problem, vertex, first, request)
+        steps = _steps(problem, vertex, kept, first, request)
+        found.append(Evaluated(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
+        for serial in others:
+            cycles = total_cycles(broadcast_each_time(steps), request.chip)
             found.append(Evaluated(problem, vertex, serial, kept, cycles, memory))
     return found
 
@@ -155,7 +165,13 @@ def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
 
 
 def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request) -> Array:
-    found = sequence(
+    return total_cycles(_steps(problem, vertex, cuts, serial, request), request.chip)
+
+
+def _steps(
+    problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request
+) -> tuple[SuperstepArray, ...]:
+    return sequence(
         problem,
         vertex,
         cuts.tile,
@@ -165,4 +181,3 @@ def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
         overhead_cycles=request.overhead_cycles,
         price_copies=request.price_copies,
     )
-    return total_cycles(found, request.chip)
