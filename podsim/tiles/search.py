@@ -20,9 +20,7 @@ from podsim.tiles.superstep_arrays import (
 )
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
-BUSY = (
-    0.75  # serial parts are for products that fill the chip: cuts that use less of the busiest cut's tiles are left out
-)
+BUSY = 0.75  # serial parts are for products that fill the chip: of cuts, those with less of the busiest cut's tiles go
 SERIAL = (Serial("outputs", once=True), Serial("outputs"), Serial("inputs"))
 
 Way = tuple[Problem, Vertex]

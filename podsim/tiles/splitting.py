@@ -119,36 +119,40 @@ def _largest(problem: Problem, vertex: Vertex, splits: Splits, field: Field, ove
     )
 
 
-def _channel_cuts(
-    problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str
-) -> tuple[Array, ...]:
+def _channel_cuts(problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str) -> list[Array]:
     """Groups, kernel, inputs and outputs cut in every useful way within the tiles, for each number of serial parts."""
     ins, outs = -(-problem.inputs // vertex.in_grain), -(-problem.outputs // vertex.out_grain)
-    sizes = [(-(-ins // parts), outs) if over == "inputs" else (ins, -(-outs // parts)) for parts in serial]
-    by_inputs = [useful(size, tiles) for size, _ in sizes]
-    by_outputs = [_even(size, tiles) for _, size in sizes]
-    cut = by_inputs if over == "inputs" else by_outputs
-    times = np.repeat(np.array(serial, dtype=float), [len(splits) for splits in cut])
-    axes = (
-        useful(-(-problem.groups // vertex.group_grain), tiles),
-        useful(problem.kernel_height, tiles),
-        np.concatenate(by_inputs) if over == "inputs" else by_inputs[0],
-        np.concatenate(by_outputs) if over == "outputs" else by_outputs[0],
-    )
+    if over == "inputs":
+        by_outputs = _even(outs, tiles)
+        by_inputs, times = _of_parts([useful(-(-ins // parts), tiles) for parts in serial], serial)
+    else:
+        by_inputs = useful(ins, tiles)
+        by_outputs, times = _of_parts([_even(-(-outs // parts), tiles) for parts in serial], serial)
+    first = useful(-(-problem.groups // vertex.group_grain), tiles), useful(problem.kernel_height, tiles)
+    axes = (*first, by_inputs, by_outputs)
     at = _within(axes, tiles)
-    found = (*(axis[here] for axis, here in zip(axes, at, strict=True)), times[at[2 if over == "inputs" else 3]])
+    found = [*(axis[here] for axis, here in zip(axes, at, strict=True)), times[at[2 if over == "inputs" else 3]]]
     if len(serial) == 1:
         return found
     order = np.argsort(found[-1], kind="stable")
-    return tuple(column[order] for column in found)
+    return [column[order] for column in found]
+
+
+def _of_parts(splits: list[Array], serial: tuple[int, ...]) -> tuple[Array, Array]:
+    """The splits of each number of serial parts, all in ascending order, with that number."""
+    every, times = np.concatenate(splits), np.repeat(np.array(serial, dtype=float), [len(one) for one in splits])
+    order = np.argsort(every, kind="stable")
+    return every[order], times[order]
 
 
 def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Indices, ...]:
-    """Positions in each axis of all combinations of splits that need no more than the tiles; no others are ever made."""
+    """Positions on ascending axes of all combinations that need no more than the tiles; no others are ever made."""
     product = np.ones(1)
     found: tuple[Indices, ...] = ()
     for axis in axes:
-        before, here = np.nonzero(np.outer(product, axis) <= tiles)
+        counts = np.searchsorted(axis, np.floor(tiles / product), side="right")
+        before = np.repeat(np.arange(len(product)), counts)
+        here = np.arange(len(before)) - np.repeat(np.cumsum(counts) - counts, counts)
         found = (*(column[before] for column in found), here)
         product = product[before] * axis[here]
     return found
