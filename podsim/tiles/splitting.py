@@ -1,5 +1,6 @@
 """Which ways to cut a product over the tiles of a chip are worth evaluating."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from podsim.tiles.superstep_arrays import Splits, halo
 Indices = npt.NDArray[np.intp]
 Field = tuple[Array, Array, Array]
 
+FEW = 4096  # cuts of a small product, all of which are looked at
 BLOCK = 1 << 15  # cuts looked at together, before those of the field: some 20 arrays of them are held at a time
 FIELD_WEIGHTS = (0.0, 0.5, 4.0)  # how a cut of the field weighs its halo against its outputs; each gives a candidate
 
@@ -84,7 +86,7 @@ def candidates(
     columns = _channel_cuts(problem, vertex, tiles, serial, over)
     most = 0.0
     for start in range(0, len(columns[0]), BLOCK):
-        splits, field = _over_tiles(problem, tiles, [column[start : start + BLOCK] for column in columns])
+        splits, field = _over_tiles(problem, vertex, tiles, [column[start : start + BLOCK] for column in columns])
         if busy:
             used = splits.tiles
             most = max(most, float(used.max()))
@@ -93,10 +95,11 @@ def candidates(
         yield Candidates(splits, field, _largest(problem, vertex, splits, field, over))
 
 
-def _over_tiles(problem: Problem, tiles: int, columns: list[Array]) -> tuple[Splits, Field]:
+def _over_tiles(problem: Problem, vertex: Vertex, tiles: int, columns: list[Array]) -> tuple[Splits, Field]:
     """Cuts of groups, kernel, inputs and outputs with the field cut over the tiles they leave."""
     groups, kernel, inputs, outputs, _ = columns
-    which, *field = _fields(problem, np.floor(tiles / (groups * kernel * inputs * outputs)))
+    budgets = np.floor(tiles / (groups * kernel * inputs * outputs))
+    which, *field = _every_field(problem, budgets) if _few(problem, vertex) else _fields(problem, budgets)
     groups, kernel, inputs, outputs, times = (column[which] for column in columns)
     batch, height, width = field
     return Splits(groups, batch * height * width, kernel, inputs, outputs, times), (batch, height, width)
@@ -156,6 +159,25 @@ def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Indices, ...]:
         found = (*(column[before] for column in found), here)
         product = product[before] * axis[here]
     return found
+
+
+def _few(problem: Problem, vertex: Vertex) -> bool:
+    """Whether there are so few cuts that the field need not take all tiles left; it does not depend on the tiles."""
+    if not problem.flat:
+        return False
+    channels = (-(-problem.inputs // vertex.in_grain), -(-problem.outputs // vertex.out_grain))
+    sizes = (problem.width, -(-problem.groups // vertex.group_grain), problem.kernel_height, *channels)
+    return math.prod(2 * math.isqrt(size) for size in sizes if size > 1) <= FEW
+
+
+def _every_field(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:
+    """What `_fields` gives, for a field of one row that takes any useful number of the tiles left, the most first."""
+    axis = useful(problem.width, int(budgets.max()))
+    counts = np.searchsorted(axis, budgets, side="right")
+    which = np.repeat(np.arange(len(budgets)), counts)
+    at = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(which))
+    one = np.ones(len(which))
+    return which, one, one, axis[at]
 
 
 def _fields(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:
