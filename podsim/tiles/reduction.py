@@ -13,7 +13,7 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, call, checked, fitted, spread, step, up, vertex
-from podsim.tiles.supersteps import Cycles, total
+from podsim.tiles.supersteps import Cycles, slower, total
 
 READ_CYCLES: Final = {2: 1, 4: 2}
 """Cycles of a thread a vector that it adds to one output, by element bytes; float measured (jia-2019, table 4.16)."""
@@ -118,12 +118,8 @@ def _bytes(values: Scattered, size: int) -> float:
 
 def _lost(one: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> Alternative:
     values, _, cycles = one
-    more = {name: getattr(cycles, name) - getattr(least, name) for name in ("compute", "exchange", "sync")}
     needed = _bytes(values, size)
-    slower = cycles.total - least.total
-    why = f"{slower:,.0f} cycles more, most for {max(more, key=lambda name: more[name])}"
-    if slower < 1:
-        why = "as many cycles"
+    why = slower(cycles, least)
     if needed > chip.sram.bytes_per_tile:
         why = f"{needed:,.0f} B a tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
     return Alternative(
