@@ -206,7 +206,8 @@ def _refuse_absurd(resident_bytes: int, chip: Chip) -> None:
     """Raise Infeasible where the operands are far more than a chip holds; no split needs to be looked at."""
     if resident_bytes > TIMES_SRAM * chip.sram_bytes:
         needed, there = resident_bytes / 1e9, chip.sram_bytes / 1e9
-        raise Infeasible(f"operands and result take {needed:.3g} GB; a {chip.name} holds {there:.3g} GB")
+        raise Infeasible(f"operands and result take {needed:.3g} GB; a {chip.name} holds {there:.3g} GB",
+                         hint="a smaller operator, or one cut over more IPUs")  # fmt: skip
 
 
 def _what_would(question: Asked, kind: Kind, chip: Chip, precision: Precision, available_memory: float) -> str:
@@ -220,6 +221,7 @@ def _what_would(question: Asked, kind: Kind, chip: Chip, precision: Precision, a
         one
         for one in _halved(question, kind)
         if kind.elements(one) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
+        and not _odd(one.operator, one.sizes)  # a hint must work as it is printed
     ]
     found = _first(smaller, lambda one: _fits(one, kind, chip, precision, available_memory))
     if found is None:

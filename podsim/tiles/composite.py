@@ -16,7 +16,7 @@ from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.reduction import Scattered
 from podsim.tiles.shares import Share, checked, fitted, spread, step, up, vectors, vertex
-from podsim.tiles.supersteps import total
+from podsim.tiles.supersteps import slower, total
 
 NormKind = Literal["layer", "batch", "group"]
 FLOAT_BYTES = 4
@@ -99,18 +99,18 @@ def _cheapest(
 ) -> _Choice:
     """Rows and columns laid out so that these supersteps cost least, of the layouts that fit the SRAM if any does."""
     tried = [(laid, steps(laid)) for laid in _layouts(*size, chip)]
-    priced = [(laid, made, total(made, chip).total) for laid, made in tried]
+    priced = [(laid, made, total(made, chip)) for laid, made in tried]
     bytes_of = {laid: float(OPERANDS_AND_RESULT * laid.shares[0][1] * element_bytes) for laid, _ in tried}
     fitting = [one for one in priced if bytes_of[one[0]] <= chip.sram.bytes_per_tile]
-    best, made, cycles = min(fitting, key=lambda one: one[2]) if fitting else priced[-1]
+    best, made, least = min(fitting, key=lambda one: one[2].total) if fitting else priced[-1]
     lost = tuple(
         Alternative(
             splits={"rows": laid.tiles, "parts": laid.parts},
-            cycles=own,
+            cycles=own.total,
             sram_bytes_per_tile=bytes_of[laid],
-            why=f"{own - cycles:,.0f} cycles more" if bytes_of[laid] <= chip.sram.bytes_per_tile else "does not fit",
+            why=slower(own, least) if bytes_of[laid] <= chip.sram.bytes_per_tile else "does not fit",
         )
-        for laid, _, own in sorted(priced, key=lambda one: one[2])
+        for laid, _, own in sorted(priced, key=lambda one: one[2].total)
         if laid is not best
     )
     return _Choice(best, made, lost[:LOST_KEPT])

@@ -4,7 +4,7 @@ Cycles of the vertices as poplibs plans them (lib/popops/DynamicSlice.cpp, Perfo
 part of the table goes through all look-ups, and what lies in its part costs more than what does not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -282,7 +282,8 @@ def _chosen(ask: _Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], r
             _refuse(supersteps(_candidates(ask, ask.shape.lookups), ask), ask)
         serial = min(2 * serial, ask.shape.lookups)
     around = total(before, ask.chip).total
-    cycles = sum((_cycles(part, ask.chip, serial) for part in work.parts), np.full_like(work.temporary, around))
+    spent = {part.name: _cycles(part, ask.chip, serial) for part in work.parts}
+    cycles = sum(spent.values(), np.full_like(work.temporary, around))
     best = int(np.argmin(np.where(fitting, cycles, np.inf)))
     tiles = int(np.prod([of[best] for of in these.splits]))
     return TilePlan(
@@ -293,7 +294,7 @@ def _chosen(ask: _Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], r
         flop=float(ask.shape.lookups * ask.shape.width) if supersteps is _add_up else 0.0,
         sram_bytes_per_tile={"operands": float(work.operands[best]), "temporary": float(work.temporary[best])},
         tiles_used=tiles,
-        alternatives=_lost(these, cycles, work, fitting, best) if rivals else (),
+        alternatives=_lost(these, spent, cycles, work, fitting, best) if rivals else (),
     )
 
 
@@ -353,15 +354,30 @@ def _named(these: _Candidates, at: int) -> dict[str, int]:
 
 
 def _lost(
-    these: _Candidates, cycles: Array, work: _Work, fitting: npt.NDArray[np.bool_], best: int
+    these: _Candidates,
+    spent: Mapping[str, Array],
+    cycles: Array,
+    work: _Work,
+    fitting: npt.NDArray[np.bool_],
+    best: int,
 ) -> tuple[Alternative, ...]:
+    """The cheapest others, and the superstep that each spends most more on than the chosen one."""
     nearest = [int(at) for at in np.argsort(cycles, kind="stable")[: LOST_KEPT + 1] if at != best]
+
+    def why(at: int) -> str:
+        if not fitting[at]:
+            return "does not fit the memory allowed"
+        if cycles[at] == cycles[best]:
+            return "as many cycles"
+        most = max(spent, key=lambda name: float(spent[name][at] - spent[name][best]))
+        return f"{most}: {spent[most][at] - spent[most][best]:,.0f} cycles more"
+
     return tuple(
         Alternative(
             splits=_named(these, at),
             cycles=float(cycles[at]),
             sram_bytes_per_tile=float(work.operands[at] + work.temporary[at]),
-            why=f"{cycles[at] / cycles[best] - 1:+.1%} cycles" if fitting[at] else "does not fit the memory allowed",
+            why=why(at),
         )
         for at in nearest[:LOST_KEPT]
     )

@@ -50,14 +50,24 @@ def reduce_cycles(outputs: Array, depth: Array, partial_bytes: int) -> Array:
     The short form, one partial as the base, where whole vectors are summed; else the general one.
     """
     width = accumulators(partial_bytes)
-    whole = np.floor(outputs / width)
-    rest = outputs - whole * width
-    short = 33 + THREADS * (20 + (2 * (depth - 1) + 9) * np.ceil(whole / THREADS))
+    rest = outputs % width
+    cycles = np.zeros_like(outputs)
+    for form, at in ((_whole_vectors, (depth > 1) & (rest == 0)), (_any_outputs, (depth > 1) & (rest > 0))):
+        if at.any():
+            cycles[at] = form(np.floor(outputs[at] / width), rest[at], depth[at])
+    return cycles
+
+
+def _whole_vectors(whole: Array, rest: Array, depth: Array) -> Array:  # noqa: ARG001
+    return 33 + THREADS * (20 + (2 * (depth - 1) + 9) * np.ceil(whole / THREADS))
+
+
+def _any_outputs(whole: Array, rest: Array, depth: Array) -> Array:
     vectors = whole + _bits(rest)
     full, last = np.floor(vectors / THREADS), vectors % THREADS
-    end = np.where(last > 0, np.where(rest > 0, 2 * depth + 11, 3 * depth + 8), 0)
-    general = THREADS * (32 + (3 * depth + 8) * full + end)
-    return np.where(depth > 1, np.where(rest == 0, short, general), 0.0)
+    end = np.where(last > 0, 2 * depth + 11, 0)
+    cycles: Array = THREADS * (32 + (3 * depth + 8) * full + end)
+    return cycles
 
 
 def _bits(rest: Array) -> Array:

@@ -211,7 +211,9 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.BIAS and backward:
         title = f"{name} gradient"
-        return (reduction.plan(shape.elements, shape.row, precision, chip, overhead_cycles=0.0, name=title),)
+        lying = chip.tiles  # where the operator before has left them
+        found = reduction.plan(shape.elements, shape.row, precision, chip, tiles=lying, overhead_cycles=0.0, name=title)
+        return (found,)
     operations = shape.back_operations if backward else shape.operations
     return (vector.plan(shape.elements, operations, precision, chip, name=name),)
 

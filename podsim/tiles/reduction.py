@@ -5,13 +5,15 @@ A value that arrives costs 4 B of exchange. Counts are those of poplibs (lib/pop
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, call, checked, fitted, spread, step, up, vertex
+from podsim.tiles.supersteps import Cycles, slower, total
 
 READ_CYCLES: Final = {2: 1, 4: 2}
 """Cycles of a thread a vector that it adds to one output, by element bytes; float measured (jia-2019, table 4.16)."""
@@ -19,6 +21,7 @@ CALL_CYCLES = 1000  # a sum called for itself, beyond its supersteps: 15 measure
 ONE_OVERHEAD, COLUMN_OVERHEAD, COLUMN_CYCLES = 16, 16, 13  # one output of a contiguous range; columns of a strided one
 RECEIVED_OVERHEAD = 17  # partial sums in one buffer are read 128 bits in 2 cycles
 FLOAT_BYTES = 4
+LOST_KEPT = 5  # numbers of tiles a plan remembers
 GRAIN = 16  # outputs next to each other where a product left them (lib/poplin/ConvVertexType.cpp)
 
 
@@ -43,6 +46,9 @@ class Scattered:
         return -(-self.elements * self.held // (self.share * self.outputs))
 
 
+_Layout = tuple[Scattered, tuple[Superstep, ...], Cycles]
+
+
 def plan(
     elements: int,
     outputs: int,
@@ -57,28 +63,85 @@ def plan(
 ) -> TilePlan:
     """Sum `elements` into `outputs`; a tile holds values of `held` outputs, by default those of a square block.
 
-    `straight` sends partial sums to their output at once or in two stages; None chooses as poplibs does.
+    `straight` sends partial sums to their output at once or in two stages; None chooses as poplibs does. The elements
+    lie evenly on `tiles`; None takes as many as cost least, the others have no part in the sum.
     """
     checked(name, elements=elements, outputs=outputs, held=held or 1, tiles=chip.tiles if tiles is None else tiles)
     size = OUTPUT_BYTES[precision]
-    shares = spread(elements, min(tiles or chip.tiles, chip.tiles))
+    if tiles is not None:
+        values = _scattered(elements, outputs, held, min(tiles, chip.tiles))
+        return _plan(values, steps(values, size, chip, straight=straight), size, chip, overhead_cycles, name)
+    tried = sorted(_layouts(elements, outputs, held, straight, size, chip), key=lambda one: one[2].total)
+    values, made, least = next((one for one in tried if _bytes(one[0], size) <= chip.sram.bytes_per_tile), tried[0])
+    found = _plan(values, made, size, chip, overhead_cycles, name)
+    around = total(found.supersteps, chip).total - least.total
+    others = {one[0].tiles.bit_length(): one for one in reversed(tried) if one[0] != values}
+    lost = sorted(others.values(), key=lambda one: one[2].total)[:LOST_KEPT]
+    return replace(found, alternatives=tuple(_lost(one, least, around, size, chip) for one in lost))
+
+
+def _scattered(elements: int, outputs: int, held: int | None, tiles: int) -> Scattered:
+    """The elements evenly on the tiles; each holds values of as many outputs as the edge of a square block."""
+    shares = spread(elements, tiles)
+    share = shares[0][1]
+    block = up(math.isqrt(share), GRAIN)
     used = sum(count for count, _ in shares)
-    values = Scattered(
-        elements=elements,
-        share=shares[0][1],
-        tiles=used,
-        held=min(held or up(math.isqrt(shares[0][1]), GRAIN), outputs, shares[0][1]),
-        outputs=outputs,
+    return Scattered(
+        elements=elements, share=share, tiles=used, held=min(held or block, outputs, share), outputs=outputs
     )
+
+
+def _layouts(
+    elements: int, outputs: int, held: int | None, straight: bool | None, size: int, chip: Chip
+) -> Iterator[_Layout]:
+    """The sum on every number of tiles that makes a difference, the most first.
+
+    Fewer tiles have more to read: once that takes as long as the best sum yet, none is better.
+    """
+    seen, least = set(), math.inf
+    for tiles in range(chip.tiles, 0, -1):
+        values = _scattered(elements, outputs, held, tiles)
+        made = steps(values, size, replace(chip, tiles=tiles), straight=straight)
+        if values.share > (held or GRAIN) and values.share * size / VECTOR_BYTES >= least:
+            return
+        if made in seen:
+            continue
+        seen.add(made)
+        cycles = total(made, chip)
+        least = min(least, cycles.total)
+        yield values, made, cycles
+
+
+def _bytes(values: Scattered, size: int) -> float:
+    return float(values.share * size + values.held * values.sources * FLOAT_BYTES)
+
+
+def _lost(one: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> Alternative:
+    values, _, cycles = one
+    needed = _bytes(values, size)
+    why = slower(cycles, least)
+    if needed > chip.sram.bytes_per_tile:
+        why = f"{needed:,.0f} B a tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
+    return Alternative(
+        splits={"elements": values.tiles, "sources": values.sources},
+        cycles=cycles.total + around,
+        sram_bytes_per_tile=needed,
+        why=why,
+    )
+
+
+def _plan(
+    values: Scattered, made: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
+) -> TilePlan:
     memory = {"operands": float(values.share * size), "partials": float(values.held * values.sources * FLOAT_BYTES)}
     return TilePlan(
         operator=name,
         method="vector",
-        splits={"elements": used, "sources": values.sources},
-        supersteps=(*call(overhead_cycles, used), *steps(values, size, chip, straight=straight)),
-        flop=float(elements),
+        splits={"elements": values.tiles, "sources": values.sources},
+        supersteps=(*call(overhead_cycles, values.tiles), *made),
+        flop=float(values.elements),
         sram_bytes_per_tile=fitted(name, memory, chip),
-        tiles_used=used,
+        tiles_used=values.tiles,
     )
 
 

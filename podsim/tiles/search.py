@@ -9,12 +9,18 @@ from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.tiles.problem import Array, Problem, Vertex
 from podsim.tiles.splitting import Candidates, candidates
-from podsim.tiles.superstep_arrays import Serial, held, memory_bytes, sequence, total_cycles
+from podsim.tiles.superstep_arrays import (
+    Serial,
+    SuperstepArray,
+    broadcast_each_time,
+    held,
+    memory_bytes,
+    sequence,
+    total_cycles,
+)
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
-BUSY = (
-    0.75  # serial parts are for products that fill the chip: cuts that use less of the busiest cut's tiles are left out
-)
+BUSY = 0.75  # serial parts are for products that fill the chip: of cuts, those with less of the busiest cut's tiles go
 SERIAL = (Serial("outputs", once=True), Serial("outputs"), Serial("inputs"))
 
 Way = tuple[Problem, Vertex]
@@ -108,29 +114,39 @@ def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evalua
     """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
     found = []
     for over in ("outputs", "inputs"):
-        kinds = [serial for serial in SERIAL if serial.over == over]
-        kept, memory = _kept(problem, vertex, kinds[0], request)
-        for serial in kinds:
-            cycles = _cycles(problem, vertex, kept, serial, request)
+        first, *others = (serial for serial in SERIAL if serial.over == over)
+        kept, memory = _kept(problem, vertex, first, request)
+        steps = _steps(problem, vertex, kept, first, request)
+        found.append(Evaluated(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
+        for serial in others:
+            cycles = total_cycles(broadcast_each_time(steps), request.chip)
             found.append(Evaluated(problem, vertex, serial, kept, cycles, memory))
     return found
 
 
 def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
     """Cuts that fit and keep most tiles busy, with their bytes; where there are none, the one that needs least."""
-    fitting: list[Candidates] = []
-    least, most = None, 0.0
+    fitting: list[tuple[Candidates, Array]] = []
+    most = 0.0
+    for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over, busy=BUSY):
+        most = max(most, float(cuts.splits.tiles.max(initial=0.0)))
+        memory = _memory(problem, vertex, cuts, serial)
+        fits = np.flatnonzero(memory <= request.limits_bytes[0])
+        fitting.append((cuts.take(fits), memory[fits]))
+    kept = Candidates.joined([cuts for cuts, _ in fitting])
+    memory = np.concatenate([memory for _, memory in fitting])
+    busy = np.flatnonzero(kept.splits.tiles >= BUSY * most)
+    return (kept.take(busy), memory[busy]) if busy.size else _least(problem, vertex, serial, request)
+
+
+def _least(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
+    """The cut that needs the fewest bytes, with them."""
+    found = []
     for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over):
         memory = _memory(problem, vertex, cuts, serial)
-        at = int(memory.argmin())
-        if least is None or memory[at] < least[1][0]:
-            least = cuts.take(np.array([at])), memory[at : at + 1]
-        most = max(most, float(cuts.splits.tiles.max()))
-        fitting.append(cuts.take(np.flatnonzero(memory <= request.limits_bytes[0])))
-    assert least is not None, "one part of everything is a cut"
-    kept = Candidates.joined(fitting)
-    kept = kept.take(np.flatnonzero(kept.splits.tiles >= BUSY * most))
-    return (kept, _memory(problem, vertex, kept, serial)) if kept.splits.tiles.size else least
+        at = np.array([memory.argmin()])
+        found.append((cuts.take(at), memory[at]))
+    return min(found, key=lambda one: float(one[1][0]))
 
 
 def in_full(way: Evaluated, at: int, request: Request) -> float:
@@ -147,7 +163,13 @@ def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
 
 
 def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request) -> Array:
-    found = sequence(
+    return total_cycles(_steps(problem, vertex, cuts, serial, request), request.chip)
+
+
+def _steps(
+    problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request
+) -> tuple[SuperstepArray, ...]:
+    return sequence(
         problem,
         vertex,
         cuts.tile,
@@ -157,4 +179,3 @@ def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial |
         overhead_cycles=request.overhead_cycles,
         price_copies=request.price_copies,
     )
-    return total_cycles(found, request.chip)

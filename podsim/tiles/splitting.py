@@ -1,7 +1,9 @@
 """Which ways to cut a product over the tiles of a chip are worth evaluating."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +12,9 @@ from podsim.tiles.problem import Array, Problem, Tile, Vertex
 from podsim.tiles.superstep_arrays import Splits, halo
 
 Indices = npt.NDArray[np.intp]
+Field = tuple[Array, Array, Array]
 
+FEW = 4096  # cuts of a small product, all of which are looked at
 BLOCK = 1 << 15  # cuts looked at together, before those of the field: some 20 arrays of them are held at a time
 FIELD_WEIGHTS = (0.0, 0.5, 4.0)  # how a cut of the field weighs its halo against its outputs; each gives a candidate
 
@@ -20,7 +24,7 @@ class Candidates:
     """Ways to cut a product: the splits, the cut of the field, and the largest tile's part."""
 
     splits: Splits
-    field: tuple[Array, Array, Array]
+    field: Field
     tile: Tile
 
     @classmethod
@@ -38,17 +42,24 @@ class Candidates:
     def take(self, which: Indices) -> "Candidates":
         """Some of them."""
         return Candidates(
-            Splits(*(getattr(self.splits, name)[which] for name in Splits.__slots__)),
+            self.splits.take(which),
             (self.field[0][which], self.field[1][which], self.field[2][which]),
             Tile(*(getattr(self.tile, name)[which] for name in Tile.__slots__)),
         )
 
 
+@lru_cache(maxsize=4096)
 def useful(size: int, limit: int) -> Array:
     """Splits of `size` grains that give different largest parts, at most `limit`."""
     parts = distinct(np.ceil(size / np.arange(min(size, limit), 0, -1)))
     splits = distinct(np.ceil(size / parts)[::-1])
-    return splits[splits <= limit]
+    return _shared(splits[splits <= limit])
+
+
+def _shared(splits: Array) -> Array:
+    """What a cache may hand out: read only."""
+    splits.flags.writeable = False
+    return splits
 
 
 def distinct(ordered: Array) -> Array:
@@ -56,70 +67,117 @@ def distinct(ordered: Array) -> Array:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
 
 
-def _even(splits: Array, size: int) -> Array:
-    """Splits and the even ones next to odd ones: neighbours that need the same inputs share a bus in pairs."""
+@lru_cache(maxsize=4096)
+def _even(size: int, limit: int) -> Array:
+    """Useful splits and the even ones next to odd ones: neighbours that need the same inputs share a bus in pairs."""
+    splits = useful(size, limit)
     more = splits[(splits % 2 == 1) & (splits < size)] + 1
-    return distinct(np.sort(np.concatenate((splits, more))))
+    return _shared(distinct(np.sort(np.concatenate((splits, more)))))
 
 
 def candidates(
-    problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str
+    problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str, *, busy: float = 0.0
 ) -> Iterator[Candidates]:
     """All cuts of groups, kernel rows and channels, each with as many parts of the field as tiles are left for.
 
-    They come in blocks, nearly always one, so that arrays over them stay small.
+    They come in blocks, nearly always one, so that arrays over them stay small. Cuts that use less than a share `busy`
+    of the tiles that the busiest one yet uses are left out.
     """
-    found = [_with_serial(problem, vertex, tiles, parts, over) for parts in serial]
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    columns = _channel_cuts(problem, vertex, tiles, serial, over)
+    most = 0.0
     for start in range(0, len(columns[0]), BLOCK):
-        yield _filled(problem, vertex, tiles, [column[start : start + BLOCK] for column in columns], over)
+        splits, field = _over_tiles(problem, vertex, tiles, [column[start : start + BLOCK] for column in columns])
+        if busy:
+            used = splits.tiles
+            most = max(most, float(used.max()))
+            keep = np.flatnonzero(used >= busy * most)
+            splits, field = splits.take(keep), (field[0][keep], field[1][keep], field[2][keep])
+        yield Candidates(splits, field, _largest(problem, vertex, splits, field, over))
 
 
-def _filled(problem: Problem, vertex: Vertex, tiles: int, columns: list[Array], over: str) -> Candidates:
+def _over_tiles(problem: Problem, vertex: Vertex, tiles: int, columns: list[Array]) -> tuple[Splits, Field]:
     """Cuts of groups, kernel, inputs and outputs with the field cut over the tiles they leave."""
-    groups, kernel, inputs, outputs, times = columns
-    which, batch, height, width = _fields(problem, np.floor(tiles / (groups * kernel * inputs * outputs)))
-    groups, kernel, inputs, outputs, times = (column[which] for column in (groups, kernel, inputs, outputs, times))
-    by_outputs, by_inputs = (times, 1.0) if over == "outputs" else (1.0, times)
+    groups, kernel, inputs, outputs, _ = columns
+    budgets = np.floor(tiles / (groups * kernel * inputs * outputs))
+    which, *field = _every_field(problem, budgets) if _few(problem, vertex) else _fields(problem, budgets)
+    groups, kernel, inputs, outputs, times = (column[which] for column in columns)
+    batch, height, width = field
+    return Splits(groups, batch * height * width, kernel, inputs, outputs, times), (batch, height, width)
+
+
+def _largest(problem: Problem, vertex: Vertex, splits: Splits, field: Field, over: str) -> Tile:
+    """The part of the fullest tile."""
+    batch, height, width = field
+    by_outputs, by_inputs = (splits.serial, 1.0) if over == "outputs" else (1.0, splits.serial)
     grain, in_grain, out_grain = vertex.group_grain, vertex.in_grain, vertex.out_grain
-    tile = Tile(
-        groups=np.minimum(np.ceil(np.ceil(problem.groups / grain) / groups) * grain, problem.groups),
+    return Tile(
+        groups=np.minimum(np.ceil(np.ceil(problem.groups / grain) / splits.groups) * grain, problem.groups),
         batch=np.ceil(problem.batch / batch),
         height=np.ceil(problem.height / height),
         width=np.ceil(problem.width / width),
-        kernel_height=np.ceil(problem.kernel_height / kernel),
-        kernel_width=np.full_like(groups, problem.kernel_width),
-        inputs=np.ceil(np.ceil(problem.inputs / in_grain) / (inputs * by_inputs)) * in_grain,
-        outputs=np.ceil(np.ceil(problem.outputs / out_grain) / (outputs * by_outputs)) * out_grain,
-    )
-    return Candidates(
-        Splits(groups, batch * height * width, kernel, inputs, outputs, times), (batch, height, width), tile
+        kernel_height=np.ceil(problem.kernel_height / splits.kernel),
+        kernel_width=np.full_like(splits.groups, problem.kernel_width),
+        inputs=np.ceil(np.ceil(problem.inputs / in_grain) / (splits.inputs * by_inputs)) * in_grain,
+        outputs=np.ceil(np.ceil(problem.outputs / out_grain) / (splits.outputs * by_outputs)) * out_grain,
     )
 
 
-def _with_serial(problem: Problem, vertex: Vertex, tiles: int, parts: int, over: str) -> tuple[Array, ...]:
-    """Groups, kernel, inputs and outputs cut in every useful way within the tiles, for one number of serial parts."""
+def _channel_cuts(problem: Problem, vertex: Vertex, tiles: int, serial: tuple[int, ...], over: str) -> list[Array]:
+    """Groups, kernel, inputs and outputs cut in every useful way within the tiles, for each number of serial parts."""
     ins, outs = -(-problem.inputs // vertex.in_grain), -(-problem.outputs // vertex.out_grain)
-    if over == "outputs":
-        outs = -(-outs // parts)
+    if over == "inputs":
+        by_outputs = _even(outs, tiles)
+        by_inputs, times = _of_parts([useful(-(-ins // parts), tiles) for parts in serial], serial)
     else:
-        ins = -(-ins // parts)
-    groups = useful(-(-problem.groups // vertex.group_grain), tiles)
-    kernel = useful(problem.kernel_height, tiles)
-    axes = (groups, kernel, useful(ins, tiles), _even(useful(outs, tiles), outs))
-    found = _within(axes, tiles)
-    return (*found, np.full(len(found[0]), float(parts)))
+        by_inputs = useful(ins, tiles)
+        by_outputs, times = _of_parts([_even(-(-outs // parts), tiles) for parts in serial], serial)
+    first = useful(-(-problem.groups // vertex.group_grain), tiles), useful(problem.kernel_height, tiles)
+    axes = (*first, by_inputs, by_outputs)
+    at = _within(axes, tiles)
+    found = [*(axis[here] for axis, here in zip(axes, at, strict=True)), times[at[2 if over == "inputs" else 3]]]
+    if len(serial) == 1:
+        return found
+    order = np.argsort(found[-1], kind="stable")
+    return [column[order] for column in found]
 
 
-def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Array, ...]:
-    """All combinations of one split of each axis that need no more than the tiles; no others are ever made."""
+def _of_parts(splits: list[Array], serial: tuple[int, ...]) -> tuple[Array, Array]:
+    """The splits of each number of serial parts, all in ascending order, with that number."""
+    every, times = np.concatenate(splits), np.repeat(np.array(serial, dtype=float), [len(one) for one in splits])
+    order = np.argsort(every, kind="stable")
+    return every[order], times[order]
+
+
+def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Indices, ...]:
+    """Positions on ascending axes of all combinations that need no more than the tiles; no others are ever made."""
     product = np.ones(1)
-    found: tuple[Array, ...] = ()
+    found: tuple[Indices, ...] = ()
     for axis in axes:
-        before, here = np.nonzero(np.outer(product, axis) <= tiles)
-        found = (*(column[before] for column in found), axis[here])
+        counts = np.searchsorted(axis, np.floor(tiles / product), side="right")
+        before = np.repeat(np.arange(len(product)), counts)
+        here = np.arange(len(before)) - np.repeat(np.cumsum(counts) - counts, counts)
+        found = (*(column[before] for column in found), here)
         product = product[before] * axis[here]
     return found
+
+
+def _few(problem: Problem, vertex: Vertex) -> bool:
+    """Whether there are so few cuts that the field need not take all tiles left; it does not depend on the tiles."""
+    if not problem.flat:
+        return False
+    channels = (-(-problem.inputs // vertex.in_grain), -(-problem.outputs // vertex.out_grain))
+    sizes = (problem.width, -(-problem.groups // vertex.group_grain), problem.kernel_height, *channels)
+    return math.prod(2 * math.isqrt(size) for size in sizes if size > 1) <= FEW
+
+
+def _every_field(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:
+    """What `_fields` gives, for a field of one row that takes any useful number of the tiles left, the most first."""
+    axis = useful(problem.width, int(budgets.max()))
+    counts = np.searchsorted(axis, budgets, side="right")
+    which = np.repeat(np.arange(len(budgets)), counts)
+    at = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(which))
+    one = np.ones(len(which))
+    return which, one, one, axis[at]
 
 
 def _fields(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:

@@ -1,14 +1,17 @@
 """The supersteps of a split product, as arrays: over candidates to choose one, over cohorts to build the chosen one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from podsim.model.chip import Chip
 from podsim.tiles import partials
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES, PARTIAL_BYTES, up
 from podsim.tiles.problem import VECTOR_BYTES, Array, Copy, Problem, Tile, Vertex
 from podsim.tiles.supersteps import exchange_rates, sram_rates
+
+BROADCAST = "broadcast inputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,10 @@ class Splits:
     def tiles(self) -> Array:
         """Tiles that work."""
         return self.groups * self.field * self.depth * self.outputs
+
+    def take(self, which: npt.NDArray[np.intp]) -> "Splits":
+        """Some of them."""
+        return Splits(*(getattr(self, name)[which] for name in Splits.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ def _multiplied(
     weights, sent = (hold.weights - kept) * size, np.where(splits.field > 1, kept * size, 0.0)
     found = []
     if serial and serial.once:
-        found.append(SuperstepArray("broadcast inputs", "input", none + 1, none, *inputs))
+        found.append(SuperstepArray(BROADCAST, "input", none + 1, none, *inputs))
         inputs = (none, none, none)
     if serial:
         cycles = partials.slice_cycles(np.ceil(hold.weights / splits.field), size)
@@ -146,6 +153,18 @@ def _multiplied(
     receive, shared, send = inputs
     found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, receive + weights, shared, send + sent))
     return found
+
+
+def broadcast_each_time(found: tuple[SuperstepArray, ...]) -> tuple[SuperstepArray, ...]:
+    """The supersteps of the same cuts where inputs broadcast once are sent again in every serial part."""
+    sent = next(step for step in found if step.name == BROADCAST)
+    return tuple(
+        step
+        if step.purpose != "multiply"
+        else replace(step, receive=sent.receive + step.receive, shared=sent.shared, send=sent.send + step.send)
+        for step in found
+        if step is not sent
+    )
 
 
 def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: Held) -> tuple[Array, Array]:
@@ -207,8 +226,10 @@ def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
     whole = np.zeros_like(found[-1].compute)
     for step in found:
         moved = np.maximum(step.send / send, step.receive / receive + step.shared / shared)
-        start = np.where(moved > 0, chip.exchange.start_cycles, 0.0)
-        whole = whole + step.repeat * (step.compute + chip.sync.on_chip_cycles + start + moved)
+        cycles = step.compute + chip.sync.on_chip_cycles
+        if moved.any():
+            cycles = cycles + np.where(moved > 0, chip.exchange.start_cycles, 0.0) + moved
+        whole = whole + step.repeat * cycles
     return whole
 
 

@@ -74,3 +74,12 @@ def cycles(step: Superstep, chip: Chip) -> Cycles:
 def total(steps: Iterable[Superstep], chip: Chip) -> Cycles:
     """Supersteps follow each other."""
     return sum((cycles(step, chip) for step in steps), Cycles())
+
+
+def slower(cycles: Cycles, least: Cycles) -> str:
+    """By how much cycles are more than the least, and what takes most of that."""
+    more = cycles.total - least.total
+    if more < 1:
+        return "as many cycles"
+    parts = {name: getattr(cycles, name) - getattr(least, name) for name in ("compute", "exchange", "sync")}
+    return f"{more:,.0f} cycles more, most for {max(parts, key=lambda name: parts[name])}"

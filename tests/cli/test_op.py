@@ -236,6 +236,7 @@ def test_what_cannot_be_planned_exits_2(line: str, code: str, said: str, capsys:
         ("softmax --rows 1 --columns 2000000000", "--columns"),
         ("norm --rows 2147483647 --columns 2147483647", "--rows"),
         ("gather --table 2147483647 --width 1024 --lookups 5", "--table"),
+        ("norm --kind group --groups 3 --images 5 --rows 500 --columns 6000000", "--columns"),
     ],
 )
 def test_what_fits_no_split_is_no_with_what_would(line: str, fits: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,6 +251,21 @@ def test_what_fits_no_split_is_no_with_what_would(line: str, fits: str, capsys: 
         words = [*words, flag, value] if flag not in words else [*words[: words.index(flag) + 1], value,
                                                                   *words[words.index(flag) + 2 :]]  # fmt: skip
     assert run(capsys, " ".join([*words, "-q"]))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "update --parameters 2000000000 --tensors 1500000000",
+        "conv --size 9000 --kernel 9000 --in-channels 64 --out-channels 64",
+    ],
+)
+def test_sizes_that_another_one_forbids_are_no_hint(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fewer weights than tensors, or a smaller image than the kernel, could not be asked for."""
+    code, _, err = run(capsys, line)
+    assert code == 1
+    assert "over more IPUs" in err
+    assert " fits" not in err
 
 
 def test_bad_questions_from_python_are_input_errors() -> None:

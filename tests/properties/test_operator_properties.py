@@ -113,9 +113,9 @@ def test_a_faster_clock_exchange_or_sram_is_never_slower(machine):
 
 @given(machines())
 def test_more_tiles_are_not_slower_but_by_how_operands_are_spread(machine):
-    """Operands lie on all tiles there are: more tiles hold more partial sums, a quarter of a small sum at most.
+    """The operands of a norm lie on all tiles there are: more tiles hold more partial sums, a quarter at most.
 
-    A product gives the field all tiles that its other splits leave, so that a plan for fewer tiles may be missed.
+    A large product gives the field all tiles that its other splits leave, so that a plan for fewer may be missed.
     """
     seconds, chip, by = machine
     assert seconds(replace(chip, tiles=int(by * chip.tiles))) <= 1.3 * seconds(chip)

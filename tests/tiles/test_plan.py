@@ -1,12 +1,14 @@
 """Which plans serve an operator, and what they take from one another."""
 
 import math
+from functools import partial
 
 import pytest
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Matmul, Pass
-from podsim.tiles import product
+from podsim.tiles import composite, product
+from podsim.tiles.attention import Heads, around_softmax
 from podsim.tiles.plan import Target, plans
 from podsim.workloads import vector
 
@@ -34,3 +36,37 @@ def test_rows_between_products_come_from_the_tiles_that_hold_them(heads, gc200: 
     assert from_rows.splits["after"] % taken.get("groups", 1) == 0
     held = -(-heads // made.get("groups", 1)) * -(-64 // made["field"]) * -(-64 // made["outputs"])
     assert to_rows.sram_bytes_per_tile["operands"] >= held * 2
+
+
+ROWS, COLUMNS = 300, 48
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize(
+    ("operator", "planned"),
+    [
+        (vector.softmax("o", ROWS * COLUMNS, COLUMNS), composite.softmax),
+        (vector.loss("o", ROWS * COLUMNS, COLUMNS), composite.loss),
+        (vector.layer_norm("o", ROWS * COLUMNS, COLUMNS), partial(composite.norm, "layer")),
+        (vector.batch_norm("o", ROWS * COLUMNS, COLUMNS), partial(composite.norm, "batch")),
+    ],
+)
+def test_rows_are_rows_and_columns_are_columns(operator, planned, backward, gc200: Chip):
+    run = Pass.BACKWARD if backward else Pass.FORWARD
+    (found,) = plans(operator, run, 1, Target(gc200, FP16))
+    wanted = planned(ROWS, COLUMNS, FP16, gc200, backward=backward, name="o")
+    assert found.supersteps == wanted.supersteps
+    assert found.supersteps != planned(COLUMNS, ROWS, FP16, gc200, backward=backward, name="o").supersteps
+    assert found == wanted
+
+
+def test_backward_the_products_around_a_softmax_change_places(gc200: Chip):
+    """What the gradient of the context leaves goes to softmax, and from there to what makes the gradient of queries."""
+    scores, context = attention(4, 256, 64)
+    operator = vector.softmax("softmax", scores.outputs, 256, (scores, context))
+    to_rows, _, from_rows = plans(operator, Pass.BACKWARD, 1, Target(gc200, FP16))
+    made = product.plan(Matmul(groups=4, m=256, k=64, n=256, weights=False), FP16, gc200, relax=True)
+    taken = product.plan(Matmul(groups=4, m=256, k=256, n=64, weights=False), FP16, gc200, relax=True)
+    heads = Heads(groups=4, queries=256, keys=256, width=64)
+    before, after = around_softmax(heads, made, taken, FP16, gc200, name="softmax")
+    assert (to_rows, from_rows) == (before, after)

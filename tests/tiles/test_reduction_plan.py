@@ -1,6 +1,7 @@
 """Sums over tiles, against popops on Mk1."""
 
 import statistics
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -44,8 +45,8 @@ def test_one_tile_reads_a_float_a_cycle():
 def test_many_sources_meet_in_two_stages(gc200: Chip):
     straight, staged = (reduction.plan(1472, 1, FP32, gc200, straight=how, overhead_cycles=0) for how in (True, None))
     assert total(staged.supersteps, gc200).total < total(straight.supersteps, gc200).total
-    few = reduction.plan(16, 1, FP32, gc200, overhead_cycles=0)
-    assert few == reduction.plan(16, 1, FP32, gc200, straight=True, overhead_cycles=0)
+    few = reduction.plan(16, 1, FP32, gc200, tiles=16, overhead_cycles=0)
+    assert few == reduction.plan(16, 1, FP32, gc200, tiles=16, straight=True, overhead_cycles=0)
 
 
 def test_nothing_crosses_tiles_where_each_holds_its_own_outputs(gc200: Chip):
@@ -69,3 +70,25 @@ def test_one_value_is_its_own_sum(gc200: Chip):
 def test_sizes_are_checked(gc200: Chip):
     with pytest.raises(InputError, match="cannot be planned"):
         reduction.plan(0, 1, FP32, gc200)
+
+
+@pytest.mark.parametrize(
+    ("elements", "outputs"), [(80_535, 16_107), (195_090, 21), (339_350, 55), (5000, 1), (48_240, 804)]
+)
+def test_more_tiles_never_make_a_slower_sum(elements: int, outputs: int, gc200: Chip):
+    took = [total(reduction.plan(elements, outputs, FP16, replace(gc200, tiles=tiles)).supersteps, gc200).total
+            for tiles in (40, 159, 349, 700, 1105, 1472)]  # fmt: skip
+    assert took == sorted(took, reverse=True)
+
+
+def test_the_number_of_tiles_is_the_best_of_all_and_says_what_the_others_spend_more_on(gc200: Chip):
+    found = reduction.plan(20_000, 21, FP16, gc200)
+    every = [reduction.plan(20_000, 21, FP16, replace(gc200, tiles=tiles), tiles=tiles) for tiles in range(1, 1473, 7)]
+    least = total(found.supersteps, gc200).total
+    assert least <= min(total(one.supersteps, gc200).total for one in every)
+    assert found.tiles_used < gc200.tiles
+    assert all(other.cycles >= least for other in found.alternatives)
+    assert {other.why.split()[-1] for other in found.alternatives} <= {"compute", "exchange", "sync", "cycles"}
+    most = max(found.alternatives, key=lambda other: other.splits["elements"])
+    assert most.why.endswith(("sync", "exchange"))
+    assert min(found.alternatives, key=lambda other: other.splits["elements"]).why.endswith("compute")

@@ -2,6 +2,7 @@
 
 import itertools
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.workload import Conv, Gather, Matmul, Pass
 from podsim.tiles import convolution, gather, product, splitting
+from podsim.tiles.supersteps import total
 
 FP16 = Precision.FP16_16
 GC200 = catalog.chip("gc200").value
@@ -18,8 +20,9 @@ GC200 = catalog.chip("gc200").value
 
 @pytest.mark.parametrize("tiles", [1, 7, 60])
 def test_every_combination_within_the_tiles_and_no_other_is_made(tiles):
-    axes = ([1, 2, 3, 5], [1, 4], [1, 2, 9], [1, 2, 7, 30])
-    found = splitting._within(tuple(np.array(axis, dtype=float) for axis in axes), tiles)
+    axes = tuple(np.array(axis, dtype=float) for axis in ([1, 2, 3, 5], [1, 4], [1, 2, 9], [1, 2, 7, 30]))
+    at = splitting._within(axes, tiles)
+    found = [axis[here] for axis, here in zip(axes, at, strict=True)]
     expected = [cut for cut in itertools.product(*axes) if np.prod(cut) <= tiles]
     assert sorted(zip(*found, strict=True)) == sorted(expected)
 
@@ -50,3 +53,18 @@ def test_a_product_that_is_huge_in_every_dimension_is_planned_in_little_memory(p
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peak < 200e6
+
+
+# Of 16 groups of a tiny product, cut over all tiles, two would wait for operands that one tile has to itself.
+@pytest.mark.parametrize(
+    ("shape", "precision"),
+    [
+        (Matmul(groups=16, m=2, k=6, n=3), FP16),
+        (Matmul(groups=3, m=1, k=126, n=2), Precision.FP32),
+        (Matmul(m=97, k=40, n=389), FP16),
+    ],
+)
+def test_more_tiles_never_make_a_slower_small_product(shape, precision):
+    chips = [replace(GC200, tiles=tiles) for tiles in (1, 23, 55, 297, 600, 973, 1472)]
+    took = [total(product.plan(shape, precision, chip, rivals=False).supersteps, chip).total for chip in chips]
+    assert took == sorted(took, reverse=True)
