@@ -10,7 +10,11 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
+from podsim.api.drawing import drawn
 from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
+from podsim.model.shown import Shown
+
+Shown.page = staticmethod(drawn)
 
 __all__ = [
     "PracticeFlags",

@@ -43,6 +43,9 @@ def _run(words: list[str]) -> int:
         return ExitCode.ANSWERED
     from cyclopts import CycloptsError
 
+    from podsim.cli.saving import COMMAND
+
+    COMMAND.set(tuple(words))
     try:
         code = build(words)(words, exit_on_error=False, print_error=False, verbose=False)
     except CycloptsError as error:

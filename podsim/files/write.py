@@ -101,16 +101,17 @@ def _escaped(text: str) -> str:
     )
 
 
-def write_atomic(path: Path, text: str) -> None:
+def write_atomic(path: Path, content: str | bytes) -> None:
     """Replace what the file `path` or a link to it holds, or leave it as it was; a pipe or device is written to.
 
     Raises InputError where that is not allowed.
     """
+    data = content.encode() if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(text.encode())
+            path.write_bytes(data)
         else:
-            _replace(path.resolve(), text.encode())  # so that a link stays one
+            _replace(path.resolve(), data)  # so that a link stays one
     except (OSError, RuntimeError) as error:  # pathlib meets a loop of links with RuntimeError before Python 3.13
         why = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise InputError(f"cannot write {path}: {why}", code="cannot-write") from None

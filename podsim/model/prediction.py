@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.model.mapping import Mapping
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate
+from podsim.model.shown import Shown
 from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps
@@ -100,7 +101,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(Shown):
     """How long a training run takes, what limits it, how sure that is."""
 
     workload: str

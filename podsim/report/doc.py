@@ -91,7 +91,40 @@ class Note:
     tone: Tone = Tone.PLAIN
 
 
-Block = Heading | Facts | Table | Bars | Note
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What one direction of a chart measures; `ticks` are the values to name, none to leave that to the drawing."""
+
+    title: str
+    log: bool = False
+    ticks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points (x, y) that belong together; `band` holds (low, high) of each, where there is one."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    joined: bool = True
+    band: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.band and len(self.band) != len(self.points):
+            raise ValueError("band: one pair a point")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Series over one pair of axes."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+
+
+Block = Heading | Facts | Table | Bars | Chart | Note
 
 
 @dataclass(frozen=True, slots=True)

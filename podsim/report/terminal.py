@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from podsim.report.doc import Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,7 @@ LEAST_WRAPPED = 24  # cells below which prose is unreadable, so that another col
 ASCII = str.maketrans({
     "–": "-", "−": "-", "×": "x", "·": "-", "…": "...", "▸": ">", "→": "->", "±": "+-", "σ": "sigma", "≤": "<=",
     "≥": ">=", "█": "#", "│": "|", "└": "\\", "╰": "`", "µ": "u", "²": "2", "“": '"', "”": '"', "’": "'",
+    "┤": "+", "─": "-", "┬": "+",
 })  # fmt: skip
 EIGHTHS = " ▏▎▍▌▋▊▉"
 STYLES = {Tone.PLAIN: "", Tone.QUIET: "dim", Tone.WARNING: "yellow", Tone.STRONG: "bold"}
@@ -58,6 +59,15 @@ def _block(block: Block, look: Look) -> list[str]:
             return _bars(block, look)
         case Table():
             return _table(block, look)
+        case Chart():
+            return _chart(block, look)
+
+
+def _chart(chart: Chart, look: Look) -> list[str]:
+    from podsim.report.plot import lines
+
+    drawn = lines(chart, look.width - INDENT, unicode=look.unicode)
+    return [" " * INDENT + look.clean(line).rstrip() for line in drawn]
 
 
 def console(look: Look, file: IO[str] | None = None) -> "Console":

@@ -24,8 +24,9 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.prediction import Prediction
-from podsim.report.doc import Block
+from podsim.report.doc import Block, Doc
 from podsim.report.views import prediction as view
 
 
@@ -40,6 +41,7 @@ def predict(
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
@@ -50,6 +52,7 @@ def predict(
         A name (podsim workload list) or a file.
     """
     output.check()
+    report.check()
     from podsim import api
 
     given = keywords(machine, mapping, practice, run, engine, noise, faults)
@@ -63,7 +66,14 @@ def predict(
         json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
+    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
     return ExitCode.ANSWERED
+
+
+def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
+    from podsim.report.views import prediction_page
+
+    return prediction_page.report(answer, _origins(answer, workload, machine))
 
 
 def _json(answer: Prediction) -> str:

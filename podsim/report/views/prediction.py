@@ -7,7 +7,7 @@ from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -43,11 +43,18 @@ def answer(p: Prediction) -> str:
     return f"{time.text} ({time.interval})"
 
 
-def document(p: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
-    """The whole prediction; `verbose` adds memory by IPU and rejected mappings, `extra` follows them."""
+def document(
+    p: Prediction,
+    *,
+    verbose: bool = False,
+    charts: tuple[Chart, ...] = (),
+    extra: Iterable[tuple[Block, ...]] = (),
+) -> Doc:
+    """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
         (Facts(tuple(_facts(p))),),
+        charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), _step_bars(p)),
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),

@@ -1,0 +1,92 @@
+"""An answer as a file: page, picture, table or JSON, by the suffix of its name."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from podsim.cli.console import look, put
+from podsim.cli.options import OUTPUT, OutputFlags
+from podsim.errors import InputError
+from podsim.report.doc import Doc, Heading
+
+if TYPE_CHECKING:
+    from podsim.report.figure import Format
+
+SUFFIXES = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
+COMMAND: ContextVar[tuple[str, ...]] = ContextVar("COMMAND", default=())  # the words of the command line that runs
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFlags:
+    """Where else the answer goes."""
+
+    out: Annotated[str | None, Parameter(group=OUTPUT, name=("--out", "-o"), metavar="FILE")] = None
+    "Write a page to hand over here, or its charts, table or JSON: .html, .svg, .png, .pdf, .csv or .json."
+
+    def check(self) -> None:
+        """Raise InputError, before anything is computed, where the file cannot be what it is to be."""
+        if self.out is None:
+            return
+        path = Path(self.out)
+        if path.suffix.lower() not in SUFFIXES:
+            raise InputError(
+                f'"{self.out}" does not say what to write', code="bad-value",
+                context=[f"known suffixes: {', '.join(SUFFIXES)}"], hint=f"--out {path.stem or 'report'}.html",
+            )  # fmt: skip
+        if path.is_dir() or not path.parent.is_dir():
+            why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+            raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
+
+
+ANY_REPORT = ReportFlags()
+
+
+def save(
+    flags: ReportFlags,
+    output: OutputFlags,
+    *,
+    report: Callable[[], Doc],
+    json_text: Callable[[], str],
+    rows: str = "",
+) -> None:
+    """Write the answer where `--out` says, if it does, and say so on stderr; `rows` is the JSON's list that CSV takes.
+
+    Raises InputError where the file cannot be written; what it held before is then still there.
+    """
+    if flags.out is None:
+        return
+    from podsim.files.write import write_atomic
+
+    path = Path(flags.out)
+    write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
+    if not output.quiet:
+        put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
+
+
+def _content(suffix: str, report: Callable[[], Doc], json_text: Callable[[], str], rows: str) -> str | bytes:
+    if suffix == ".json":
+        return json_text()
+    if suffix == ".csv":
+        from podsim.report import csv_text
+
+        return csv_text.text(json_text(), rows)
+    if suffix == ".html":
+        from podsim.report import page
+
+        return page.html(report(), page.Made(title=_title(report()), command=shlex.join(["podsim", *COMMAND.get()])))
+    from podsim.report import figure
+
+    form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
+    return figure.picture(figure.drawn(report()), form)
+
+
+def _title(doc: Doc) -> str:
+    """The first heading: what was asked."""
+    return next((block.text for group in doc.groups for block in group if isinstance(block, Heading)), "podsim")

@@ -1,0 +1,129 @@
+"""A chart in characters: plotille draws the curves in Braille, the axes are ours."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from podsim.report import numbers
+from podsim.report.doc import Axis, Chart, Series
+
+ROWS = 12
+WIDEST = 72
+NARROWEST = 24
+MARKS = "●○◆◇▲△■□"
+PLAIN_MARKS = "*o+x#@%&"
+ROOM = 0.04  # share of the range left free at each end, so that no point sits on an axis
+
+
+def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
+    """The chart in at most `width` columns: title, curves with marked points, axes, and what the marks mean.
+
+    Without Unicode only the marks are drawn. Points that an axis cannot show (zero on a logarithm) are left out.
+    """
+    seen = [_shown(series, chart) for series in chart.series]
+    everything = [point for points in seen for point in points]
+    if not everything:
+        return [chart.title]
+    frame_x, frame_y = _frame([x for x, _ in everything]), _frame([y for _, y in everything])
+    y_ticks = _ticks(chart.y, frame_y, most=5)
+    margin = max((len(text) for _, text in y_ticks), default=0)
+    columns = max(NARROWEST, min(WIDEST, width - margin - 3))
+    grid = _curves(chart.series, seen, (columns, frame_x, frame_y), unicode=unicode)
+    marks = MARKS if unicode else PLAIN_MARKS
+    for index, points in enumerate(seen):
+        for x, y in points:
+            grid[_row(y, frame_y)][_column(x, frame_x, columns)] = marks[index % len(marks)]
+    legend = "   ".join(f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series))
+    return [chart.title, *_framed(grid, y_ticks, frame_y, margin), *_below(chart.x, frame_x, columns, margin), legend]
+
+
+def _place(value: float, axis: Axis) -> float:
+    return math.log10(value) if axis.log else value
+
+
+def _shown(series: Series, chart: Chart) -> list[tuple[float, float]]:
+    """The points of a series on the axes' own scales, less those that have no place there."""
+    return [
+        (_place(x, chart.x), _place(y, chart.y))
+        for x, y in series.points
+        if math.isfinite(x) and math.isfinite(y) and not (chart.x.log and x <= 0) and not (chart.y.log and y <= 0)
+    ]
+
+
+def _frame(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    room = ROOM * (high - low) or abs(high) * ROOM or 1.0
+    return low - room, high + room
+
+
+def _row(place: float, frame: tuple[float, float]) -> int:
+    return min(ROWS - 1, max(0, ROWS - 1 - math.floor((place - frame[0]) / (frame[1] - frame[0]) * ROWS)))
+
+
+def _column(place: float, frame: tuple[float, float], columns: int) -> int:
+    return min(columns - 1, max(0, math.floor((place - frame[0]) / (frame[1] - frame[0]) * columns)))
+
+
+def _curves(
+    series: Sequence[Series],
+    seen: Sequence[Sequence[tuple[float, float]]],
+    size: tuple[int, tuple[float, float], tuple[float, float]],
+    *,
+    unicode: bool,
+) -> list[list[str]]:
+    columns, (left, right), (low, high) = size
+    if not unicode:
+        return [[" "] * columns for _ in range(ROWS)]
+    from plotille import Canvas
+
+    canvas = Canvas(columns, ROWS, left, low, right, high)
+    for one, points in zip(series, seen, strict=True):
+        if one.joined:
+            for (x0, y0), (x1, y1) in pairwise(points):
+                canvas.line(x0, y0, x1, y1)
+    blank = "\u2800"  # a Braille cell without dots
+    return [list(line.replace(blank, " ").ljust(columns)[:columns]) for line in canvas.plot().split("\n")]
+
+
+def _ticks(axis: Axis, frame: tuple[float, float], most: int) -> list[tuple[float, str]]:
+    """Where an axis is named, on its own scale, and how."""
+    values = [value for value in axis.ticks or _round(axis, frame) if frame[0] <= _place(value, axis) <= frame[1]]
+    every = math.ceil(len(values) / most) if len(values) > most else 1
+    return [(_place(value, axis), _text(value)) for value in values[::every]]
+
+
+def _text(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 and value == round(value) else numbers.short(value, 3)
+
+
+def _round(axis: Axis, frame: tuple[float, float]) -> list[float]:
+    """Round values inside a frame: 1, 2, 5 times powers of ten on a logarithm, equal steps otherwise."""
+    low, high = frame
+    if axis.log:
+        decades = range(math.floor(low), math.ceil(high) + 1)
+        return [lead * 10.0**decade for decade in decades for lead in (1, 2, 5)]
+    size = 10.0 ** math.floor(math.log10((high - low) / 3))
+    step = next(size * lead for lead in (1, 2, 5, 10) if (high - low) / (size * lead) <= 5)
+    return [step * count for count in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _framed(
+    grid: Sequence[Sequence[str]], ticks: Sequence[tuple[float, str]], frame: tuple[float, float], margin: int
+) -> Iterator[str]:
+    named = {_row(place, frame): text for place, text in ticks}
+    for index, row in enumerate(grid):
+        yield f"{named.get(index, ''):>{margin}} {'┤' if index in named else '│'}{''.join(row)}"
+
+
+def _below(axis: Axis, frame: tuple[float, float], columns: int, margin: int) -> list[str]:
+    rule, names = ["─"] * columns, [" "] * (columns + margin + 2)
+    free = 0
+    for place, text in _ticks(axis, frame, most=columns // 8):
+        at = _column(place, frame, columns)
+        start = max(0, margin + 2 + at - len(text) // 2)
+        if start < free or start + len(text) > len(names):
+            continue
+        rule[at] = "┬"
+        names[start : start + len(text)] = text
+        free = start + len(text) + 1
+    return [f"{'':>{margin}} └{''.join(rule)}", f"{''.join(names).rstrip()}  {axis.title}"]

@@ -1,0 +1,130 @@
+"""Pages and pictures: self-contained, escaped, the same bytes for the same answer."""
+
+import csv
+import html.parser
+import io
+import json
+import re
+
+import pytest
+
+from podsim.report import csv_text, figure, page
+from podsim.report.doc import Axis, Bar, Bars, Chart, Column, Doc, Fact, Facts, Heading, Note, Series, Table, Tone
+
+HOSTILE = '<script>alert("x")</script> & "quoted"'
+CHART = Chart(
+    "time to train", Axis("IPUs", log=True, ticks=(16, 64)), Axis("min", log=True),
+    (Series("predicted", ((16, 30), (64, 10)), band=((28, 32), (9, 11))), Series(HOSTILE, ((16, 29),), joined=False)),
+)  # fmt: skip
+DOC = Doc((
+    (Heading(HOSTILE),),
+    (Facts((Fact("time", "3.5", "min", "90 %: 3 – 4", "measured", strong=True),)),),
+    (CHART,),
+    (
+        Heading("where a step goes"),
+        Bars((Bar("compute", 0.7, "70 %", "7 ms", HOSTILE), Bar("rest", 0.3, "30 %", "3 ms"))),
+    ),
+    (Table((Column("name"), Column("n", number=True)), ((HOSTILE, "1"), ("b", "2")), marked=1),),
+    (Note("mind this", "warning", Tone.WARNING),),
+))  # fmt: skip
+MADE = page.Made(title=HOSTILE, command="podsim predict bert --set 'a=<b>'")
+
+
+class Reader(html.parser.HTMLParser):
+    """Open tags, their addresses, and whether each is closed."""
+
+    EMPTY = frozenset({"meta", "br", "link", "path", "use", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in {"src", "href", "xlink:href"}]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.EMPTY:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    return reader
+
+
+def test_a_page_needs_nothing_else_and_runs_nothing() -> None:
+    text = page.html(DOC, MADE)
+    reader = read(text)
+    assert all(address.startswith("#") for address in reader.addresses)
+    assert {"script", "link", "iframe", "img"}.isdisjoint(reader.tags)
+    assert {"svg", "table", "h2", "footer"} <= set(reader.tags)
+    assert "url(http" not in text
+    assert "@import" not in text
+
+
+def test_whatever_a_name_holds_is_text() -> None:
+    for text in (page.html(DOC, MADE), page.fragment(DOC)):
+        assert "<script>" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_charts_take_the_colour_of_the_page() -> None:
+    drawn = figure.svg(CHART, HOSTILE)
+    assert drawn.startswith('<svg role="img"')
+    assert "currentColor" in drawn
+    assert figure.INK not in drawn
+    assert "<script>" not in drawn
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_pictures_are_the_same_bytes_each_time(form: figure.Format, start: bytes) -> None:
+    drawn = figure.drawn(DOC)
+    assert [title for title, _ in drawn] == ["time to train", "where a step goes"]
+    first = figure.picture(drawn, form)
+    assert first.startswith(start)
+    assert figure.picture(drawn, form) == first
+    assert page.html(DOC, MADE) == page.html(DOC, MADE)
+
+
+def test_a_document_without_a_chart_is_no_picture() -> None:
+    with pytest.raises(ValueError, match="nothing to draw"):
+        figure.picture(figure.drawn(Doc(((Note("text"),),))), "png")
+
+
+def test_bars_are_as_long_as_their_shares() -> None:
+    widths = [float(width) for width in re.findall(r"width:([\d.]+)%\"", page.html(DOC, MADE))]
+    assert widths == [100.0, pytest.approx(100 * 3 / 7, abs=0.01)]
+
+
+def test_csv_says_what_json_says() -> None:
+    document = json.dumps({
+        "schema": "podsim.scale/1",
+        "machines": [
+            {
+                "machine": "pod16", "time": {"value": 1.5, "grade": "measured"}, "stages": [1, 2], "fits": True,
+                "x": None,
+            },
+            {"machine": 'po"d,64', "time": {"value": 2.5, "grade": None}, "more": 7, "deep": [{"a": 1}]},
+        ],
+    })  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(csv_text.text(document, "machines"))))
+    assert rows == [
+        {
+            "machine": "pod16", "time.value": "1.5", "time.grade": "measured", "stages": "1 2", "fits": "true",
+            "x": "", "more": "",
+        },
+        {"machine": 'po"d,64', "time.value": "2.5", "time.grade": "", "stages": "", "fits": "", "x": "", "more": "7"},
+    ]  # fmt: skip
+    assert csv_text.text('{"a": {"b": 1}}') == "a.b\n1\n"
