@@ -10,11 +10,13 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
+from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
 
 __all__ = [
     "PracticeFlags",
     "calibrate",
+    "calibrate_comparators",
     "calibrate_noise",
     "collective",
     "explain_operators",
@@ -23,7 +25,9 @@ __all__ = [
     "microbenchmarks",
     "op",
     "predict",
+    "predict_comparator",
     "trace",
     "trace_collective",
     "validate",
+    "validate_comparators",
 ]
