@@ -91,7 +91,7 @@ class _Bench:
         rest = [row for row in self.rows if row not in group]
         chip = group[0].chip
         mine = [row for row in rest if row.chip == chip]
-        without = fit(rest) if mine else None
+        without = fit(rest, self.whole) if mine else None
         learned = factors(rest, self.workload) if self.workload else {}
         return [self._point(row, without, mine, learned) for row in group]
 

@@ -22,6 +22,8 @@ PRIOR_EVALUATION_S = 0.03  # prior of an evaluation's fixed part
 PRIOR_EVALUATION_ERROR = 1.5
 EVALUATION_NOISE = 0.5  # log error of a logged evaluation
 OTHER_MODEL = 10.0  # so many times the usual samples are another model
+TOLERANCE = 1e-12  # so that where a search begins does not show in what it finds
+STARTS = (0.1, 1.0, 10.0)  # what a doubling costs at first, over its prior: there is more than one valley
 KINDS = ("rate", "fixed", "doubling")
 
 
@@ -77,16 +79,16 @@ class Fit:
         rounds = sorted({row.round for row in rows})
         each = [row.global_batch / row.chips for row in rows]
         return ScalingLaw(
-            samples_per_s=math.exp(self.values[chip, "rate"]),
-            fixed_s=math.exp(self.values[chip, "fixed"]),
-            doubling_s=math.exp(self.values[chip, "doubling"]),
+            samples_per_s=_exp(self.values[chip, "rate"]),
+            fixed_s=_exp(self.values[chip, "fixed"]),
+            doubling_s=_exp(self.values[chip, "doubling"]),
             startup_s=self.startup_s[chip],
-            evaluation_s=math.exp(self.values["", "evaluation"]),
-            evaluation_samples=math.exp(self.values["", "evaluated"]) if self.evaluated else 0.0,
+            evaluation_s=_exp(self.values["", "evaluation"]),
+            evaluation_samples=_exp(self.values["", "evaluated"]) if self.evaluated else 0.0,
             newest=rounds[-1],
             optimizer=max(rows, key=lambda row: row.round).optimizer,
-            rounds={name: math.exp(self.maturity(chip, name)) for name in rounds},
-            batches=usual_batches(rows),
+            rounds={name: _exp(self.maturity(chip, name)) for name in rounds},
+            batches=usual_global_batches(rows),
             smallest=min(row.chips for row in rows),
             largest=max(row.chips for row in rows),
             least_each=min(each),
@@ -101,7 +103,12 @@ class Fit:
         return sum(self.values.get((chip, later), 0.0) for later in self.order if later >= name)
 
 
-def usual_batches(rows: Iterable[ComparatorResult]) -> dict[str, int]:
+def _exp(log: float) -> float:
+    """The number of a log, to six digits: more are those of one processor."""
+    return float(f"{math.exp(log):.6g}")
+
+
+def usual_global_batches(rows: Iterable[ComparatorResult]) -> dict[str, int]:
     """Global batches by number of chips that grow with it: of results that disagree the newest and fastest counts."""
     taken: dict[int, int] = {}
     newest_first = sorted(sorted(rows, key=lambda row: row.measured_minutes), key=lambda row: row.round, reverse=True)
@@ -113,15 +120,26 @@ def usual_batches(rows: Iterable[ComparatorResult]) -> dict[str, int]:
     return {str(chips): taken[chips] for chips in sorted(taken)}
 
 
-def fit(rows: Sequence[ComparatorResult]) -> Fit:
-    """Least squares on log time to train over all chips of one workload, with priors (Eq. 55)."""
+def fit(rows: Sequence[ComparatorResult], near: Fit | None = None) -> Fit:
+    """Least squares on log time to train over all chips of one workload, with priors (Eq. 55).
+
+    The search begins at `near`, the fit of almost the same rows, where there is one.
+    """
     from scipy.optimize import least_squares
 
     order = tuple(sorted({row.round for row in rows}))
     names = _names(rows)
     start_s = {chip: _startup_s(row for row in rows if row.chip == chip) for chip in {row.chip for row in rows}}
     arrays = Arrays.of(rows, names, start_s, order)
-    found = least_squares(arrays.residuals, arrays.first(rows), jac=arrays.slopes)
+    starts = [arrays.first(rows, math.log(scale)) for scale in STARTS]
+    if near:
+        known = zip(names, starts[0], strict=True)
+        starts = [np.array([near.values.get(name, value) for name, value in known])]
+    fits = [
+        least_squares(arrays.residuals, start, jac=arrays.slopes, ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE)
+        for start in starts
+    ]
+    found = min(fits, key=lambda one: float(one.cost))
     values = dict(zip(names, map(float, found.x), strict=True))
     evaluated = any(row.evaluation_s for row in rows)
     return Fit(values=values, startup_s=start_s, evaluated=evaluated, order=order)
@@ -191,10 +209,12 @@ class Arrays:
             measured_s=np.array([60.0 * row.measured_minutes for row in rows]),
         )
 
-    def first(self, rows: Sequence[ComparatorResult]) -> NDArray[np.float64]:
-        """Where the search begins: the best rate of each chip, and the priors."""
+    def first(self, rows: Sequence[ComparatorResult], above: float = 0.0) -> NDArray[np.float64]:
+        """Where a search begins: the best rate of each chip, the priors, doublings so far (log) above theirs."""
         x = np.zeros(self.maturity.shape[1])
         x[self.priors[0]] = x[self.priors[1]] = math.log(PRIOR_S)
+        half = len(self.priors[0]) // 2  # fixed parts come first
+        x[self.priors[0][half:]] += above
         x[self.shared[2]] = math.log(PRIOR_EVALUATION_S)
         x[self.shared[3]] = math.log(median(row.global_batch for row in rows))
         for column in set(self.columns["rate"].tolist()):

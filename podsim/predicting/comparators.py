@@ -59,7 +59,7 @@ def evaluations(benchmark: Benchmark, samples: float, global_batch: int) -> int:
     return max(1, round(samples / float(evaluation_interval(benchmark, global_batch) or samples)))
 
 
-def usual_batch(sizes: Mapping[int, int], chips: int) -> int:
+def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
     """The global batch that publications suggest: interpolated in log, a whole number of samples a chip (Eq. 54).
 
     Below the smallest size a chip keeps its samples; above the largest the global batch stays.
@@ -95,8 +95,6 @@ def predict(question: Question) -> ComparatorPrediction:
     parts = breakdown_s(law, question.chips, batch)
     each = intervals.lognormal(sum(parts.values()), doubt, grade, far)
     run = _run(question, law, batch, need.mean, each.value)
-    scored = max(1, question.workload.benchmark.runs_scored - 2)
-    spread = math.hypot(doubt, need.doubt, need.seed_spread / math.sqrt(scored))
     return ComparatorPrediction(
         workload=question.workload.name,
         workload_title=question.workload.title,
@@ -115,17 +113,25 @@ def predict(question: Question) -> ComparatorPrediction:
         throughput_samples_per_s=Estimate(
             value=batch / each.value, low=batch / each.high, high=batch / each.low, grade=grade, beyond=far
         ),
-        samples_to_converge=intervals.lognormal(
-            need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond
-        ),
-        time_to_train_s=intervals.lognormal(
-            run.total_s, spread, intervals.worst(grade, need.grade), max(far, need.beyond)
-        ),
+        samples_to_converge=_needed(need),
+        time_to_train_s=_time_to_train(question, run, need, each, doubt),
         run=run,
         limited_by=_limited_by(parts, batch),
         assumptions=tuple(_assumed(question, law, need)),
         calibration=_worth(question, law),
     )
+
+
+def _needed(need: Samples) -> Estimate:
+    return intervals.lognormal(need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond)
+
+
+def _time_to_train(question: Question, run: Run, need: Samples, step: Estimate, doubt: float) -> Estimate:
+    """The score: its doubt is that of a step, of the mean samples, and of the seeds of the runs that count [s]."""
+    scored = max(1, question.workload.benchmark.runs_scored - 2)
+    spread = math.hypot(doubt, need.doubt, need.seed_spread / math.sqrt(scored))
+    grade = intervals.worst(step.grade, need.grade)
+    return intervals.lognormal(run.total_s, spread, grade, max(step.beyond, need.beyond))
 
 
 def _law(question: Question) -> ScalingLaw:
@@ -149,7 +155,7 @@ def _law(question: Question) -> ScalingLaw:
 
 def _batch(question: Question, law: ScalingLaw) -> int:
     if question.global_batch is None:
-        return usual_batch(law.sizes, question.chips)
+        return usual_global_batch(law.sizes, question.chips)
     if question.global_batch < question.chips:
         raise InputError(
             f"a global batch of {question.global_batch:,} leaves some of {question.chips:,} chips without a sample",
@@ -189,7 +195,11 @@ def _limited_by(parts: Mapping[str, float], batch: int) -> str:
     first, second = sorted(parts, key=lambda part: -parts[part])[:2]
     text = f"{WORDS[first]} takes {100 * parts[first] / total_s:.0f} % of a step, then {WORDS[second]}"
     text += f" with {100 * parts[second] / total_s:.0f} %"
-    return text if first == "work" else text + f"; a batch above {batch:,} would spread it thinner"
+    return (
+        text
+        if first == "work"
+        else text + f"; a batch above {batch:,} would spread it thinner but needs more samples to converge"
+    )
 
 
 def _assumed(question: Question, law: ScalingLaw, need: Samples) -> list[str]:
