@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from podsim.api import (
         calibrate,
+        calibrate_comparators,
         calibrate_noise,
         collective,
         explain_operators,
@@ -13,13 +14,16 @@ if TYPE_CHECKING:
         microbenchmarks,
         op,
         predict,
+        predict_comparator,
         trace,
         trace_collective,
         validate,
+        validate_comparators,
     )
 
 __all__ = [
     "calibrate",
+    "calibrate_comparators",
     "calibrate_noise",
     "collective",
     "explain_operators",
@@ -28,9 +32,11 @@ __all__ = [
     "microbenchmarks",
     "op",
     "predict",
+    "predict_comparator",
     "trace",
     "trace_collective",
     "validate",
+    "validate_comparators",
 ]
 
 

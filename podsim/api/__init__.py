@@ -11,6 +11,7 @@ from podsim.api.answers import (
     trace_collective,
 )
 from podsim.api.drawing import drawn
+from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
 from podsim.model.shown import Shown
 
@@ -19,6 +20,7 @@ Shown.page = staticmethod(drawn)
 __all__ = [
     "PracticeFlags",
     "calibrate",
+    "calibrate_comparators",
     "calibrate_noise",
     "collective",
     "explain_operators",
@@ -27,7 +29,9 @@ __all__ = [
     "microbenchmarks",
     "op",
     "predict",
+    "predict_comparator",
     "trace",
     "trace_collective",
     "validate",
+    "validate_comparators",
 ]

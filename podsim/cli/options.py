@@ -86,6 +86,15 @@ class MachineFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ComparatorFlags:
+    """How large a machine without IPUs is."""
+
+    chips: Annotated[Count, Parameter(group=MACHINE)] = None
+    "Chips of a machine that has no IPUs: --topology tpu-v4 --chips 256."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MappingFlags:
     """How the work is split."""
 
@@ -215,4 +224,4 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
-ANY_NOISE = NoiseFlags()
+ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()

@@ -93,7 +93,16 @@ def _machine(name: str) -> topologies.Parts:
             f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
             hint=f"podsim topology show {name}, or a machine: podsim topology list",
         )  # fmt: skip
-    raise find.unknown_name("topologies", name, (*names("topologies"), *names("fabrics")), also=member_names())
+    from podsim.files import comparator_machines
+
+    others = comparator_machines.machines()
+    if name in others:
+        raise InputError(
+            f"{others[name].machine.title} has no IPUs: its law says how long a run takes, and nothing else of it",
+            code="no-ipus", hint=f"podsim predict --topology {name}; predict_comparator in Python",
+        )  # fmt: skip
+    known = (*names("topologies"), *names("fabrics"), *others)
+    raise find.unknown_name("topologies", name, known, also=member_names())
 
 
 def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":
@@ -270,6 +279,18 @@ def _failures(loaded: Loaded) -> "Document[Failures]":
     return document(loaded, Failures, failures.faults)
 
 
+def _comparator(loaded: Loaded) -> Document[Any]:
+    from podsim.model.comparator import ComparatorChip
+
+    return document(loaded, ComparatorChip)
+
+
+def _laws(loaded: Loaded) -> Document[Any]:
+    from podsim.model.comparator import Laws
+
+    return document(loaded, Laws)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -294,5 +315,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "frozen": _frozen,
     "noise": _noise,
     "failures": _failures,
+    "comparator": _comparator,
+    "laws": _laws,
     "sources": _sources,
 }

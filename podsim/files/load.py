@@ -24,6 +24,8 @@ SCHEMAS: Final = {
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",
     "failures": "podsim.failures/1",
+    "comparator": "podsim.comparator/1",
+    "laws": "podsim.laws/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError
 from podsim.files.keys import entries, unit_of
@@ -17,18 +17,30 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.validation import FrozenPrediction
 from podsim.units import spell
 
+if TYPE_CHECKING:
+    from podsim.model.comparator import Laws
+
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def parameters_text(parameters: ParameterSet) -> str:
     """The parameters as TOML: the same text for the same parameters, which read back are equal to them."""
+    return _fitted_text(parameters, "parameters", "podsim calibrate")
+
+
+def laws_text(laws: "Laws") -> str:
+    """The scaling laws of other chips as TOML, likewise."""
+    return _fitted_text(laws, "laws", "podsim calibrate --comparators")
+
+
+def _fitted_text(value: Any, what: str, writer: str) -> str:
     head = [
-        "# Written by podsim calibrate, which is the only thing that changes this file.",
-        f'schema = "{SCHEMAS["parameters"]}"',
+        f"# Written by {writer}, which is the only thing that changes this file.",
+        f'schema = "{SCHEMAS[what]}"',
         'kind = "fitted"',
     ]
-    return "\n".join([*head, *_table(parameters, ())]) + "\n"
+    return "\n".join([*head, *_table(value, ())]) + "\n"
 
 
 def frozen_text(rows: Iterable[FrozenPrediction]) -> str:

@@ -15,10 +15,11 @@ from podsim.model.workload import Pass
 from podsim.report.version import version
 
 if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from podsim.model.chip import Chip
     from podsim.model.collective import CollectiveReport
+    from podsim.model.comparator import ComparatorChip, ComparatorMachine
     from podsim.model.fabric import Topology
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import GoodputReport
@@ -331,8 +332,12 @@ def fabric(value: GenericFabric, document: Sourced, measures: Mapping[str, objec
     })  # fmt: skip
 
 
-def topologies(machines: Mapping[str, Topology], fabrics: Mapping[str, GenericFabric]) -> str:
-    """`podsim topology list --json`: machines, and fabrics without chips."""
+def topologies(
+    machines: Mapping[str, Topology],
+    fabrics: Mapping[str, GenericFabric],
+    others: Sequence[tuple[ComparatorMachine, ComparatorChip]] = (),
+) -> str:
+    """`podsim topology list --json`: machines, fabrics without chips, and machines of other chips."""
     return text("topologies", {
         "topologies": [
             {"name": name, "title": value.title, "chip": value.chip.name, "ipus": value.ipus,
@@ -342,6 +347,9 @@ def topologies(machines: Mapping[str, Topology], fabrics: Mapping[str, GenericFa
             {"name": name, "title": value.title, "ranks": value.endpoints,
              "levels": [{"name": level.name, "shape": level.shape.value, "holds": level.members}
                         for level in value.levels]} for name, value in fabrics.items()
+        ],
+        "comparators": [
+            {"name": one.name, "title": one.title, "chip": chip.name, "chips": one.chips} for one, chip in others
         ],
     })  # fmt: skip
 

@@ -17,6 +17,7 @@ from podsim.files.keys import bare, entries, member, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
+from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.generic import GenericFabric
@@ -41,6 +42,8 @@ ROOTS: dict[str, type] = {
     "frozen": FrozenFile,
     "noise": Noise,
     "failures": Failures,
+    "comparator": ComparatorChip,
+    "laws": Laws,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -9,6 +9,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
+from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import fit as view
 from podsim.report.views import noise as noise_view
@@ -18,6 +19,7 @@ def calibrate(
     *,
     dry_run: bool = False,
     noise: bool = False,
+    comparators: bool = False,
     out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -29,6 +31,8 @@ def calibrate(
         Fit and report, write nothing.
     noise
         What varies from step to step and run to run instead, into calibration/noise.toml.
+    comparators
+        Scaling laws of other chips instead, into calibration/comparators/parameters.toml.
     out
         Write the parameters here instead.
     """
@@ -36,15 +40,12 @@ def calibrate(
     from podsim import api
 
     path = Path(out) if out is not None else None
+    if noise and comparators:
+        raise InputError("give one of --noise and --comparators", code="conflicting-flags")
+    if comparators:
+        return _comparators(output, path, write=not dry_run)
     if noise:
-        found = api.calibrate_noise(write=not dry_run, path=path)
-        give(
-            output,
-            screen=lambda: noise_view.document(found),
-            json_text=lambda: json_text.noise_fit(found),
-            line=lambda: noise_view.answer(found),
-        )
-        return ExitCode.ANSWERED
+        return _noise(output, path, write=not dry_run)
     with progress("fitting", output) as on_progress:
         report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
     give(
@@ -52,5 +53,34 @@ def calibrate(
         screen=lambda: view.document(report),
         json_text=lambda: json_text.fit(report),
         line=lambda: view.answer(report),
+    )
+    return ExitCode.ANSWERED
+
+
+def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
+    from podsim import api
+
+    found = api.calibrate_noise(write=write, path=path)
+    give(
+        output,
+        screen=lambda: noise_view.document(found),
+        json_text=lambda: json_text.noise_fit(found),
+        line=lambda: noise_view.answer(found),
+    )
+    return ExitCode.ANSWERED
+
+
+def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
+    from podsim import api
+    from podsim.report import json_comparators
+    from podsim.report.views import comparator as law_view
+
+    with progress("fitting", output) as on_progress:
+        report = api.calibrate_comparators(write=write, path=path, on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: law_view.report(report, verbose=output.verbose),
+        json_text=lambda: json_comparators.report(report),
+        line=lambda: law_view.line(report),
     )
     return ExitCode.ANSWERED

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_COMPARATOR,
     ANY_ENGINE,
     ANY_FAULTS,
     ANY_MACHINE,
@@ -13,6 +14,7 @@ from podsim.cli.options import (
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
+    ComparatorFlags,
     EngineFlags,
     FaultFlags,
     MachineFlags,
@@ -35,6 +37,7 @@ def predict(
     /,
     *,
     machine: MachineFlags = ANY_MACHINE,
+    comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
@@ -54,10 +57,20 @@ def predict(
     output.check()
     report.check()
     from podsim import api
+    from podsim.cli.comparator import chips_refused, is_comparator, predicted
 
+    if is_comparator(machine):
+        return predicted(workload, (machine, mapping, practice, run, engine, noise, faults), comparator, output)
+    chips_refused(comparator, machine)
     given = keywords(machine, mapping, practice, run, engine, noise, faults)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **given)
+    _give(answer, workload, machine, output)
+    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
+    return ExitCode.ANSWERED
+
+
+def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags) -> None:
     give(
         output,
         screen=lambda: view.document(
@@ -66,8 +79,6 @@ def predict(
         json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
-    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
-    return ExitCode.ANSWERED
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:

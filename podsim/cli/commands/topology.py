@@ -8,6 +8,7 @@ from cyclopts import App
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.errors import InputError
 from podsim.model.fabric import Topology
 from podsim.model.generic import GenericFabric
 from podsim.model.quantity import Provenance
@@ -24,15 +25,16 @@ app = App(name="topology", help="Machines and generic fabrics: levels, links, ba
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the machines and generic fabrics that have a name."""
     output.check()
-    from podsim.files import catalog
+    from podsim.files import catalog, comparator_machines
 
+    others = [(placed.machine, placed.chip.value) for placed in comparator_machines.machines().values()]
     machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
     fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
     give(
         output,
-        screen=lambda: listing.topologies(machines, fabrics),
-        json_text=lambda: json_text.topologies(machines, fabrics),
-        line=lambda: (*machines, *fabrics),
+        screen=lambda: listing.topologies(machines, fabrics, others),
+        json_text=lambda: json_text.topologies(machines, fabrics, others),
+        line=lambda: (*machines, *fabrics, *(machine.name for machine, _ in others)),
     )
     return ExitCode.ANSWERED
 
@@ -49,7 +51,10 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         List the links by the names that --fault takes.
     """
     output.check()
-    from podsim.files import catalog
+    from podsim.files import catalog, comparator_machines
+
+    if name not in catalog.names("topologies") and comparator_machines.known(name):
+        return _comparator(name, output, links=links)
     from podsim.topology.build import network
     from podsim.topology.every_link import links as every_link
 
@@ -69,6 +74,25 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
         answer = tuple(row.name for row in named)
     give(output, screen=screen, json_text=document, line=lambda: answer)
+    return ExitCode.ANSWERED
+
+
+def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
+    from podsim.files import comparator_machines, comparators
+    from podsim.report import json_comparators
+    from podsim.report.views import comparator as comparator_view
+
+    if links:
+        raise InputError(f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {name}")
+    placed = comparator_machines.machine(name)
+    chip, machine = placed.chip.value, placed.machine
+    results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
+    give(
+        output,
+        screen=lambda: comparator_view.machine(chip, machine, results),
+        json_text=lambda: json_comparators.machine(chip, machine, results),
+        line=lambda: f"{machine.title}, {machine.chips:,} × {chip.name}",
+    )
     return ExitCode.ANSWERED
 
 

@@ -11,7 +11,13 @@ from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
 
-def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+def validate(
+    *,
+    microbenchmarks: bool = False,
+    comparators: bool = False,
+    freeze: bool = False,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
     """Hold predictions against the published results, in sample and with each machine size held out.
 
     The exit code is 1 where an error is outside its tolerance.
@@ -20,14 +26,18 @@ def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: Out
     ----------
     microbenchmarks
         Published measurements of single operators, exchange and links instead; -v lists every row.
+    comparators
+        Published results of other chips against their scaling laws, with one chip count held out instead.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    if microbenchmarks and freeze:
-        raise InputError("give one of --microbenchmarks and --freeze", code="conflicting-flags")
+    if microbenchmarks + comparators + freeze > 1:
+        raise InputError("give one of --microbenchmarks, --comparators and --freeze", code="conflicting-flags")
     if microbenchmarks:
         return _microbenchmarks(output)
+    if comparators:
+        return _comparators(output)
     return _freeze(output) if freeze else _results(output)
 
 
@@ -55,6 +65,22 @@ def _microbenchmarks(output: OutputFlags) -> int:
         screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
         json_text=lambda: json_text.microbenchmarks(report),
         line=lambda: microbenchmark_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
+def _comparators(output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_comparators
+    from podsim.report.views import comparator as law_view
+
+    with progress("holding out", output) as on_progress:
+        report = api.validate_comparators(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: law_view.report(report, verbose=output.verbose),
+        json_text=lambda: json_comparators.report(report),
+        line=lambda: law_view.line(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from podsim.model.chip import Chip, Precision
+from podsim.model.comparator import ComparatorChip, ComparatorMachine
 from podsim.model.fabric import Topology
 from podsim.model.generic import GenericFabric
 from podsim.model.quantity import Provenance
@@ -41,8 +42,12 @@ def _fp16_peak(chip: Chip) -> str:
     return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.UNKNOWN
 
 
-def topologies(found: Mapping[str, Topology], fabrics: Mapping[str, GenericFabric]) -> Doc:
-    """One line a machine or generic fabric that has its own file, by the name that finds it."""
+def topologies(
+    found: Mapping[str, Topology],
+    fabrics: Mapping[str, GenericFabric],
+    others: Sequence[tuple[ComparatorMachine, ComparatorChip]] = (),
+) -> Doc:
+    """One line a machine, generic fabric or machine of other chips that has its own file, by the name that finds it."""
     columns = (
         Column("topology"),
         Column("IPUs", number=True),
@@ -59,7 +64,7 @@ def topologies(found: Mapping[str, Topology], fabrics: Mapping[str, GenericFabri
         for name, topology in found.items()
     )  # fmt: skip
     family = "any power of two has a name too, to 65,536 IPUs: podN (--pod N) and bow-podN"
-    return Doc(((Table(columns, rows),), (Note(family),), *_fabrics(fabrics), (_more("topology"),)))
+    return Doc(((Table(columns, rows),), (Note(family),), *_fabrics(fabrics), *_others(others), (_more("topology"),)))
 
 
 def _fabrics(found: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...]:
@@ -73,6 +78,19 @@ def _fabrics(found: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...
     rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in found.items())
     sized = "fabrics have no chips: podsim collective runs on them; ring-1024 and torus-2d-8x8 give other sizes"
     return ((Table(columns, rows),), (Note(sized),)) if rows else ()
+
+
+def _others(found: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[tuple[Block, ...], ...]:
+    """One line a machine that has no IPUs."""
+    columns = (
+        Column("comparator"),
+        Column("chips", number=True),
+        Column("chip", priority=1),
+        Column("title", priority=2, wraps=True),
+    )
+    rows = tuple((machine.name, f"{machine.chips:,}", chip.name, machine.title) for machine, chip in found)
+    said = "no IPUs: podsim predict answers by a scaling law, for other sizes with --chips N"
+    return ((Table(columns, rows),), (Note(said),)) if rows else ()
 
 
 def shapes(fabric: GenericFabric) -> str:

@@ -1,0 +1,74 @@
+"""The verbs for chips that are no IPUs: wiring only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.api.answers import Progress
+    from podsim.model.comparator import ComparatorPrediction, ComparatorReport, Laws
+
+
+def predict_comparator(
+    workload: str,
+    *,
+    topology: str,
+    chips: int | None = None,
+    global_batch: int | None = None,
+    samples: float | None = None,
+    division: Literal["closed", "open"] = "closed",
+) -> ComparatorPrediction:
+    """Predict a training run on chips that are no IPUs: `podsim predict --topology dgx-a100`.
+
+    Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
+    """
+    from podsim.files import catalog, comparator_machines
+    from podsim.model.training import Division
+    from podsim.planning.asking import one_of
+    from podsim.predicting import comparators
+
+    placed = comparator_machines.machine(topology)
+    if samples is not None and not (math.isfinite(samples) and samples > 0):
+        raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
+    return comparators.predict(comparators.Question(
+        workload=catalog.workload(workload).value, chip=placed.chip.value, machine=placed.machine,
+        chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
+        division=Division(one_of("division", division, Division)), global_batch=global_batch, samples=samples,
+    ))  # fmt: skip
+
+
+def calibrate_comparators(
+    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
+) -> ComparatorReport:
+    """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
+    from podsim.files import comparator_machines
+    from podsim.files.write import laws_text, write_atomic
+
+    laws, report = _fitted(on_progress)
+    if not write:
+        return report
+    target = Path(path) if path is not None else comparator_machines.laws_path()
+    write_atomic(target, laws_text(laws))
+    return replace(report, path=str(path or f"comparators/{target.name}"))
+
+
+def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
+    """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
+    return _fitted(on_progress)[1]
+
+
+def _fitted(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
+    from podsim.calibrate import comparator_holdout
+    from podsim.calibrate.comparators import sort_out
+    from podsim.files import catalog, comparator_machines, comparators
+
+    chips = [chip.value.name for chip in comparator_machines.chips()]
+    kept, left_out = sort_out(comparators.shipped(), chips)
+    known = {row.workload for row in kept} & set(catalog.names("workloads"))
+    workloads = {name: catalog.workload(name).value for name in sorted(known)}
+    return comparator_holdout.calibrate(kept, left_out, workloads, on_progress)

@@ -1,0 +1,78 @@
+"""Chips that are no IPUs and their machines from `topologies/comparators`, and the laws fitted to their results."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from podsim.errors import InputError, MissingParameter
+from podsim.files import find
+from podsim.files.comparators import FOLDER, WHAT
+from podsim.files.read import Document, read
+from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
+
+MOST_CHIPS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """One machine with the chip that is in it."""
+
+    chip: Document[ComparatorChip]
+    machine: ComparatorMachine
+
+
+def chips() -> tuple[Document[ComparatorChip], ...]:
+    """Every chip that is no IPU, by the order of its name; InputError where a file has faults."""
+    folder = find.shipped("topologies") / FOLDER
+    return tuple(read(path, ComparatorChip, WHAT) for path in sorted(folder.glob("*.toml")))
+
+
+def machines() -> dict[str, Placed]:
+    """Every machine of such chips by name."""
+    return {machine.name: Placed(chip=chip, machine=machine) for chip in chips() for machine in chip.value.machines}
+
+
+def known(name: str) -> bool:
+    """Whether a text names such a machine; only a file that mentions it is worth reading."""
+    if not find.is_name(name):
+        return False
+    folder = find.shipped("topologies") / FOLDER
+    return any(f'"{name}"' in path.read_text(encoding="utf-8") for path in folder.glob("*.toml")) and name in machines()
+
+
+def machine(name: str) -> Placed:
+    """The machine of that name; InputError where there is none."""
+    found = machines()
+    if name not in found:
+        raise find.unknown_name("topologies", name, tuple(found))
+    return found[name]
+
+
+def count(placed: Placed, asked: int | None) -> int:
+    """The number of chips that is meant; InputError where no machine comes to that many."""
+    machine = placed.machine
+    chips = machine.chips if asked is None else asked
+    whole = max(1, round(chips / machine.multiple)) * machine.multiple
+    if not 1 <= chips <= MOST_CHIPS:
+        raise InputError(f"chips must be from 1 to {MOST_CHIPS:,}, not {chips:,}", code="bad-value",
+                         hint=f"--chips {machine.chips}")  # fmt: skip
+    if chips != whole:
+        raise InputError(
+            f"{machine.name} comes in portions of {machine.multiple} chips, not {chips:,}", code="bad-mapping",
+            hint=f"--chips {whole}",
+        )  # fmt: skip
+    return chips
+
+
+def laws_path() -> Path:
+    """Where the fitted laws stand."""
+    return find.shipped("calibration") / FOLDER / "parameters.toml"
+
+
+def laws() -> Laws:
+    """What `calibrate --comparators` has learned; MissingParameter where it has not been run."""
+    path = laws_path()
+    if not path.is_file():
+        raise MissingParameter(f"there are no laws of other chips: no {FOLDER}/{path.name}",
+                               hint="podsim calibrate --comparators")  # fmt: skip
+    return read(path, Laws, "laws").value

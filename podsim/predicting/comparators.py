@@ -1,0 +1,220 @@
+"""Training runs on chips that are no IPUs: a scaling law a chip and workload, as a prediction."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from podsim.convergence.samples import Samples, to_converge
+from podsim.errors import InputError, MissingParameter
+from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorPrediction, Laws, ScalingLaw
+from podsim.model.prediction import Run
+from podsim.model.quantity import Estimate, Grade
+from podsim.model.training import Benchmark, Division, EvaluationStyle
+from podsim.model.workload import Workload
+from podsim.predicting import intervals
+from podsim.predicting.run import evaluation_interval
+
+MOST_BEYOND = 16.0  # so many times the largest or smallest published size is no extrapolation but a guess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of so many chips."""
+
+    workload: Workload
+    chip: ComparatorChip
+    machine: ComparatorMachine
+    chips: int
+    laws: Laws
+    division: Division
+    global_batch: int | None = None
+    samples: float | None = None
+
+
+def breakdown_s(law: ScalingLaw, chips: int, global_batch: float) -> dict[str, float]:
+    """Seconds of one step in the newest round: work, what every step costs, what grows with the chips (Eq. 52)."""
+    return {
+        "work": global_batch / (chips * law.samples_per_s),
+        "fixed": law.fixed_s,
+        "growing": law.doubling_s * math.log2(chips),
+    }
+
+
+def step_s(law: ScalingLaw, chips: int, global_batch: float, at: str = "") -> float:
+    """One step [s], in a published round where `at` names one (Eq. 52)."""
+    return law.rounds.get(at, 1.0) * sum(breakdown_s(law, chips, global_batch).values())
+
+
+def evaluation_s(law: ScalingLaw, chips: int) -> float:
+    """One evaluation [s] (Eq. 53)."""
+    return law.evaluation_s + law.evaluation_samples / (chips * law.samples_per_s)
+
+
+def evaluations(benchmark: Benchmark, samples: float, global_batch: int) -> int:
+    """How often a run of so many samples evaluates, by the rules of its benchmark."""
+    if benchmark.style is EvaluationStyle.EPOCHS:
+        epochs = samples / float(benchmark.dataset_samples or 1)
+        return max(1, math.ceil(epochs / float(benchmark.checkpoint_epochs or 1) - 1e-9))
+    return max(1, round(samples / float(evaluation_interval(benchmark, global_batch) or samples)))
+
+
+def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
+    """The global batch that publications suggest: interpolated in log, a whole number of samples a chip (Eq. 54).
+
+    Below the smallest size a chip keeps its samples; above the largest the global batch stays.
+    """
+    (first, least), (_, most) = next(iter(sizes.items())), list(sizes.items())[-1]
+    batch = float(most)
+    if chips <= first:
+        batch = least * chips / first
+    for (fewer, low), (more, high) in pairwise(sizes.items()):
+        if fewer < chips <= more:
+            batch = low * (high / low) ** (math.log(chips / fewer) / math.log(more / fewer))
+    return max(1, round(batch / chips)) * chips
+
+
+def beyond(law: ScalingLaw, chips: int, global_batch: int) -> float:
+    """The factor by which chips or samples a chip leave what was published."""
+    mine = global_batch / chips
+    return max(chips / law.largest, law.smallest / chips, mine / law.most_each, law.least_each / mine, 1.0)
+
+
+def predict(question: Question) -> ComparatorPrediction:
+    """The answer of the law.
+
+    Raises MissingParameter: nothing is published of the workload on this chip. InputError: too many chips, or more
+    chips than samples in a step. Eq. 32 makes the intervals.
+    """
+    law = _law(question)
+    batch = _batch(question, law)
+    need = _samples(question, law, batch)
+    far = beyond(law, question.chips, batch)
+    grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
+    doubt = math.hypot(law.error, intervals.PER_DOUBLING * math.log2(far))
+    parts = breakdown_s(law, question.chips, batch)
+    each = intervals.lognormal(sum(parts.values()), doubt, grade, far)
+    run = _run(question, law, batch, need.mean, each.value)
+    return ComparatorPrediction(
+        workload=question.workload.name,
+        workload_title=question.workload.title,
+        target=question.workload.benchmark.target,
+        topology=question.machine.name,
+        topology_title=question.machine.title,
+        chip=question.chip.name,
+        chip_title=question.chip.title,
+        chips=question.chips,
+        division=question.division,
+        optimizer=law.optimizer,
+        round=law.newest,
+        global_batch=batch,
+        step_s=each,
+        breakdown_s=parts,
+        throughput_samples_per_s=Estimate(
+            value=batch / each.value, low=batch / each.high, high=batch / each.low, grade=grade, beyond=far
+        ),
+        samples_to_converge=_needed(need),
+        time_to_train_s=_time_to_train(question, run, need, each, doubt),
+        run=run,
+        limited_by=_limited_by(parts, batch),
+        assumptions=tuple(_assumed(question, law, need)),
+        calibration=_worth(question, law),
+    )
+
+
+def _needed(need: Samples) -> Estimate:
+    return intervals.lognormal(need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond)
+
+
+def _time_to_train(question: Question, run: Run, need: Samples, step: Estimate, doubt: float) -> Estimate:
+    """The score: its doubt is that of a step, of the mean samples, and of the seeds of the runs that count [s]."""
+    scored = max(1, question.workload.benchmark.runs_scored - 2)
+    spread = math.hypot(doubt, need.doubt, need.seed_spread / math.sqrt(scored))
+    grade = intervals.worst(step.grade, need.grade)
+    return intervals.lognormal(run.total_s, spread, grade, max(step.beyond, need.beyond))
+
+
+def _law(question: Question) -> ScalingLaw:
+    workload, chip = question.workload.name, question.chip.name
+    found = question.laws.workload.get(workload)
+    if found is None or chip not in found.chip:
+        others = ", ".join(sorted(found.chip)) if found else "none"
+        raise MissingParameter(
+            f"no published run of {workload} on {question.chip.title} says how it scales",
+            context=(f"chips with a law for {workload}: {others}",), hint="podsim validate --comparators",
+        )  # fmt: skip
+    law, chips = found.chip[chip], question.chips
+    least, most = law.smallest, law.largest
+    if max(chips / most, least / chips) > MOST_BEYOND:
+        raise InputError(
+            f"{chips:,} chips are more than {MOST_BEYOND:g} times beyond what is published of {question.chip.title}",
+            code="beyond-comparator", context=(f"{workload}: {least:,} to {most:,} chips",), hint=f"--chips {most}",
+        )  # fmt: skip
+    return law
+
+
+def _batch(question: Question, law: ScalingLaw) -> int:
+    if question.global_batch is None:
+        return usual_global_batch(law.sizes, question.chips)
+    if question.global_batch < question.chips:
+        raise InputError(
+            f"a global batch of {question.global_batch:,} leaves some of {question.chips:,} chips without a sample",
+            code="bad-mapping", hint=f"--global-batch {question.chips}",
+        )  # fmt: skip
+    return question.global_batch
+
+
+def _samples(question: Question, law: ScalingLaw, batch: int) -> Samples:
+    if question.samples is not None:
+        return Samples(
+            mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
+        )
+    factors = question.laws.workload[question.workload.name].samples
+    return to_converge(question.workload.convergence, batch, factors, law.optimizer, question.division)
+
+
+def _run(question: Question, law: ScalingLaw, batch: int, samples: float, each_s: float) -> Run:
+    benchmark = question.workload.benchmark
+    count = evaluations(benchmark, samples, batch)
+    return Run(
+        steps=max(1, math.ceil(samples / batch - 1e-9)),
+        evaluations=count,
+        interval_samples=evaluation_interval(benchmark, batch),
+        startup_s=law.startup_s,
+        training_s=samples / batch * each_s,
+        evaluation_s=count * evaluation_s(law, question.chips),
+        checkpoint_s=0.0,
+    )
+
+
+WORDS = {"work": "work on samples", "fixed": "what every step costs", "growing": "what grows with the chips"}
+
+
+def _limited_by(parts: Mapping[str, float], batch: int) -> str:
+    total_s = sum(parts.values())
+    first, second = sorted(parts, key=lambda part: -parts[part])[:2]
+    text = f"{WORDS[first]} takes {100 * parts[first] / total_s:.0f} % of a step, then {WORDS[second]}"
+    text += f" with {100 * parts[second] / total_s:.0f} %"
+    return (
+        text
+        if first == "work"
+        else text + f"; a batch above {batch:,} would spread it thinner but needs more samples to converge"
+    )
+
+
+def _assumed(question: Question, law: ScalingLaw, need: Samples) -> list[str]:
+    name = question.chip.title
+    said = [f"software of round {law.newest}, the newest published of {name}"]
+    if question.global_batch is None:
+        said.append(f"global batch as published runs on {law.smallest:,} to {law.largest:,} chips have it")
+    said.append(f"samples to converge: {need.basis}")
+    if not law.evaluation_samples:
+        said.append("logs do not time evaluations by themselves: but for a fixed part they are in the step")
+    return said
+
+
+def _worth(question: Question, law: ScalingLaw) -> str:
+    of = f"{law.results} published result{'' if law.results == 1 else 's'} on {question.chip.title}"
+    if law.held_out:
+        return f"scaling law over {of}, held-out error {100 * law.error:.1f} % (rms)"
+    return f"scaling law over {of}, too few to hold out: error {100 * law.error:.1f} % (rms), that of other chips"

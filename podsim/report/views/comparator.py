@@ -1,0 +1,204 @@
+"""A prediction for chips that are no IPUs, and what its law is worth, as documents."""
+
+from collections.abc import Iterator
+
+from podsim.model.comparator import (
+    JUDGED,
+    MOST_HELD_OUT,
+    ComparatorChip,
+    ComparatorMachine,
+    ComparatorPrediction,
+    ComparatorReport,
+    ComparatorResult,
+    ComparatorSummary,
+)
+from podsim.model.validation import ErrorSummary
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views.prediction import grade
+from podsim.report.views.validation import three
+
+PARTS = {"work": "work on samples", "fixed": "every step", "growing": "grows with chips"}
+REMARKS = {"work": "falls as chips are added", "fixed": "whatever their number", "growing": "each time they double"}
+
+
+def answer(p: ComparatorPrediction) -> str:
+    """The answer in one line: "30 min (26 – 35)"."""
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    return f"{time.text} ({time.interval})"
+
+
+def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
+    """The whole answer; `verbose` adds both ends of the intervals of step and throughput."""
+    coarse = numbers.is_coarse(p.time_to_train_s)
+    decimals = 0 if coarse else 1
+    step = numbers.scale(p.step_s.value, numbers.STEP_TIME)
+    bars = Bars(tuple(
+        Bar(
+            PARTS[part], size / p.step_s.value, numbers.percent(size / p.step_s.value, decimals),
+            step.text(size, 1 if coarse else 3), REMARKS[part],
+        )
+        for part, size in sorted(p.breakdown_s.items(), key=lambda item: -item[1])
+    ))  # fmt: skip
+    where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{p.workload_title}, target {p.target}, on {where}"),),
+        (Facts(tuple(_facts(p, verbose=verbose))),),
+        (Heading("where a step goes, by the law"), bars),
+        (Note(p.limited_by, "limited by", Tone.STRONG),),
+        (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)),
+        tuple(_footer(p)),
+    ]
+    return Doc(tuple(groups))
+
+
+def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
+    coarse = numbers.is_coarse(p.time_to_train_s)
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
+    step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=coarse)
+    each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 1 if coarse else 3)
+    outside_s = p.run.startup_s + p.run.evaluation_s
+    share = numbers.percent(outside_s / p.run.total_s)
+    yield Fact("time to train", time.number, time.unit, f"90 %: {time.interval}", grade(p.time_to_train_s), strong=True)
+    yield Fact(
+        "throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} a chip",
+        f"90 %: {rate.interval}" if verbose else "",
+    )  # fmt: skip
+    yield Fact("global batch", f"{p.global_batch:,}", "", f"{numbers.short(p.global_batch / p.chips, 3)} a chip")
+    yield Fact(
+        "converges in", samples.number, f"{samples.unit} samples".strip(), f"90 %: {samples.interval}",
+        grade(p.samples_to_converge),
+    )  # fmt: skip
+    yield Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"90 %: {step.interval}")
+    yield Fact(
+        "outside steps", *_split(outside_s, 1 if coarse else 2), f"{share} of the run",
+        f"start, {p.run.evaluations:,} evaluation{'' if p.run.evaluations == 1 else 's'}",
+    )  # fmt: skip
+
+
+def _split(seconds: float, figures: int) -> tuple[str, str]:
+    unit = numbers.scale(seconds, numbers.TIME)
+    return unit.number(seconds, figures), unit.unit
+
+
+def _footer(p: ComparatorPrediction) -> Iterator[Note]:
+    if numbers.is_coarse(p.time_to_train_s):
+        beyond = numbers.short(p.time_to_train_s.beyond)
+        yield Note(f"times show one significant digit: this is ×{beyond} beyond what is published", "", Tone.WARNING)
+    yield Note(f"{p.calibration} · {NOT_MLPERF}", "", Tone.QUIET)
+
+
+def line(found: ComparatorReport) -> str:
+    """The answer in one line: "PASS, a100 held out 9.0 %"."""
+    return f"{'FAIL' if found.misses else 'PASS'}, {JUDGED} held out {three(found.judged)[0]}"
+
+
+def report(found: ComparatorReport, *, verbose: bool = False) -> Doc:
+    """Errors by chip and workload, and what was left out; `verbose` adds every result."""
+    count, left = len(found.points), len(found.left_out)
+    groups: list[tuple[Block, ...]] = [
+        (
+            Heading(f"scaling laws of other chips: {count} published results, {left} left out"),
+            _table(found.summaries, "in sample"),
+        ),
+        (
+            Heading("one chip count held out, with the runs' own samples"),
+            _table(found.summaries, "held out"),
+        ),
+        (
+            Heading("one chip count held out, with predicted samples"),
+            _table(found.summaries, "predicted"),
+        ),
+    ]
+    if verbose:
+        groups.append((Heading("every result"), _points(found)))
+    reasons = Table(
+        (Column("left out", wraps=True), Column("reason", wraps=True)),
+        tuple((one.id, one.reason) for one in found.left_out),
+    )
+    groups.append((reasons,))
+    groups.append(tuple(_verdict(found, verbose=verbose)))
+    return Doc(tuple(groups))
+
+
+def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> Table:
+    columns = (
+        Column("chip"),
+        Column("workload"),
+        Column("results", number=True, priority=2),
+        Column("mean", number=True),
+        Column("signed", number=True, priority=1),
+        Column("worst", number=True),
+    )
+
+    def errors(one: ComparatorSummary) -> ErrorSummary | None:
+        return {"in sample": one.in_sample, "held out": one.held_out, "predicted": one.predicted_samples}[which]
+
+    rows = tuple(
+        (one.chip, one.workload, f"{size.count}", *three(size))
+        for one in summaries
+        if (size := errors(one)) is not None
+    )
+    return Table(columns, rows)
+
+
+def _points(found: ComparatorReport) -> Table:
+    unit = numbers.scale([point.measured_s for point in found.points], numbers.TIME)
+    columns = (
+        Column("published result"),
+        Column("chips", number=True, priority=1),
+        Column(f"measured {unit.unit}", number=True, priority=2),
+        Column(f"law {unit.unit}", number=True, priority=3),
+        Column("error", number=True),
+        Column("held out", number=True),
+        Column("predicted samples", number=True, priority=4),
+    )
+    rows = tuple(
+        (
+            point.id, f"{point.chips:,}", unit.number(point.measured_s), unit.number(point.predicted_s),
+            numbers.signed_percent(point.error), numbers.signed_percent(point.held_out_error),
+            numbers.signed_percent(point.predicted_samples_error),
+        )
+        for point in found.points
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _verdict(found: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
+    mean, bar = numbers.percent(found.judged.mean_abs, 1), numbers.percent(MOST_HELD_OUT)
+    said = f"{'FAIL' if found.misses else 'PASS'} · {JUDGED}, all workloads, held out: mean {mean}, tolerance {bar}"
+    more = "" if verbose else " · -v lists every result"
+    wrote = f" · wrote {found.path}" if found.path else ""
+    yield Note(f"{said}{more}{wrote} · {NOT_MLPERF}", "", Tone.WARNING if found.misses else Tone.QUIET)
+
+
+def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...]) -> Doc:
+    """What is known of a machine: facts of its chip, and how many of its results are published."""
+    facts = [Fact("chip", chip.name, "", chip.title), Fact("chips", f"{one.chips:,}", "", "unless --chips says more")]
+    facts.append(Fact("portions", f"{one.multiple:,}", "chips"))
+    for name, value, ladder in (("memory", chip.memory_bytes, "B"), ("power", chip.power_w, "W")):
+        if value is not None:
+            facts.append(Fact(name, numbers.short(value / 1e9, 3) if ladder == "B" else numbers.short(value, 3),
+                              "GB" if ladder == "B" else "W", "of a chip"))  # fmt: skip
+    if chip.clock_hz is not None:
+        facts.append(Fact("clock", numbers.short(chip.clock_hz / 1e9, 3), "GHz", "as the system description has it"))
+    if one.interconnect:
+        facts.append(Fact("joined by", one.interconnect))
+    columns = (
+        Column("workload"),
+        Column("results", number=True),
+        Column("chips", number=True),
+        Column("rounds", priority=1),
+    )
+    rows = []
+    for workload in sorted({row.workload for row in results}):
+        mine = [row for row in results if row.workload == workload]
+        sizes = sorted({row.chips for row in mine})
+        rounds = sorted({row.round for row in mine})
+        rows.append((workload, f"{len(mine)}", f"{sizes[0]:,} to {sizes[-1]:,}", ", ".join(rounds)))
+    said = "no IPUs: podsim predict answers by a scaling law fitted to these results, which no other command has"
+    return Doc(
+        ((Heading(one.title), Facts(tuple(facts))), (Table(columns, tuple(rows)),), (Note(said, "", Tone.QUIET),))
+    )

@@ -1,0 +1,101 @@
+"""Laws of other chips: what is left out, what a fit recovers, and how well it predicts sizes it has not seen."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from podsim import api
+from podsim.calibrate import comparators
+from podsim.files import comparator_machines
+from podsim.files import comparators as results
+from podsim.model.comparator import MOST_HELD_OUT
+from podsim.predicting.comparators import evaluation_s, step_s
+
+CHIPS = [chip.value.name for chip in comparator_machines.chips()]
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """Results that laws are fitted to."""
+    return comparators.sort_out(results.shipped(), CHIPS)[0]
+
+
+@pytest.fixture(scope="module")
+def report():
+    """The whole validation, which takes some seconds."""
+    return api.validate_comparators()
+
+
+def test_the_a100_is_predicted_at_sizes_not_seen(report):
+    assert report.judged.count == 36
+    assert report.judged.mean_abs <= MOST_HELD_OUT
+    assert not report.misses
+    for one in report.summaries:
+        assert one.in_sample.mean_abs <= 0.065, f"{one.chip} {one.workload}"
+
+
+def test_every_result_is_used_or_left_out_with_a_reason(report):
+    assert len(report.points) + len(report.left_out) == len(results.shipped()) == 123
+    reasons = {one.id: one.reason for one in report.left_out}
+    assert "another model" in reasons["bert/tpu-v4-2048-JAX/v1.1-open"]
+    assert "another model" in reasons["bert/tpu-v4-4096-TF/v1.1-open"]
+    assert "v2.0" in reasons["resnet50/dgxa100_ngc22.04_mxnet/v2.1-closed"]
+    assert all(reasons.values())
+
+
+def test_what_is_left_out_hangs_on_the_numbers():
+    rows = results.shipped()
+    other = next(
+        row for row in rows if row.samples_to_converge and row.samples_to_converge > 1e8 and row.workload == "bert"
+    )
+    usual = replace(other, samples_to_converge=3e6)
+    kept, _ = comparators.sort_out([usual if row is other else row for row in rows], CHIPS)
+    assert usual in kept
+
+
+def test_shipped_laws_are_those_of_the_fit(kept):
+    rows = [row for row in kept if row.workload == "rnnt"]
+    found = comparators.fit(rows).law("h100", [row for row in rows if row.chip == "h100"])
+    shipped = comparator_machines.laws().workload["rnnt"].chip["h100"]
+    for name in ("samples_per_s", "fixed_s", "doubling_s", "evaluation_s", "evaluation_samples"):
+        assert getattr(found, name) == pytest.approx(getattr(shipped, name), rel=1e-4)
+
+
+def test_the_fit_recovers_a_law(kept):
+    """Times made by a law, with weak priors: its numbers come back."""
+    template = next(row for row in kept if row.workload == "bert" and row.chip == "h100")
+    law = replace(
+        comparator_machines.laws().workload["bert"].chip["h100"],
+        samples_per_s=900.0, fixed_s=0.004, doubling_s=0.0015, startup_s=0.0, evaluation_samples=0.0,
+        evaluation_s=comparators.PRIOR_EVALUATION_S,
+    )  # fmt: skip
+    rows = []
+    for chips, batch in ((8, 512), (8, 4096), (64, 512), (64, 4096), (512, 4096), (512, 1024), (1024, 8192)):
+        time_s = 16 * evaluation_s(law, chips) + 3e6 / batch * step_s(law, chips, batch)
+        rows.append(replace(
+            template, chips=chips, global_batch=batch, samples_to_converge=3e6, evaluations=16.0, evaluation_s=None,
+            startup_s=0.0, measured_minutes=time_s / 60, round="v3.0",
+        ))  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparators, "NOISE", 1e-4)
+        found = comparators.fit(rows).law("h100", rows)
+    for name in ("samples_per_s", "fixed_s", "doubling_s"):
+        assert getattr(found, name) == pytest.approx(getattr(law, name), rel=0.01)
+
+
+def test_slopes_are_those_of_the_residuals(kept):
+    rows = [row for row in kept if row.workload == "resnet50"]
+    names = comparators._names(rows)
+    arrays = comparators.Arrays.of(rows, names, {row.chip: 0.1 for row in rows}, sorted({row.round for row in rows}))
+    x = arrays.first(rows) + 0.1
+    moved = [(arrays.residuals(x + 1e-6 * e) - arrays.residuals(x - 1e-6 * e)) / 2e-6 for e in np.eye(len(x))]
+    assert np.allclose(arrays.slopes(x), np.array(moved).T, atol=1e-6)
+
+
+def test_usual_batches_grow_with_the_chips(kept):
+    for law in (law for one in comparator_machines.laws().workload.values() for law in one.chip.values()):
+        batches = list(law.sizes.values())
+        assert batches == sorted(batches)
+        assert math.isclose(law.rounds[law.newest], 1.0)

@@ -1,0 +1,103 @@
+"""The law of a step on other chips against its closed forms, and what an answer says of itself."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import podsim
+from podsim.errors import InputError, MissingParameter
+from podsim.files import catalog, comparator_machines, comparators
+from podsim.model.comparator import ScalingLaw
+from podsim.model.quantity import Grade
+from podsim.predicting import comparators as law
+
+ROUND = ScalingLaw(
+    samples_per_s=100.0, fixed_s=0.01, doubling_s=0.002, startup_s=1.0, evaluation_s=0.5, evaluation_samples=1000.0,
+    newest="v2.0", optimizer="lamb", rounds={"v1.0": 1.5, "v2.0": 1.0}, batches={"8": 800, "128": 3200},
+    smallest=8, largest=128, least_each=25.0, most_each=100.0, results=4, error=0.05, held_out=2,
+)  # fmt: skip
+
+
+def test_a_step_is_work_fixed_cost_and_doublings():
+    assert law.step_s(ROUND, 8, 800) == pytest.approx(1.0 + 0.01 + 3 * 0.002)
+    assert law.step_s(ROUND, 8, 800, "v1.0") == pytest.approx(1.5 * 1.016)
+    assert law.evaluation_s(ROUND, 10) == pytest.approx(0.5 + 1000 / 1000)
+
+
+@given(chips=st.integers(1, 4096), batch=st.integers(1, 65536))
+def test_chips_without_costs_beside_the_work_scale_without_loss(chips, batch):
+    free = replace(ROUND, fixed_s=0.0, doubling_s=0.0)
+    assert law.step_s(free, chips, batch) == pytest.approx(law.step_s(free, 1, batch) / chips)
+    assert law.step_s(ROUND, chips, batch) >= law.step_s(free, chips, batch)
+
+
+def test_the_usual_batch_goes_through_what_was_published():
+    sizes = {8: 800, 128: 3200}
+    assert [law.usual_global_batch(sizes, chips) for chips in (4, 8, 32, 128, 160)] == [400, 800, 1600, 3200, 3200]
+
+
+@given(chips=st.integers(1, 2048))
+def test_the_usual_batch_is_a_whole_number_of_samples_a_chip(chips):
+    batch = law.usual_global_batch({8: 800, 128: 3200}, chips)
+    assert batch >= chips
+    assert batch % chips == 0
+
+
+@pytest.mark.parametrize(
+    ("chips", "batch", "far"), [(8, 800, 1), (64, 3200, 1), (256, 12800, 2), (4, 400, 2), (8, 3200, 4)]
+)
+def test_beyond_counts_chips_and_samples_a_chip(chips, batch, far):
+    assert law.beyond(ROUND, chips, batch) == pytest.approx(far)
+
+
+NEWEST = [
+    row
+    for row in comparators.shipped()
+    if row.workload == "bert" and row.chip in ("a100", "h100", "tpu-v4", "gaudi2")
+    if row.round == {"a100": "v2.1", "h100": "v3.0", "tpu-v4": "v2.0", "gaudi2": "v3.0"}[row.chip]
+]
+
+
+@pytest.mark.parametrize("row", NEWEST, ids=lambda row: row.id)
+def test_the_interval_of_an_answer_holds_its_published_result(row):
+    placed = {one.chip.value.name: name for name, one in comparator_machines.machines().items()}
+    found = podsim.predict_comparator("bert", topology=placed[row.chip], chips=row.chips, global_batch=row.global_batch)
+    assert found.time_to_train_s.low < 60 * row.minutes < found.time_to_train_s.high
+    assert found.time_to_train_s.value == pytest.approx(found.run.total_s)
+
+
+def test_the_interval_widens_and_the_grade_falls_with_distance():
+    inside, outside = (podsim.predict_comparator("bert", topology="dgx-h100", chips=chips) for chips in (768, 6144))
+    ratio = [math.log(p.time_to_train_s.high / p.time_to_train_s.low) for p in (inside, outside)]
+    assert ratio[1] > ratio[0]
+    assert inside.step_s.grade is Grade.INTERPOLATED
+    assert outside.step_s.grade is Grade.EXTRAPOLATED
+    assert outside.step_s.beyond == pytest.approx(8)
+
+
+def test_given_samples_are_charged_exactly():
+    found = podsim.predict_comparator("resnet50", topology="dgx-a100", samples=1e7)
+    assert found.run.training_s == pytest.approx(1e7 / found.throughput_samples_per_s.value)
+    assert found.samples_to_converge.low == found.samples_to_converge.high == 1e7
+
+
+def test_nothing_is_invented():
+    with pytest.raises(MissingParameter):
+        podsim.predict_comparator("bert", topology="tpu-v3")
+    with pytest.raises(InputError):
+        podsim.predict_comparator("bert", topology="dgx-a100", chips=65536 * 4)
+    with pytest.raises(InputError):
+        podsim.predict_comparator("bert", topology="pod64")
+    with pytest.raises(InputError) as caught:
+        podsim.predict("bert", topology="dgx-a100")
+    assert caught.value.code == "no-ipus"
+
+
+def test_every_result_says_a_chip_by_a_name_that_the_chip_has():
+    named = {chip.value.name: chip.value.accelerators for chip in comparator_machines.chips()}
+    strangers = {row.accelerator for row in comparators.shipped() if row.accelerator not in named.get(row.chip, ())}
+    assert strangers == {"NVIDIA V100"}
+    assert not set(comparator_machines.machines()) & {*catalog.names("topologies"), *catalog.names("fabrics")}
