@@ -26,9 +26,11 @@ from podsim.model.training import Convergence
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
+    from podsim.model.claims import ClaimsFile
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
     from podsim.model.noise import Noise
+    from podsim.model.prices import PriceList
     from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
@@ -270,6 +272,19 @@ def _failures(loaded: Loaded) -> "Document[Failures]":
     return document(loaded, Failures, failures.faults)
 
 
+def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
+    from podsim.files import claims
+    from podsim.model.claims import ClaimsFile
+
+    return document(loaded, ClaimsFile, claims.faults)
+
+
+def _prices(loaded: Loaded) -> "Document[PriceList]":
+    from podsim.model.prices import PriceList
+
+    return document(loaded, PriceList)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -294,5 +309,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "frozen": _frozen,
     "noise": _noise,
     "failures": _failures,
+    "claims": _claims,
+    "prices": _prices,
     "sources": _sources,
 }
