@@ -1,17 +1,14 @@
 """Published measurements from CSV files: one row a measurement, all faults of a file at once."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
-from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.errors import MissingParameter
+from podsim.files import csv_rows, find
 from podsim.files.faults import Fault, error_of, shown
-from podsim.files.load import MOST_BYTES
 from podsim.files.locate import Path as Place
 from podsim.model.microbenchmark import Microbenchmark
 
@@ -45,7 +42,7 @@ def read(path: Path, known: dict[str, str] | None = None) -> tuple[Microbenchmar
     known = {} if known is None else known
     rows, faults = [], []
     places: dict[Place, int] = {}
-    for line, cells in _cells(path):
+    for line, cells in csv_rows.rows(path, HEADER, WHAT):
         places[f"line {line}",] = line
         wrong = list(_faults(cells, known))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
@@ -55,39 +52,6 @@ def read(path: Path, known: dict[str, str] | None = None) -> tuple[Microbenchmar
     if faults:
         raise error_of(WHAT, path.name, faults, places)
     return tuple(rows)
-
-
-def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Lines with their cells by column; InputError where the file is no table of measurements."""
-    reader = csv.reader(io.StringIO(_text(path)), strict=True)
-    try:
-        header = tuple(next(reader, ()))
-        if header != HEADER:
-            raise _bad(path, "begins with other columns", f"wanted: {', '.join(HEADER)}")
-        for cells in reader:
-            if len(cells) != len(HEADER):
-                raise _bad(path, "is cut short or has a stray comma", f"line {reader.line_num}: {len(cells)} cells")
-            yield reader.line_num, dict(zip(HEADER, cells, strict=True))
-    except csv.Error as error:
-        raise _bad(path, "is no CSV", f"line {reader.line_num}: {error}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise _bad(path, f"cannot be read: {error.strerror}") from None
-    if len(raw) > MOST_BYTES:
-        raise _bad(path, "is larger than any podsim file: more than 16 MiB")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _bad(path, "is not UTF-8 text", f"byte {error.start} starts no UTF-8 character") from None
-
-
-def _bad(path: Path, message: str, *context: str) -> InputError:
-    return InputError(f"{path.name} {message}", code=f"bad-{WHAT}-file", context=context)
 
 
 def _faults(cells: dict[str, str], known: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,42 @@
+"""CSV files whose header is known: lines with their cells by column, and one clear message where there are none."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from podsim.errors import InputError
+from podsim.files.load import MOST_BYTES
+
+
+def rows(path: Path, header: Sequence[str], what: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line numbers with cells by column of the `what` file `path`; InputError where it is no such table."""
+    reader = csv.reader(io.StringIO(_text(path, what)), strict=True)
+    try:
+        if tuple(next(reader, ())) != tuple(header):
+            raise _bad(path, what, "begins with other columns", f"wanted: {', '.join(header)}")
+        for cells in reader:
+            if len(cells) != len(header):
+                short = f"line {reader.line_num}: {len(cells)} cells"
+                raise _bad(path, what, "is cut short or has a stray comma", short)
+            yield reader.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise _bad(path, what, "is no CSV", f"line {reader.line_num}: {error}") from None
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _bad(path, what, f"cannot be read: {error.strerror}") from None
+    if len(raw) > MOST_BYTES:
+        raise _bad(path, what, "is larger than any podsim file: more than 16 MiB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _bad(path, what, "is not UTF-8 text", f"byte {error.start} starts no UTF-8 character") from None
+
+
+def _bad(path: Path, what: str, message: str, *context: str) -> InputError:
+    return InputError(f"{path.name} {message}", code=f"bad-{what}-file", context=context)
