@@ -11,6 +11,7 @@ from podsim.errors import MissingParameter
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.model.claims import ClaimsReport
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.prediction import Prediction
@@ -69,6 +70,27 @@ def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkRep
         rows=rows,
     )
     return compare(rows, bench, on_progress)
+
+
+def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
+    """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
+    from functools import cache
+
+    from podsim.calibrate.claims.judge import report
+    from podsim.calibrate.claims.world import World
+    from podsim.files import catalog, comparators, prices
+    from podsim.files import claims as claimed
+
+    found = claimed.claims(Path(path) if path is not None else None).value.claims
+    world = World(
+        predict=cache(predict),
+        chip_of=lambda name: catalog.chip(name).value,
+        topology_of=lambda name: catalog.topology(name).value,
+        points=catalog.points(),
+        rivals=comparators.shipped(),
+        prices=prices.prices(),
+    )
+    return report(found, world, on_progress)
 
 
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from podsim.errors import MissingParameter
@@ -13,9 +14,9 @@ from podsim.model.claims import ClaimsFile
 NAME: Final = "claims.toml"
 
 
-def claims() -> Document[ClaimsFile]:
-    """Every published claim; MissingParameter where there is no file of them, InputError where it has faults."""
-    path = find.shipped("calibration") / NAME
+def claims(path: Path | None = None) -> Document[ClaimsFile]:
+    """The claims of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
+    path = path or find.shipped("calibration") / NAME
     if not path.is_file():
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path, ClaimsFile, "claims", faults)

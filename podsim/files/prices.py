@@ -7,7 +7,7 @@ from podsim.model.prices import PriceList
 
 
 def prices() -> PriceList:
-    """The prices of all files, in their order; MissingParameter where there are none, InputError where one has faults."""
+    """The prices of all files; MissingParameter where there are none, InputError where one has faults."""
     paths = sorted((find.shipped("calibration") / "prices").glob("*.toml"))
     if not paths:
         raise MissingParameter("nobody says what a machine costs", hint="calibration/README.md says where prices stand")

@@ -131,6 +131,9 @@ class ClaimAnswer:
         """Why, for every number that decides, and where logs speak against the claim."""
         told = [part for part in self.parts if part.verdict is self.verdict]
         why = list(dict.fromkeys(part.why for part in told if part.why))
+        said = sum(part.podsim is not None for part in self.parts)
+        if self.verdict is Verdict.CANNOT and said:
+            why.append(f"{said} of {len(self.parts)} numbers answered")
         return "; ".join([*why, *dict.fromkeys(part.conflict for part in self.parts if part.conflict)])
 
 

@@ -6,12 +6,19 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
+from podsim.report.views import claims as claims_view
 from podsim.report.views import frozen
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
 
-def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+def validate(
+    *,
+    microbenchmarks: bool = False,
+    claims: bool = False,
+    freeze: bool = False,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
     """Hold predictions against the published results, in sample and with each machine size held out.
 
     The exit code is 1 where an error is outside its tolerance.
@@ -20,15 +27,22 @@ def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: Out
     ----------
     microbenchmarks
         Published measurements of single operators, exchange and links instead; -v lists every row.
+    claims
+        What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    if microbenchmarks and freeze:
-        raise InputError("give one of --microbenchmarks and --freeze", code="conflicting-flags")
-    if microbenchmarks:
-        return _microbenchmarks(output)
-    return _freeze(output) if freeze else _results(output)
+    modes = {
+        "microbenchmarks": (microbenchmarks, _microbenchmarks),
+        "claims": (claims, _claims),
+        "freeze": (freeze, _freeze),
+    }
+    asked = [name for name, (given, _) in modes.items() if given]
+    if len(asked) > 1:
+        flags = " and ".join(f"--{name}" for name in asked)
+        raise InputError(f"give one of {flags}", code="conflicting-flags")
+    return modes[asked[0]][1](output) if asked else _results(output)
 
 
 def _results(output: OutputFlags) -> int:
@@ -57,6 +71,21 @@ def _microbenchmarks(output: OutputFlags) -> int:
         line=lambda: microbenchmark_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
+def _claims(output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_claims
+
+    with progress("asking", output) as on_progress:
+        report = api.claims(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: claims_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_claims.claims(report),
+        line=lambda: claims_view.answer(report),
+    )
+    return ExitCode.ANSWERED
 
 
 def _freeze(output: OutputFlags) -> int:
