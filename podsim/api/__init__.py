@@ -10,7 +10,7 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
-from podsim.api.upkeep import calibrate, calibrate_noise, claims, freeze, microbenchmarks, validate
+from podsim.api.upkeep import calibrate, calibrate_noise, claims, diff, freeze, microbenchmarks, validate
 
 __all__ = [
     "PracticeFlags",
@@ -18,6 +18,7 @@ __all__ = [
     "calibrate_noise",
     "claims",
     "collective",
+    "diff",
     "explain_operators",
     "freeze",
     "goodput",

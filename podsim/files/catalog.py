@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, topologies
+from podsim.files import find, inputs, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -228,7 +228,9 @@ def parameters(path: Path | None = None) -> ParameterSet:
     path = path or parameters_path()
     if not path.is_file():
         raise MissingParameter(f"there are no fitted parameters: no {path.name}", hint="podsim calibrate")
-    return read(path, ParameterSet, "parameters").value
+    found = read(path, ParameterSet, "parameters").value
+    inputs.fitted({name: one.value for name, one in found.fitted.items()})
+    return found
 
 
 def parameters_path() -> Path:

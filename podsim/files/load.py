@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
+from podsim.files import inputs
 from podsim.files.faults import Fault, error_of, meant, printable, shown
 from podsim.files.locate import lines
 
@@ -62,6 +63,7 @@ def load(path: Path, what: str = "") -> Loaded:
     if not found or (what and found != what):
         fault = Fault(("schema",), _wrong_schema(schema, found, what))
         raise error_of(what or "input", path.name, [fault], lines(text))
+    inputs.read(found, path.name, text)
     return Loaded(path=path, what=found, text=text, tables=tables)
 
 
