@@ -10,9 +10,9 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
-from podsim.api.drawing import drawn
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
-from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
+from podsim.api.drawing import drawn
+from podsim.api.upkeep import calibrate, calibrate_noise, claims, diff, freeze, microbenchmarks, validate
 from podsim.model.shown import Shown
 
 Shown.page = staticmethod(drawn)
@@ -22,7 +22,9 @@ __all__ = [
     "calibrate",
     "calibrate_comparators",
     "calibrate_noise",
+    "claims",
     "collective",
+    "diff",
     "explain_operators",
     "freeze",
     "goodput",

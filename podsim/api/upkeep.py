@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podsim.api.answers import Progress, predict
-from podsim.errors import MissingParameter
+from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.model.claims import ClaimsReport
+    from podsim.model.difference import Difference
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.prediction import Prediction
@@ -69,6 +72,52 @@ def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkRep
         rows=rows,
     )
     return compare(rows, bench, on_progress)
+
+
+def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
+    """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
+    from functools import cache
+
+    from podsim.calibrate.claims.judge import report
+    from podsim.calibrate.claims.world import World
+    from podsim.files import catalog, comparators, prices
+    from podsim.files import claims as claimed
+
+    found = claimed.claims(Path(path) if path is not None else None).value.claims
+    world = World(
+        predict=cache(predict),
+        chip_of=lambda name: catalog.chip(name).value,
+        topology_of=lambda name: catalog.topology(name).value,
+        points=catalog.points(),
+        rivals=comparators.shipped(),
+        prices=prices.prices(),
+    )
+    return report(found, world, on_progress)
+
+
+def diff(old: str | Path, new: str | Path) -> Difference:
+    """What moved between two answers saved with `--json`, and which input did it.
+
+    Raises InputError where one is no answer of podsim's, or they are of different verbs.
+    """
+    from podsim.calibrate.difference import difference
+    from podsim.files import inputs, saved
+
+    def again(flags: Mapping[str, Any], parameters: Mapping[str, float]) -> tuple[Prediction, Mapping[str, str]]:
+        named = {"changes" if name == "set" else "faults" if name == "fault" else name: flags[name] for name in flags}
+        asked = list(named.pop("changes", ()))
+        own = {change.partition("=")[0] for change in asked}
+        changes = [f"{name}={value!r}" for name, value in parameters.items() if name not in own]
+        try:
+            with inputs.recording() as ledger:
+                return predict(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
+            raise InputError(f"its flags are none of podsim predict: {error}", code="bad-saved-answer") from None
+
+    try:
+        return difference(saved.read(Path(old)), saved.read(Path(new)), again)
+    except RecursionError:
+        raise InputError("the answers nest too deep", code="bad-saved-answer") from None
 
 
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from podsim.cli.console import look, put
 from podsim.cli.options import OutputFlags
+from podsim.report import rests_on
 from podsim.report.doc import Doc
 from podsim.report.terminal import render
 
@@ -25,7 +26,14 @@ def give(
         for text in (found,) if isinstance(found, str) else found:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        put(render(screen(), shape), sys.stdout)
+        put(render(_footed(screen()), shape), sys.stdout)
+
+
+def _footed(doc: Doc) -> Doc:
+    """The screen with what it rests on as its last line."""
+    note = rests_on.note()
+    *others, last = doc.groups or ((),)
+    return Doc((*others, (*last, note))) if note else doc
 
 
 def warn(warnings: Iterable[str], output: OutputFlags) -> None:

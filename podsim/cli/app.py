@@ -10,6 +10,7 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
 from podsim.errors import PodsimError
+from podsim.files import inputs
 from podsim.report.version import version
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def _run(words: list[str]) -> int:
 
     COMMAND.set(tuple(words))
     try:
-        code = build(words)(words, exit_on_error=False, print_error=False, verbose=False)
+        with inputs.recording():
+            code = build(words)(words, exit_on_error=False, print_error=False, verbose=False)
     except CycloptsError as error:
         raise usage(error) from error
     return code if isinstance(code, int) else ExitCode.ANSWERED
@@ -55,12 +57,13 @@ def _run(words: list[str]) -> int:
 
 def build(words: Sequence[str] = ()) -> "App":
     """The cyclopts application; commands are import paths until they are used."""
-    from cyclopts import App, Parameter
+    from cyclopts import Parameter
 
+    from podsim.cli.asked import Asking
     from podsim.report.terminal import console
 
     screen_look = look(sys.stdout, color_wanted(words))
-    app = App(
+    app = Asking(
         name="podsim",
         help=PURPOSE,
         version=lambda: f"podsim {version()}",

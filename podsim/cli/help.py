@@ -38,6 +38,7 @@ COMMANDS = (
     Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
     Command("validate", "validate:validate", "published results beside predictions", KEEP),
     Command("calibrate", "calibrate:calibrate", "fit the free parameters to the published results", KEEP),
+    Command("diff", "diff:diff", "what moved between two saved answers, and which input did it", KEEP),
     Command("topology", "topology:app", "machines: list, show", LOOK_UP),
     Command("workload", "workload:app", "workloads: list, show", LOOK_UP),
     Command("chip", "chip:app", "chips: list, show", LOOK_UP),

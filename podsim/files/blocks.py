@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.files import find, inputs
 from podsim.files.faults import Fault, error_of, shown
 from podsim.files.load import MOST_BYTES
 from podsim.files.locate import Path as Place
@@ -27,9 +27,11 @@ def shipped() -> tuple[RunBlocks, ...]:
 def read(path: Path) -> tuple[RunBlocks, ...]:
     """The runs of one file; InputError with every fault of it."""
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8")[:MOST_BYTES].splitlines(), strict=True))
+        text = path.read_text(encoding="utf-8")[:MOST_BYTES]
+        rows = list(csv.reader(text.splitlines(), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path.name} cannot be read: {error}", code="bad-blocks-file") from None
+    inputs.read("blocks", path.name, text)
     if not rows or tuple(rows[0]) != HEADER:
         raise InputError(
             f"{path.name} begins with other columns", code="bad-blocks-file", context=[f"wanted: {', '.join(HEADER)}"]

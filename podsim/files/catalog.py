@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, topologies
+from podsim.files import find, inputs, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import FamilyFile, member, member_names, name_of
@@ -26,9 +26,11 @@ from podsim.model.training import Convergence
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
+    from podsim.model.claims import ClaimsFile
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
     from podsim.model.noise import Noise
+    from podsim.model.prices import PriceList
     from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
@@ -235,7 +237,9 @@ def parameters(path: Path | None = None) -> ParameterSet:
     path = path or parameters_path()
     if not path.is_file():
         raise MissingParameter(f"there are no fitted parameters: no {path.name}", hint="podsim calibrate")
-    return read(path, ParameterSet, "parameters").value
+    found = read(path, ParameterSet, "parameters").value
+    inputs.fitted({name: one.value for name, one in found.fitted.items()})
+    return found
 
 
 def parameters_path() -> Path:
@@ -291,6 +295,19 @@ def _laws(loaded: Loaded) -> Document[Any]:
     return document(loaded, Laws)
 
 
+def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
+    from podsim.files import claims
+    from podsim.model.claims import ClaimsFile
+
+    return document(loaded, ClaimsFile, claims.faults)
+
+
+def _prices(loaded: Loaded) -> "Document[PriceList]":
+    from podsim.model.prices import PriceList
+
+    return document(loaded, PriceList)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -317,5 +334,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "failures": _failures,
     "comparator": _comparator,
     "laws": _laws,
+    "claims": _claims,
+    "prices": _prices,
     "sources": _sources,
 }

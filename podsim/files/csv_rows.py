@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from podsim.errors import InputError
+from podsim.files import inputs
 from podsim.files.load import MOST_BYTES
 
 
 def rows(path: Path, header: Sequence[str], what: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Line numbers with cells by column of the `what` file `path`; InputError where it is no such table."""
-    reader = csv.reader(io.StringIO(_text(path, what)), strict=True)
+    text = _text(path, what)
+    inputs.read(what, path.name, text)
+    reader = csv.reader(io.StringIO(text), strict=True)
     try:
         if tuple(next(reader, ())) != tuple(header):
             raise _bad(path, what, "begins with other columns", f"wanted: {', '.join(header)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
+from podsim.files import inputs
 from podsim.files.faults import Fault, error_of, meant, printable, shown
 from podsim.files.locate import lines
 
@@ -26,6 +27,8 @@ SCHEMAS: Final = {
     "failures": "podsim.failures/1",
     "comparator": "podsim.comparator/1",
     "laws": "podsim.laws/1",
+    "claims": "podsim.claims/1",
+    "prices": "podsim.prices/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24
@@ -62,6 +65,7 @@ def load(path: Path, what: str = "") -> Loaded:
     if not found or (what and found != what):
         fault = Fault(("schema",), _wrong_schema(schema, found, what))
         raise error_of(what or "input", path.name, [fault], lines(text))
+    inputs.read(found, path.name, text)
     return Loaded(path=path, what=found, text=text, tables=tables)
 
 

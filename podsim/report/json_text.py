@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from podsim.model.chip import Precision
 from podsim.model.workload import Pass
+from podsim.report import rests_on
 from podsim.report.version import version
 
 if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
@@ -46,8 +47,8 @@ class Sourced(Protocol):
 
 
 def text(schema: str, body: Mapping[str, Json]) -> str:
-    """One JSON document: `schema` and the version of podsim first, then `body` in its order."""
-    head: dict[str, Json] = {"schema": f"podsim.{schema}/1", "podsim": version()}
+    """One JSON document: `schema`, the version of podsim and what the answer rests on, then `body` in its order."""
+    head: dict[str, Json] = {"schema": f"podsim.{schema}/1", "podsim": version(), **rests_on.told()}
     return json.dumps({**head, **body}, indent=2, allow_nan=False) + "\n"
 
 

@@ -6,9 +6,12 @@ import os
 import re
 
 import pytest
-from shown import BLOCKS, block, page
+from accuracy_page import page as accuracy_page
+from shown import BLOCKS as SHOWN
+from shown import block, page
 from source import tracked
 
+BLOCKS = {**SHOWN, ("docs/accuracy.md", "accuracy-page"): accuracy_page}
 MARKER = re.compile(r"^<!-- (/?[\w-]+) -->$", re.MULTILINE)
 
 

@@ -6,6 +6,7 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
+from podsim.report.views import claims as claims_view
 from podsim.report.views import frozen
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
@@ -15,6 +16,7 @@ def validate(
     *,
     microbenchmarks: bool = False,
     comparators: bool = False,
+    claims: bool = False,
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -28,17 +30,23 @@ def validate(
         Published measurements of single operators, exchange and links instead; -v lists every row.
     comparators
         Published results of other chips against their scaling laws, with one chip count held out instead.
+    claims
+        What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    if microbenchmarks + comparators + freeze > 1:
-        raise InputError("give one of --microbenchmarks, --comparators and --freeze", code="conflicting-flags")
-    if microbenchmarks:
-        return _microbenchmarks(output)
-    if comparators:
-        return _comparators(output)
-    return _freeze(output) if freeze else _results(output)
+    modes = {
+        "microbenchmarks": (microbenchmarks, _microbenchmarks),
+        "comparators": (comparators, _comparators),
+        "claims": (claims, _claims),
+        "freeze": (freeze, _freeze),
+    }
+    asked = [name for name, (given, _) in modes.items() if given]
+    if len(asked) > 1:
+        flags = " and ".join(f"--{name}" for name in asked)
+        raise InputError(f"give one of {flags}", code="conflicting-flags")
+    return modes[asked[0]][1](output) if asked else _results(output)
 
 
 def _results(output: OutputFlags) -> int:
@@ -83,6 +91,21 @@ def _comparators(output: OutputFlags) -> int:
         line=lambda: law_view.line(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
+def _claims(output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_claims
+
+    with progress("asking", output) as on_progress:
+        report = api.claims(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: claims_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_claims.claims(report),
+        line=lambda: claims_view.answer(report),
+    )
+    return ExitCode.ANSWERED
 
 
 def _freeze(output: OutputFlags) -> int:

@@ -1,0 +1,1 @@
+"""Published claims held against the model: an evaluator for each kind of metric."""

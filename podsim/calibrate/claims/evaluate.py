@@ -1,0 +1,200 @@
+"""What podsim says of one number of a claim, by the metric of the claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import MissingParameter
+from podsim.model.chip import Precision
+from podsim.model.claims import Metric
+from podsim.units import FIXED, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from podsim.calibrate.claims.world import World
+    from podsim.model.claims import Claim, ClaimPart
+
+ROUNDING: Final = 0.01
+"""How far a claim may be from the log it quotes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What podsim says in the unit of the claim, what it rests on, and what speaks against the claim.
+
+    `compared` is what errors are of: for a reduction, what is left.
+    """
+
+    value: float
+    basis: str = ""
+    conflict: str = ""
+    compared: Callable[[float], float] = float
+
+
+def time_to_train(claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Predicted time, or the published one where the machine is another chip."""
+    unit_s = FIXED[claim.unit][0]
+    if not part.machine:
+        row = world.rival(part)
+        return Found(value=60 * row.measured_minutes / unit_s, basis=f"published result {row.id}")
+    answer = world.ask(part)
+    value = answer.time_to_train_s.value / unit_s
+    point = world.logged(part, part.preset)
+    if point is None or part.claimed is None:
+        return Found(value=value)
+    clock, score = 60 * point.minutes / unit_s, 60 * point.score_minutes / unit_s
+    return Found(
+        value=value,
+        basis=f"the log of {point.id} says {clock:.3f}",
+        conflict=_logged(part.claimed, point.id, clock, score),
+    )
+
+
+def _logged(claimed: float, point: str, clock: float, score: float) -> str:
+    """How a claimed time stands against the log: the clock's reading, or the score after normalisation."""
+    if abs(claimed / clock - 1) <= ROUNDING:
+        return ""
+    if abs(claimed / score - 1) <= ROUNDING:
+        return f"the claim is the normalised score of {point}: the clock's {clock:.3f} × {score / clock:.3f}"
+    off = f"{100 * (claimed / clock - 1):+.1f}".replace("-", "−")
+    return f"the claim conflicts with the log of {point}, which says {clock:.3f} ({off} %)"
+
+
+def time_reduction(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Share of the time that one published mapping saves over an earlier one [%]; errors are of the time left."""
+    after, before = (world.ask(part, preset=name).time_to_train_s.value for name in (part.preset, part.preset_before))
+    value = 100 * (1 - after / before)
+    now, then = (world.logged(part, name) for name in (part.preset, part.preset_before))
+    basis = conflict = ""
+    if now and then and part.claimed is not None:
+        clock, score = 100 * (1 - now.minutes / then.minutes), 100 * (1 - now.score_minutes / then.score_minutes)
+        basis = f"by the clock of the logs {clock:.1f} %: {then.minutes:.2f} to {now.minutes:.2f} min, "
+        basis += f"podsim {before / 60:.2f} to {after / 60:.2f}"
+        if abs(clock - part.claimed) > 1 >= abs(score - part.claimed):
+            conflict = f"the claim counts normalised scores of {now.id}; by the clock it is {clock:.1f} %"
+    return Found(value=value, basis=basis, conflict=conflict, compared=lambda percent: 1 - percent / 100)
+
+
+def speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Published time of the baseline over the predicted one."""
+    answer = world.ask(part)
+    row = world.rival(part)
+    return Found(value=60 * row.measured_minutes / answer.time_to_train_s.value, basis=f"published result {row.id}")
+
+
+def throughput_ratio(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Predicted samples a second over those of so many of the baseline's chips."""
+    rate = world.ask(part).throughput_samples_per_s.value
+    row = world.rival(part)
+    if row.samples_per_s is None:
+        raise MissingParameter(f"{row.id} does not say its throughput")
+    other = row.samples_per_s / row.chips * part.baseline_chips
+    return Found(value=rate / other, basis=f"podsim {rate:,.0f} samples/s; {row.id} has {other:,.0f} a chip")
+
+
+def scaling(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Predicted samples a second over those of a smaller machine."""
+    large, small = (world.ask(part, machine=name) for name in (part.machine, part.machine_before))
+    return Found(value=large.throughput_samples_per_s.value / small.throughput_samples_per_s.value)
+
+
+def software_speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Predicted samples a second under one SDK over those under an earlier one."""
+    after, before = (world.ask(part, sdk=name).throughput_samples_per_s.value for name in (part.sdk, part.sdk_before))
+    return Found(value=after / before)
+
+
+def performance_per_dollar(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """(1 / minutes) / price over the same of the baseline; where a price is a range, the end nearest to the claim."""
+    minutes = world.ask(part).time_to_train_s.value / 60
+    row = world.rival(part)
+    mine, theirs = world.price(part.machine), world.price(part.baseline_price)
+    faster = row.measured_minutes / minutes
+    low, high = faster * theirs.low_usd / mine.high_usd, faster * theirs.high_usd / mine.low_usd
+    value = min(max(part.claimed or low, low), high)
+    basis = f"{minutes:.1f} min at {mine.low_usd:,.0f} USD; "
+    basis += f"{row.id} {row.measured_minutes:.1f} min at {theirs.high_usd:,.0f} USD"
+    point = world.logged(part, part.preset)
+    logged = (
+        f"; with the log's {point.minutes:.1f} min it would be {value * minutes / point.minutes:.2f}" if point else ""
+    )
+    return Found(value=value, basis=basis + logged)
+
+
+def price(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """What the price list has; within a range, the claim itself."""
+    found = world.price(part.machine)
+    quoted = ", ".join(dict.fromkeys(f"{one.source}, {one.date}" for one in found.quoted))
+    return Found(value=min(max(part.claimed or 0.0, found.low_usd), found.high_usd), basis=f"price list: {quoted}")
+
+
+def peak(claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Peak of all chips of a machine."""
+    machine = world.topology_of(part.machine)
+    rate = machine.chip.peak_flop_per_s(part.precision or Precision.FP16_16)
+    return Found(
+        value=machine.ipus * rate / parse(f"1 {claim.unit}", "FLOP/s"),
+        basis=f"{machine.ipus} × {rate / 1e12:.1f} TFLOP/s",
+    )
+
+
+def bandwidth(claim: Claim, part: ClaimPart, world: World) -> Found:
+    """What tiles of a chip exchange together, with any other rate of the chip that the claim fits."""
+    chip = world.chip_of(part.machine)
+    unit = parse(f"1 {claim.unit}", "B/s")
+    value, sram = chip.exchange_bytes_per_s / unit, chip.sram_bytes_per_s / unit
+    close = part.claimed is not None and abs(sram / part.claimed - 1) <= claim.tolerance
+    conflict = f"the figure is that of SRAM, {sram:.1f} {claim.unit}, not of the exchange" if close else ""
+    return Found(value=value, basis=f"exchange of {chip.name}: {value:.1f} {claim.unit}", conflict=conflict)
+
+
+def host_servers(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Servers of the published mapping, or of the plan where none is named."""
+    answer = world.ask(part)
+    return Found(value=float(answer.hosts), basis=f"{answer.ipus // answer.hosts} IPUs a server")
+
+
+def ipus(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """IPUs of a machine on which a workload is planned and predicted."""
+    answer = world.ask(part)
+    return Found(
+        value=float(answer.ipus),
+        basis=f"{part.workload} is predicted on {answer.ipus:,} IPUs, "
+        f"×{answer.time_to_train_s.beyond:,.0f} beyond calibration",
+    )
+
+
+def portability(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """IPUs that the plan of one workload file takes on a machine."""
+    answer = world.ask(part)
+    return Found(
+        value=float(answer.mapping.ipus),
+        basis=f"{answer.mapping.replicas} × {answer.mapping.ipus_per_replica} IPUs, "
+        f"{answer.throughput_samples_per_s.value:,.0f} samples/s",
+    )
+
+
+def inference(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Nothing in podsim answers this: it asks for training first, so that an unknown workload is named as such."""
+    world.ask(part)
+    raise MissingParameter("podsim predicts training; it has no answer about inference")
+
+
+EVALUATORS: Final[dict[Metric, Callable[[Claim, ClaimPart, World], Found]]] = {
+    Metric.TIME_TO_TRAIN: time_to_train,
+    Metric.TIME_REDUCTION: time_reduction,
+    Metric.SPEEDUP: speedup,
+    Metric.THROUGHPUT_RATIO: throughput_ratio,
+    Metric.SCALING: scaling,
+    Metric.SOFTWARE_SPEEDUP: software_speedup,
+    Metric.PERFORMANCE_PER_DOLLAR: performance_per_dollar,
+    Metric.PRICE: price,
+    Metric.PEAK: peak,
+    Metric.BANDWIDTH: bandwidth,
+    Metric.HOST_SERVERS: host_servers,
+    Metric.IPUS: ipus,
+    Metric.PORTABILITY: portability,
+    Metric.INFERENCE: inference,
+}

@@ -1,0 +1,70 @@
+"""The command line as a question: which verb, which flags other than by default."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from inspect import BoundArguments, Parameter
+from pathlib import Path
+from typing import Any, Final
+
+from cyclopts import App
+
+from podsim.cli.options import OutputFlags
+from podsim.files import find, inputs
+
+NO_QUESTION: Final = ("out",)  # where an answer goes does not change it
+FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
+
+
+class Asking(App):
+    """A cyclopts application that tells podsim.files.inputs what was asked."""
+
+    def parse_args(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  (cyclopts' own signature)
+        """The command with its arguments, as cyclopts finds them."""
+        found = super().parse_args(*args, **kwargs)
+        ledger = inputs.current()
+        if ledger is not None:
+            command, bound, _ = found
+            note(ledger, command, bound)
+        return found
+
+
+def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
+    """Write the question into the ledger."""
+    module = getattr(command, "__module__", "").rpartition(".")[2]
+    name = getattr(command, "__name__", "")
+    ledger.verb = module if module == name else f"{module} {name}"
+    flags = dict(sorted(_given(bound)))
+    ledger.named = frozenset(key for key in flags if key in FILES and find.is_path(str(flags[key])))
+    ledger.flags = {key: Path(value).name if key in ledger.named else value for key, value in flags.items()}
+
+
+def _given(bound: BoundArguments) -> Iterator[tuple[str, Any]]:
+    """Flags and arguments that are not what they are by default."""
+    for name, value in bound.arguments.items():
+        if isinstance(value, OutputFlags) or name in NO_QUESTION:
+            continue
+        if is_dataclass(value):
+            for flag in fields(value):
+                given = getattr(value, flag.name)
+                default = flag.default if flag.default is not MISSING else None
+                if given != default and flag.name not in NO_QUESTION:
+                    yield flag.name, _plain(given)
+        elif value != _default(bound, name):
+            yield name, _plain(value)
+
+
+def _default(bound: BoundArguments, name: str) -> object:
+    found = bound.signature.parameters[name].default
+    return None if found is Parameter.empty else found
+
+
+def _plain(value: object) -> object:
+    """A flag's value in the types of JSON."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

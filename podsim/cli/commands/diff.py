@@ -1,0 +1,30 @@
+"""`podsim diff`."""
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.report import json_difference
+from podsim.report.views import difference as view
+
+
+def diff(old: str, new: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Compare two answers saved with --json: what moved, and which input did it.
+
+    Parameters
+    ----------
+    old
+        A saved answer.
+    new
+        A later one of the same verb; inputs of it are put back one at a time and predicted again.
+    """
+    output.check()
+    from podsim import api
+
+    found = api.diff(old, new)
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=lambda: json_difference.difference(found),
+        line=lambda: view.answer(found),
+    )
+    return ExitCode.ANSWERED

@@ -1,0 +1,77 @@
+"""What an answer rests on: every file that was read, by content, and what was asked; the same on every machine.
+
+Nothing is kept unless `recording` is on: the command line is, a program that calls podsim may.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+DIGITS: Final = 16
+SHORT: Final = 8
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Digests of files by what they are called, the question, and the fitted numbers that answered it."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    verb: str = ""
+    flags: dict[str, Any] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()  # flags that name a file, whose content counts and not its name
+    parameters: dict[str, float] = field(default_factory=dict)
+
+    def read(self, what: str, name: str, text: str) -> None:
+        """Remember a `what` file by its content; another one of the same name is counted."""
+        called, found = f"{what} {name}", digest(text)
+        at = 1
+        while self.files.setdefault(called, found) != found:
+            at += 1
+            called = f"{what} {name} ({at})"
+
+    @property
+    def hash(self) -> str:
+        """One digest of all contents and the question; neither names of files nor the order of reading count."""
+        flags = {name: "" if name in self.named else value for name, value in self.flags.items()}
+        files = sorted((called.partition(" ")[0], found) for called, found in self.files.items())
+        return digest(json.dumps([self.verb, flags, files], sort_keys=True))
+
+
+_LEDGER: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[Ledger]:
+    """Keep what is read and asked from here on."""
+    ledger = Ledger()
+    token = _LEDGER.set(ledger)
+    try:
+        yield ledger
+    finally:
+        _LEDGER.reset(token)
+
+
+def current() -> Ledger | None:
+    """What has been kept; None where nobody keeps it."""
+    return _LEDGER.get()
+
+
+def read(what: str, name: str, text: str) -> None:
+    """Say that a file was read."""
+    if (ledger := _LEDGER.get()) is not None:
+        ledger.read(what, name, text)
+
+
+def fitted(parameters: Mapping[str, float]) -> None:
+    """Say which fitted numbers answer."""
+    if (ledger := _LEDGER.get()) is not None:
+        ledger.parameters = dict(parameters)
+
+
+def digest(text: str) -> str:
+    """A digest of a text, however its lines end."""
+    return blake2b(text.replace("\r\n", "\n").encode(), digest_size=DIGITS // 2).hexdigest()

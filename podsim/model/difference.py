@@ -1,0 +1,48 @@
+"""Two saved answers of one verb: what moved, and which input did it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """One figure or text of two documents, by path; None where a document does not have it."""
+
+    path: str
+    old: object
+    new: object
+
+    @property
+    def change(self) -> float | None:
+        """Relative change of a number; None for anything else."""
+        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (self.old, self.new))
+        if not numbers or not self.old:
+            return None
+        return float(self.new) / float(self.old) - 1  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One input that differs, with its effect on the headline figures as factors, in their order.
+
+    Empty where its old state is not carried, so that nothing can be predicted again with it: then `why` says so.
+    """
+
+    input: str
+    old: str
+    new: str
+    effects: tuple[float, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What moved between two answers, the inputs that differ, and what they leave unexplained, as factors."""
+
+    what: str
+    old_hash: str
+    new_hash: str
+    moved: tuple[Moved, ...]
+    headline: tuple[Moved, ...]
+    causes: tuple[Cause, ...]
+    remainder: tuple[float, ...]
+    notes: tuple[str, ...]

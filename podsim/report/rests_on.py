@@ -1,0 +1,42 @@
+"""What an answer rests on, for the eye and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podsim.files import catalog, inputs
+from podsim.report.doc import Note, Tone
+
+
+def calibration_version() -> str | None:
+    """A digest of the fitted parameters as they are shipped; None where nothing has been fitted."""
+    try:
+        return inputs.digest(catalog.parameters_path().read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def told() -> dict[str, Any]:
+    """`inputs` of a JSON document: hash, calibration, files by digest, flags, fitted values; {} unless recorded."""
+    ledger = inputs.current()
+    if ledger is None:
+        return {}
+    return {
+        "inputs": {
+            "hash": ledger.hash,
+            "calibration": calibration_version(),
+            "verb": ledger.verb,
+            "flags": ledger.flags,
+            "files": dict(sorted(ledger.files.items())),
+            "parameters": dict(sorted(ledger.parameters.items())),
+        }
+    }
+
+
+def note() -> Note | None:
+    """The last line of a screen; None unless recorded."""
+    ledger = inputs.current()
+    if ledger is None:
+        return None
+    version = (calibration_version() or "none")[: inputs.SHORT]
+    return Note(f"inputs {ledger.hash[: inputs.SHORT]} · calibration {version}", "", Tone.QUIET)

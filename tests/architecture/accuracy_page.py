@@ -1,0 +1,106 @@
+"""docs/accuracy.md, section by section: another one is another line of `SECTIONS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import shown
+
+from podsim import api
+from podsim.model.claims import ClaimsReport, Verdict
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
+
+Section = Callable[[shown.Asked], str]
+TITLES = {
+    STEP: "Step time",
+    TIME: "Time to train, with the runs' own samples",
+    TIME_PREDICTED_SAMPLES: "Time to train, with predicted samples",
+}
+
+
+def errors(asked: shown.Asked) -> str:
+    """Errors of every quantity, held out and in sample, beside what is tolerated."""
+    head = ("quantity", "points", "mean, held out", "worst, held out", "mean, in sample", "signed", "worst, in sample")
+    rows = []
+    for quantity, title in TITLES.items():
+        found = asked().summary[quantity]
+        held_mean, held_worst, mean, worst = shown._errors(found)
+        rows.append((title, f"{found.count}", held_mean, held_worst, mean, shown.percent(found.mean_signed), worst))
+    return shown.table(head, rows)
+
+
+def points(asked: shown.Asked) -> str:
+    """Every published result by quantity, as published and as predicted."""
+    return "\n\n".join(f"### {title}\n\n{_points(quantity, asked)}" for quantity, title in TITLES.items())
+
+
+def _points(quantity: str, asked: shown.Asked) -> str:
+    steps = quantity == STEP
+    unit = "ms" if steps else "min"
+
+    def row(point: ValidationPoint) -> tuple[str, ...]:
+        numbers = (point.published, point.predicted)
+        said = [f"{1e3 * one:.1f}" if steps else f"{one / 60:.2f}" for one in numbers]
+        return (point.id, *said, shown.percent(point.error), shown.percent(point.held_out_error or 0.0))
+
+    head = ("result", f"published, {unit}", f"predicted, {unit}", "error, in sample", "error, held out")
+    return shown.table(head, [row(point) for point in asked().points if point.quantity == quantity])
+
+
+@cache
+def _claims() -> ClaimsReport:
+    return api.claims()
+
+
+def claims(asked: shown.Asked) -> str:
+    """Every claim that podsim has an answer to."""
+    report = _claims()
+    told = ", ".join(f"{report.count(one)} {one}" for one in Verdict)
+    head = ("claim", "claimed", "podsim", "error", "verdict")
+    rows = []
+    for one in report.answers:
+        if one.verdict is not Verdict.CANNOT:
+            best = one.deciding
+            claimed, said = (
+                "–" if value is None else f"{value:,.4g} {one.claim.unit}" for value in (best.part.claimed, best.podsim)
+            )
+            error = "–" if best.error is None else shown.percent(best.error)
+            rows.append((f"{one.claim.id}: {one.claim.claim}", claimed, said, error, one.verdict.value))
+    said = [f"- {one.claim.id}: {one.reason}." for one in report.answers if one.verdict is Verdict.DISAGREES]
+    conflicts = [
+        f"- {one.claim.id}: {part.conflict}." for one in report.answers for part in one.parts
+        if part.conflict and one.verdict is Verdict.AGREES
+    ]  # fmt: skip
+    parts = [f"{len(report.answers)} claims: {told}.", shown.table(head, rows)]
+    parts += ["Where podsim disagrees:", "\n".join(said)] if said else []
+    parts += (
+        ["Where the logs speak against a claim that podsim agrees with:", "\n".join(conflicts)] if conflicts else []
+    )
+    return "\n\n".join(parts)
+
+
+def cannot(asked: shown.Asked) -> str:
+    """Claims that podsim has no answer to, and measurements it leaves out."""
+    report, measured = _claims(), shown._measured()
+    claims = [
+        f"- {one.claim.id}, {one.claim.claim}: {one.reason}."
+        for one in report.answers if one.verdict is Verdict.CANNOT
+    ]  # fmt: skip
+    left = f"Of the published microbenchmarks {len(measured.left_out):,} rows are left out, each with its reason in "
+    left += "`podsim validate --microbenchmarks -v`."
+    return "\n\n".join(["\n".join(claims), left])
+
+
+SECTIONS: tuple[tuple[str, str, Section], ...] = (
+    ("Errors", "`podsim validate`. Held out: fitted without any machine of that size.", errors),
+    ("Every result", "`podsim validate -v`.", points),
+    ("Single operators, exchange and links", "`podsim validate --microbenchmarks`.", shown.microbenchmarks),
+    ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
+    ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),
+)
+
+
+def page(asked: shown.Asked) -> str:
+    """All sections."""
+    return "\n\n".join(f"## {title}\n\n{said}\n\n{section(asked)}" for title, said, section in SECTIONS)

@@ -1,0 +1,149 @@
+"""`podsim diff`: what moved is found by path, and the input that did it by putting it back alone."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podsim import api
+from podsim.cli.app import main
+from podsim.errors import InputError
+from podsim.model.difference import Cause, Difference
+
+QUESTION = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic", "--json")
+
+
+@pytest.fixture(scope="module")
+def answer() -> dict[str, Any]:
+    return saved()
+
+
+def saved(*more: str) -> dict[str, Any]:
+    """What podsim says, as --json has it."""
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main([*QUESTION, *more]) == 0
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def diff(folder: Path, old: object, new: object) -> Difference:
+    for name, body in (("old.json", old), ("new.json", new)):
+        (folder / name).write_text(json.dumps(body), encoding="utf-8")
+    return api.diff(folder / "old.json", folder / "new.json")
+
+
+def causes(found: Difference) -> dict[str, Cause]:
+    return {cause.input: cause for cause in found.causes}
+
+
+def test_an_answer_and_itself_are_identical(tmp_path: Path, answer: dict[str, Any]) -> None:
+    found = diff(tmp_path, answer, answer)
+    assert (found.moved, found.causes, found.remainder) == ((), (), ())
+
+
+def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: dict[str, Any]) -> None:
+    other = saved("--set", "program.stretch=1.2")
+    found = diff(tmp_path, answer, other)
+    (cause,) = found.causes
+    assert cause.input == "flag set"
+    assert cause.effects[1] == pytest.approx(other["step_s"] / answer["step_s"])
+    assert found.remainder == pytest.approx((1, 1))
+    assert {one.path for one in found.headline} == {"time_to_train_s.value", "step_s"}
+
+
+def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -> None:
+    """The old answer is what podsim says with other fitted numbers, as a calibration before would have had them."""
+    old = saved("--set", "program.stretch=1.1", "--set", "collective.start=0.0006")
+    del old["inputs"]["flags"]["set"]
+    old["inputs"]["parameters"] |= {"program.stretch": 1.1, "collective.start": 0.0006}
+    old["inputs"]["files"]["parameters parameters.toml"] = "0" * 16
+    found = diff(tmp_path, old, answer)
+    by_input = causes(found)
+    assert [*by_input] == ["parameter collective.start", "parameter program.stretch", "file parameters parameters.toml"]
+    stretch = saved("--set", "program.stretch=1.1")
+    assert by_input["parameter program.stretch"].effects[1] == pytest.approx(answer["step_s"] / stretch["step_s"])
+    assert found.remainder == pytest.approx((1, 1), abs=1e-3)
+    assert found.notes == ()
+
+
+def test_what_nothing_carries_is_the_remainder(tmp_path: Path, answer: dict[str, Any]) -> None:
+    old = copy.deepcopy(answer)
+    old["step_s"] = answer["step_s"] / 1.1
+    old["inputs"]["files"]["workload bert.toml"] = "0" * 16
+    old["inputs"]["parameters"]["program.stretch"] *= 1.01
+    found = diff(tmp_path, old, answer)
+    by_input = causes(found)
+    assert by_input["file workload bert.toml"].why == "only its digest is carried"
+    effect = by_input["parameter program.stretch"].effects[1]
+    assert effect < 1
+    assert found.remainder[1] == pytest.approx(1.1 / effect)
+
+
+def test_files_that_are_not_those_of_the_new_answer_are_named(tmp_path: Path, answer: dict[str, Any]) -> None:
+    old, new = copy.deepcopy(answer), copy.deepcopy(answer)
+    new["inputs"]["files"]["chip gc200.toml"] = "0" * 16
+    new["step_s"] *= 2
+    (note,) = diff(tmp_path, old, new).notes
+    assert note.endswith("chip gc200.toml")
+
+
+def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[str, Any]) -> None:
+    old = {**answer, "podsim": "0.0.1", "schema": "podsim.prediction/0", "step_s": 1.0}
+    found = diff(tmp_path, old, answer)
+    assert causes(found)["podsim"].old == "0.0.1"
+    assert "podsim.prediction/0" in found.notes[0]
+    del old["inputs"]
+    assert any("does not say what it rests on" in note for note in diff(tmp_path, old, answer).notes)
+
+
+@pytest.mark.parametrize(
+    "flags", [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1}]
+)
+def test_a_question_that_cannot_be_asked_again_is_a_note(
+    tmp_path: Path, answer: dict[str, Any], flags: dict[str, object]
+) -> None:
+    new = copy.deepcopy(answer)
+    new["step_s"] *= 2
+    new["inputs"]["flags"] = flags
+    assert "cannot be predicted again here" in diff(tmp_path, answer, new).notes[0]
+
+
+def test_members_of_lists_are_found_by_id(tmp_path: Path) -> None:
+    one = {"schema": "podsim.validation/1", "points": [{"id": "a", "error": 1.0}, {"id": "b", "error": 2.0}]}
+    other = {"schema": "podsim.validation/1", "points": [{"id": "b", "error": 3.0}]}
+    moved = {item.path: (item.old, item.new, item.change) for item in diff(tmp_path, one, other).moved}
+    assert moved == {"points[a]": ({"id": "a", "error": 1.0}, None, None), "points[b].error": (2.0, 3.0, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not json", "is not JSON"),
+        ("[1, 2]", "no answer of podsim's"),
+        ('{"schema": "other/1"}', "no answer of podsim's"),
+        ('{"schema": 7}', "no answer of podsim's"),
+        ("[" * 100_000, "is not JSON"),
+        ("\udcff", "is not JSON"),
+    ],
+    ids=["text", "list", "schema", "number", "deep", "bytes"],
+)
+def test_what_is_no_answer_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "old.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=said) as error:
+        api.diff(path, path)
+    assert error.value.code == "bad-saved-answer"
+
+
+def test_answers_of_different_verbs_are_refused(tmp_path: Path, answer: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as error:
+        diff(tmp_path, {"schema": "podsim.goodput/1"}, answer)
+    assert error.value.code == "different-answers"

@@ -1,0 +1,99 @@
+"""The hash of what an answer rests on: contents and the question count, nothing of the machine does."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from podsim.cli.app import main
+from podsim.files import catalog, find, inputs
+from podsim.report import rests_on
+
+POD16 = (find.shipped("topologies") / "pod16.toml").read_text(encoding="utf-8")
+
+
+def ledger(*files: tuple[str, str, str], verb: str = "predict", flags: dict[str, object] | None = None) -> str:
+    with inputs.recording() as found:
+        for file in files:
+            inputs.read(*file)
+        found.verb, found.flags = verb, flags or {}
+        return found.hash
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert main([*words, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)["inputs"]
+    return found
+
+
+def test_contents_count_and_names_order_and_line_ends_do_not() -> None:
+    one, other = ("chip", "a.toml", "x = 1\n"), ("topology", "b.toml", "y = 2\n")
+    assert ledger(one, other) == ledger(other, one, one) == ledger(("chip", "c.toml", "x = 1\r\n"), other)
+    assert ledger(one, other) != ledger(("chip", "a.toml", "x = 2\n"), other)
+    assert ledger(one, other) != ledger(one)
+    assert ledger(one) != ledger(one, verb="goodput")
+    assert ledger(one) != ledger(one, flags={"seed": 1})
+
+
+def test_two_files_of_one_name_are_both_kept() -> None:
+    with inputs.recording() as found:
+        inputs.read("chip", "a.toml", "1")
+        inputs.read("chip", "a.toml", "2")
+        inputs.read("chip", "a.toml", "1")
+    assert [*found.files] == ["chip a.toml", "chip a.toml (2)"]
+
+
+def test_nothing_is_kept_unless_recording() -> None:
+    catalog.chip("gc200")
+    assert inputs.current() is None
+    assert rests_on.told() == {}
+    assert rests_on.note() is None
+
+
+def test_flags_by_another_spelling_ask_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    ways = [
+        ("op", "matmul", "--m", "64", "--k", "64", "--n", "64"),
+        ("op", "matmul", "--n=64", "--k", "64", "--m=64", "--chip", "gc200"),
+    ]
+    one, other = (asked(capsys, *way) for way in ways)
+    assert one == other
+    assert one["hash"] != asked(capsys, "op", "matmul", "--m", "64", "--k", "64", "--n", "128")["hash"]
+
+
+def test_a_file_counts_by_content_wherever_it_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chip = (find.shipped("topologies") / "chips/gc200.toml").read_text(encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    for name, text in (("mine.toml", chip), ("below/yours.toml", chip), ("other.toml", chip + "\n# another\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    words = ("op", "matmul", "--m", "64", "--k", "64", "--n", "64", "--chip")
+    mine, yours, other = (asked(capsys, *words, name) for name in ("mine.toml", "below/yours.toml", "other.toml"))
+    assert mine["hash"] == yours["hash"] != other["hash"]
+    assert str(tmp_path) not in json.dumps([mine, yours])
+
+
+def test_screen_and_json_name_the_same_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("chip", "show", "gc200")
+    found = asked(capsys, *words)
+    assert main([*words]) == 0
+    last = capsys.readouterr().out.splitlines()[-1].strip()
+    assert last == f"inputs {str(found['hash'])[:8]} · calibration {str(found['calibration'])[:8]}"
+
+
+def test_the_calibration_version_is_the_content_of_the_fitted_parameters() -> None:
+    text = catalog.parameters_path().read_text(encoding="utf-8")
+    assert rests_on.calibration_version() == inputs.digest(text)
+
+
+def test_a_hash_takes_less_than_five_milliseconds() -> None:
+    with inputs.recording():
+        for number in range(12):
+            inputs.read("topology", f"{number}.toml", POD16 * 5)
+        started = time.perf_counter()
+        rests_on.told()
+        assert time.perf_counter() - started < 0.005
