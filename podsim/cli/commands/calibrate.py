@@ -1,7 +1,7 @@
 """`podsim calibrate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -16,6 +16,7 @@ from podsim.report.views import noise as noise_view
 
 def calibrate(
     *,
+    hold_out: Literal["machine", "round", "workload", "none"] = "machine",
     dry_run: bool = False,
     noise: bool = False,
     out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
@@ -25,6 +26,8 @@ def calibrate(
 
     Parameters
     ----------
+    hold_out
+        Fit again without each of these, one after the other, and report the errors; none fits once and writes nothing.
     dry_run
         Fit and report, write nothing.
     noise
@@ -46,7 +49,7 @@ def calibrate(
         )
         return ExitCode.ANSWERED
     with progress("fitting", output) as on_progress:
-        report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
+        report = api.calibrate(hold_out=hold_out, write=not dry_run, path=path, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(report),
