@@ -20,14 +20,33 @@ if TYPE_CHECKING:
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
 
 
-def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
-    """Fit the free parameters to the published results, and write them."""
-    from podsim.calibrate import holdout
-    from podsim.files import catalog
-    from podsim.files.write import parameters_text, write_atomic
+def calibrate(
+    *,
+    hold_out: str = "machine",
+    write: bool = True,
+    path: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> FitReport:
+    """Fit the free parameters to the published results, also with each `hold_out` left out, and write them.
 
-    parameters, report = holdout.calibrate(cases(), on_progress)
-    if not write:
+    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: no such
+    grouping, or a path for what is not written. MissingParameter: too few points.
+    """
+    from podsim.calibrate import holdout
+    from podsim.files import catalog, free
+    from podsim.files.write import parameters_text, write_atomic
+    from podsim.model.validation import GROUPINGS
+
+    if hold_out not in (*GROUPINGS, "none"):
+        known = ", ".join((*GROUPINGS, "none"))
+        raise InputError(f'hold-out is "{hold_out}"', code="bad-value", context=[f"known: {known}"])
+    if hold_out == "none" and path is not None:
+        raise InputError(
+            "without a hold-out nothing is written: held-out errors say how wide intervals are",
+            code="conflicting-flags", hint="leave out --out, or --hold-out none",
+        )  # fmt: skip
+    parameters, report = holdout.calibrate(cases(), free.free().value, hold_out, on_progress)
+    if not write or hold_out == "none":
         return report
     target = Path(path) if path is not None else catalog.parameters_path()
     write_atomic(target, parameters_text(parameters))
@@ -49,11 +68,11 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
 
 
 def validate(*, on_progress: Progress | None = None) -> Validation:
-    """Hold predictions against every published result, also with each machine size left out of the fit."""
+    """Hold predictions against every published result, also with each machine size, round and workload left out."""
     from podsim.calibrate import holdout
-    from podsim.files import catalog
+    from podsim.files import catalog, free
 
-    return holdout.validate(cases(), catalog.parameters(), on_progress)
+    return holdout.validate(cases(), catalog.parameters(), free.free().value, on_progress)
 
 
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from podsim.engines import analytic
 from podsim.engines.base import Engine
@@ -65,16 +66,41 @@ def cases(
     return tuple(result)
 
 
+class StepTimes:
+    """Predicted step times, each asked of the engine once; fits with and without a group try the same parameters."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], float] = {}
+
+    def of(self, cases: Sequence[Case], parameters: ParameterSet) -> tuple[float, ...]:
+        """Predicted step time of every case [s]."""
+        return tuple(self._one(case, parameters) for case in cases)
+
+    def _one(self, case: Case, parameters: ParameterSet) -> float:
+        own = f"sdk-{case.point.sdk}.program"  # factors of other releases do not touch this one
+        fitted = parameters.fitted.items()
+        values = (item.value for name, item in fitted if name == own or not name.startswith("sdk-"))
+        key = (*case.shape, case.point.sdk, *values)
+        if key not in self._known:
+            self._known[key] = step(case.question(parameters), case.mapping).step_s
+        return self._known[key]
+
+
 def steps_s(cases: Sequence[Case], parameters: ParameterSet) -> tuple[float, ...]:
     """Predicted step time of every case [s]."""
-    known: dict[tuple[str, str, str, str], float] = {}
-    for case in cases:
-        if case.shape not in known:
-            known[case.shape] = step(case.question(parameters), case.mapping).step_s
-    return tuple(known[case.shape] for case in cases)
+    return StepTimes().of(cases, parameters)
 
 
-def by_size(cases: Sequence[Case]) -> Mapping[int, tuple[Case, ...]]:
-    """Cases by IPUs of their machine, ascending."""
-    sizes = sorted({case.topology.ipus for case in cases})
-    return {size: tuple(case for case in cases if case.topology.ipus == size) for size in sizes}
+GROUP_OF: Final[Mapping[str, Callable[[Case], str]]] = {
+    "machine": lambda case: f"{case.topology.ipus} IPUs",
+    "round": lambda case: case.point.round,
+    "workload": lambda case: case.point.workload,
+}
+"""What a case belongs to, by what may be left out together."""
+
+
+def groups(cases: Sequence[Case], by: str) -> Mapping[str, tuple[Case, ...]]:
+    """Cases by machine size (ascending), round or workload."""
+    ordered = sorted(cases, key=lambda case: (case.topology.ipus if by == "machine" else 0, GROUP_OF[by](case)))
+    names = dict.fromkeys(GROUP_OF[by](case) for case in ordered)
+    return {name: tuple(case for case in cases if GROUP_OF[by](case) == name) for name in names}

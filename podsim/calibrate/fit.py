@@ -3,70 +3,50 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from podsim.calibrate.cases import Case, steps_s
+from podsim.calibrate.cases import Case, StepTimes
+from podsim.errors import MissingParameter
 from podsim.model.calibration import FittedParameter, ParameterSet
+from podsim.model.free import FreeParameters
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Free:
-    """One free parameter: where it starts, how far (log) it may plausibly lie from there, what it means."""
-
-    name: str
-    prior: float
-    prior_error: float
-    least: float
-    most: float
-    meaning: str
-
-
-FREE = (
-    Free(
-        name="program.stretch", prior=1.05, prior_error=0.1, least=0.5, most=3.0,
-        meaning="time of a whole program over its operators' plans; prior: GEMM phases measure 1.02 of their schedule",
-    ),
-    Free(
-        name="sdk-2.1.program", prior=1.05, prior_error=0.1, least=0.5, most=3.0,
-        meaning="program.stretch under SDK 2.1, relative to 2.3; prior: a release gains a few per cent",
-    ),
-    Free(
-        name="collective.efficiency", prior=0.5, prior_error=0.5, least=0.02, most=1.0,
-        meaning="share of the links' effective bandwidth that collectives reach; no Mk2 collective is published",
-    ),
-    Free(
-        name="collective.start", prior=200e-6, prior_error=1.5, least=1e-6, most=0.05,
-        meaning="software cost of one phase of one collective [s]; wide prior, nothing is published",
-    ),
-    Free(
-        name="step.host", prior=50e-3, prior_error=1.5, least=1e-4, most=1.0,
-        meaning="time of the host program a weight update where a framework returns to it [s]; wide prior",
-    ),
-)  # fmt: skip
-STEP_NOISE = 0.03  # log error expected of a step time: what the model leaves out, far above the logs' own 0.1 to 2 %
 STRONG = 0.85  # correlation above which two parameters are said to be hard to tell apart
 UNINFORMED = 0.8  # share of its prior error above which a parameter has learned little
+LEAST_MAPPINGS = 2  # one step time can be met in any number of ways
+PRECISE = 1e-6  # relative change of parameters at which the solver stops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Fitted parameters, how they hang together, and what the solver needed."""
+    """Fitted parameters, how they hang together, what they were fitted to, and what the solver needed."""
 
+    free: FreeParameters
     fitted: Mapping[str, FittedParameter]
     correlation: Mapping[str, Mapping[str, float]]
+    mappings: int
     evaluations: int
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Values by name."""
+        return {name: item.value for name, item in self.fitted.items()}
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Where the fit should not be trusted."""
-        names = list(self.fitted)
+        names, asked = list(self.fitted), len(self.fitted)
+        few = f"{self.mappings} different mappings for {asked} parameters: what they cannot tell is left to the priors"
         weak = [
             f"{free.name}: barely informed by these points, its error is {100 * self.fitted[free.name].error:.0f} %"
-            for free in FREE
+            for free in self.free.parameters
             if self.fitted[free.name].error > UNINFORMED * free.prior_error
         ]
         bound = [
             f"{free.name}: at its bound"
-            for free in FREE
+            for free in self.free.parameters
             if not 1.001 * free.least < self.fitted[free.name].value < 0.999 * free.most
         ]
         paired = [
@@ -75,7 +55,7 @@ class Fit:
             for b in names[i + 1 :]
             if abs(self.correlation[a][b]) > STRONG
         ]
-        return (*weak, *bound, *paired)
+        return (*([few] if self.mappings < asked else []), *weak, *bound, *paired)
 
 
 def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
@@ -86,42 +66,79 @@ def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     )  # fmt: skip
 
 
-def fit(cases: Sequence[Case]) -> Fit:
-    """The parameters that best explain the cases' step times (Eq. 35)."""
+def fit(
+    cases: Sequence[Case],
+    free: FreeParameters,
+    start: Mapping[str, float] | None = None,
+    times: StepTimes | None = None,
+) -> Fit:
+    """The parameters that best explain the cases' step times (Eq. 35).
+
+    `start` is where the search begins, the priors if absent; `times` remembers step times from fit to fit. Raises
+    MissingParameter where the cases are too few.
+    """
     import numpy as np
     from scipy.optimize import least_squares
 
-    start = np.log([free.prior for free in FREE])
-    doubt = np.array([free.prior_error for free in FREE])
-    measured = np.log([case.point.step_s for case in cases])
+    mappings = len({case.shape for case in cases})
+    if mappings < LEAST_MAPPINGS:
+        raise MissingParameter(
+            f"{mappings} different mappings are too few to fit {len(free.names)} parameters", code="too-few-points",
+            hint="add points on other machines or with other mappings: calibration/README.md",
+        )  # fmt: skip
+    known = times or StepTimes()
+    prior = np.log([one.prior for one in free.parameters])
+    doubt = np.array([one.prior_error for one in free.parameters])
+    measured, errors = np.log([case.point.step_s for case in cases]), np.array([error(case, free) for case in cases])
 
-    def residuals(logs: np.ndarray) -> np.ndarray:
-        predicted = np.log(steps_s(cases, blank(_values(np.exp(logs).tolist()))))
-        return np.concatenate([(predicted - measured) / STEP_NOISE, (logs - start) / doubt])
+    def residuals(logs: "np.ndarray") -> "np.ndarray":
+        predicted = np.log(known.of(cases, blank(fitted(free, np.exp(logs).tolist()))))
+        return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
-    bounds = np.log([free.least for free in FREE]), np.log([free.most for free in FREE])
-    found = least_squares(residuals, start, bounds=bounds, xtol=1e-10, ftol=1e-10, gtol=1e-10)
+    bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
+    begin = np.log([start[name] for name in free.names]) if start else prior
+    begin = np.clip(begin, bounds[0] + PRECISE, bounds[1] - PRECISE)
+    found = least_squares(residuals, begin, bounds=bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE)
     covariance = np.linalg.inv(found.jac.T @ found.jac)
+    return _found(free, found.x, covariance, mappings, int(found.nfev))
+
+
+def error(case: Case, free: FreeParameters) -> float:
+    """Log error of a case's step time: the model's, and that of the mean of its runs (Eq. 35)."""
+    return math.hypot(free.model_error, case.point.step_spread / math.sqrt(case.point.runs))
+
+
+def _found(free: FreeParameters, logs: "np.ndarray", covariance: "np.ndarray", mappings: int, evaluations: int) -> Fit:
+    import numpy as np
+
     errors = np.sqrt(np.diag(covariance))
     related = covariance / np.outer(errors, errors)
-    fitted = _values(np.exp(found.x).tolist(), errors.tolist())
-    names = [free.name for free in FREE]
-    correlation = {a: {b: float(related[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)}
-    return Fit(fitted=fitted, correlation=correlation, evaluations=int(found.nfev))
+    names = free.names
+    return Fit(
+        free=free,
+        fitted=fitted(free, np.exp(logs).tolist(), errors.tolist()),
+        correlation={a: {b: float(related[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)},
+        mappings=mappings,
+        evaluations=evaluations,
+    )
 
 
-def _values(values: Sequence[float], errors: Sequence[float] | None = None) -> dict[str, FittedParameter]:
+def fitted(
+    free: FreeParameters, values: Sequence[float], errors: Sequence[float] | None = None
+) -> dict[str, FittedParameter]:
+    """The free parameters with these values, in their order; certain where no errors are given."""
     errors = errors or [0.0] * len(values)
     return {
-        free.name: FittedParameter(
+        one.name: FittedParameter(
             value=value,
             error=error,
-            prior=free.prior,
-            prior_error=free.prior_error,
-            pull=math.log(value / free.prior) / free.prior_error,
-            meaning=free.meaning,
+            prior=one.prior,
+            prior_error=one.prior_error,
+            pull=math.log(value / one.prior) / one.prior_error,
+            meaning=one.meaning,
+            unit=one.unit,
         )
-        for free, value, error in zip(FREE, values, errors, strict=True)
+        for one, value, error in zip(free.parameters, values, errors, strict=True)
     }
 
 

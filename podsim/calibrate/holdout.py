@@ -1,19 +1,24 @@
-"""Fit, and fit again without each machine size: the errors that count."""
+"""Fit, and fit again without each machine size, round or workload: the errors that count."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from podsim.calibrate import learn
-from podsim.calibrate.cases import Case, by_size, steps_s
-from podsim.calibrate.fit import Fit, blank, fit, rounded
+from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
+from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, blank, fit, rounded
+from podsim.calibrate.overheads import apart, overheads
+from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
+from podsim.model.free import FreeParameters
 from podsim.model.validation import (
+    GROUPINGS,
     STEP,
     TIME,
     TIME_PREDICTED_SAMPLES,
     ErrorSummary,
     FitReport,
+    HeldOut,
     Validation,
     ValidationPoint,
 )  # fmt: skip
@@ -31,7 +36,7 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
         replace(
             blank(found.fitted),
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
-            overhead=learn.overheads(cases),
+            overhead=overheads(cases),
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),
             largest={name: max(found) for name, found in sizes.items()},
@@ -47,43 +52,100 @@ def _workloads(cases: Sequence[Case]) -> list[str]:
     return sorted({case.point.workload for case in cases})
 
 
-def held_out(cases: Sequence[Case], on_progress: Progress | None = None) -> dict[int, ParameterSet]:
-    """Parameters learned without each machine size."""
+def held_out(
+    cases: Sequence[Case],
+    by: str,
+    free: FreeParameters,
+    start: Mapping[str, float],
+    times: StepTimes,
+    on_fit: Callable[[], None] = lambda: None,
+) -> dict[str, ParameterSet]:
+    """Parameters learned without each machine size, round or workload; fits begin at `start`.
+
+    Raises MissingParameter where too little is left to fit.
+    """
     result = {}
-    groups = by_size(cases)
-    for done, size in enumerate(groups):
-        rest = [case for case in cases if case.topology.ipus != size]
-        result[size] = learned(rest, fit(rest), 0.0)
-        if on_progress:
-            on_progress(done + 1, len(groups) + 1)
+    whole = groups(cases, by)
+    for name in whole:
+        rest = [case for case in cases if GROUP_OF[by](case) != name]
+        left = len({case.shape for case in rest})
+        if left < LEAST_MAPPINGS:
+            raise MissingParameter(
+                f"without {by} {name} {left} different mappings are left, too few to fit", code="too-few-points",
+                hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
+            )  # fmt: skip
+        result[name] = learned(rest, fit(rest, free, start, times), 0.0)
+        on_fit()
     return result
 
 
-def calibrate(cases: Sequence[Case], on_progress: Progress | None = None) -> tuple[ParameterSet, FitReport]:
-    """Fit all cases; the held-out error sets how wide later intervals are."""
-    without = held_out(cases, on_progress)
-    left_out = _step_errors(cases, lambda case: without[case.topology.ipus])
-    found = fit(cases)
-    step_error = math.sqrt(sum(math.log1p(error) ** 2 for error in left_out) / len(left_out))
+class _Counter:
+    """Tells `on_progress` how many of the fits are done."""
+
+    def __init__(self, on_progress: Progress | None, total: int) -> None:
+        self._tell, self._total, self._done = on_progress, total, 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        if self._tell:
+            self._tell(self._done, self._total)
+
+
+def calibrate(
+    cases: Sequence[Case], free: FreeParameters, by: str = "machine", on_progress: Progress | None = None
+) -> tuple[ParameterSet, FitReport]:
+    """Fit all cases, then without each group; the error with each machine held out sets how wide intervals are.
+
+    With `by` "none" nothing is held out and that error is unknown: 0 in the parameters, which are not to be written.
+    """
+    kinds = [] if by == "none" else list(dict.fromkeys(("machine", by)))
+    count = _Counter(on_progress, 1 + sum(len(groups(cases, kind)) for kind in kinds))
+    times = StepTimes()
+    found = fit(cases, free, times=times)
+    count()
+    errors = {}
+    for kind in kinds:
+        without = held_out(cases, kind, free, found.values, times, count)
+        errors[kind] = _left_out(cases, kind, without)
+    own = [error for group in errors.get("machine", {}).values() for error in group]
+    step_error = math.sqrt(sum(math.log1p(error) ** 2 for error in own) / len(own)) if own else 0.0
     parameters = learned(cases, found, step_error)
-    if on_progress:
-        on_progress(len(without) + 1, len(without) + 1)
+    return parameters, _report(cases, found, parameters, by, errors.get(by, {}))
+
+
+def _report(
+    cases: Sequence[Case], found: Fit, parameters: ParameterSet, by: str, errors: Mapping[str, Sequence[float]]
+) -> FitReport:
     names = list(found.fitted)
     pairs = [(a, b, found.correlation[a][b]) for i, a in enumerate(names) for b in names[i + 1 :]]
-    report = FitReport(
+    left_out = summed(errors) if errors else None
+    return FitReport(
         parameters=parameters.fitted,
         correlations=tuple(sorted(pairs, key=lambda pair: -abs(pair[2]))),
         evaluations=found.evaluations,
-        in_sample=summary(_step_errors(cases, lambda _: parameters)),
-        held_out=summary(left_out),
+        in_sample=summary(_step_errors(cases, parameters)),
+        held_out=left_out.overall if left_out else None,
         warnings=found.warnings,
         path="",
+        hold_out=by,
+        groups=left_out.groups if left_out else {},
+        apart=apart(cases),
     )
-    return parameters, report
 
 
-def _step_errors(cases: Sequence[Case], parameters_of: Callable[[Case], ParameterSet]) -> list[float]:
-    return [steps_s([case], parameters_of(case))[0] / case.point.step_s - 1 for case in cases]
+def _step_errors(cases: Sequence[Case], parameters: ParameterSet) -> list[float]:
+    return [seconds / case.point.step_s - 1 for case, seconds in zip(cases, steps_s(cases, parameters), strict=True)]
+
+
+def _left_out(cases: Sequence[Case], by: str, without: Mapping[str, ParameterSet]) -> dict[str, list[float]]:
+    """Errors of step time of every group, by the parameters learned without it."""
+    return {name: _step_errors(own, without[name]) for name, own in groups(cases, by).items()}
+
+
+def summed(errors: Mapping[str, Sequence[float]]) -> HeldOut:
+    """Errors of all groups and of each."""
+    overall = summary([error for group in errors.values() for error in group])
+    return HeldOut(overall=overall, groups={name: summary(group) for name, group in errors.items()})
 
 
 def summary(errors: Sequence[float], left_out: Sequence[float] | None = None) -> ErrorSummary:
@@ -97,24 +159,19 @@ def summary(errors: Sequence[float], left_out: Sequence[float] | None = None) ->
     )
 
 
-def validate(cases: Sequence[Case], parameters: ParameterSet, on_progress: Progress | None = None) -> Validation:
-    """Every case's step time and time to train, with all machines fitted and with its own size left out."""
-    without = held_out(cases, on_progress)
-    points: list[ValidationPoint] = []
-    for case in cases:
-        full, partial = _answers(case, parameters), _answers(case, without[case.topology.ipus])
-        points += [
-            ValidationPoint(
-                id=case.point.id,
-                quantity=quantity,
-                published=published,
-                predicted=full[quantity],
-                error=full[quantity] / published - 1,
-                held_out_error=partial[quantity] / published - 1,
-                note=_note(case, quantity),
-            )
-            for quantity, published in _published(case).items()
-        ]
+def validate(
+    cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
+) -> Validation:
+    """Every case's step time and time to train, with all machines fitted and with its own size left out.
+
+    Step times also with each round and each workload left out.
+    """
+    count = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS))
+    start, times = {name: item.value for name, item in parameters.fitted.items()}, StepTimes()
+    without = {by: held_out(cases, by, free, start, times, count) for by in GROUPINGS}
+    points = [
+        point for case in cases for point in _points(case, parameters, without["machine"][GROUP_OF["machine"](case)])
+    ]
     by_quantity = {q: [p for p in points if p.quantity == q] for q in (STEP, TIME, TIME_PREDICTED_SAMPLES)}
     return Validation(
         points=tuple(points),
@@ -122,7 +179,24 @@ def validate(cases: Sequence[Case], parameters: ParameterSet, on_progress: Progr
             quantity: summary([p.error for p in found], [p.held_out_error or 0.0 for p in found])
             for quantity, found in by_quantity.items()
         },
+        held_out={by: summed(_left_out(cases, by, found)) for by, found in without.items()},
     )
+
+
+def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:
+    full, partial = _answers(case, parameters), _answers(case, without)
+    return [
+        ValidationPoint(
+            id=case.point.id,
+            quantity=quantity,
+            published=published,
+            predicted=full[quantity],
+            error=full[quantity] / published - 1,
+            held_out_error=partial[quantity] / published - 1,
+            note=_note(case, quantity),
+        )
+        for quantity, published in _published(case).items()
+    ]
 
 
 def _published(case: Case) -> dict[str, float]:

@@ -1,48 +1,14 @@
-"""What the logs say directly: overheads of a run, and samples to converge against the reference."""
+"""Samples to converge as the logs have them, against the reference."""
 
 import math
-from collections.abc import Iterable, Sequence
-from statistics import fmean, median, stdev
+from collections.abc import Sequence
+from statistics import fmean, stdev
 
 from podsim.calibrate.cases import Case
 from podsim.convergence.samples import reference
-from podsim.model.calibration import Overhead, SamplesFactor
-from podsim.model.training import EvaluationStyle
+from podsim.model.calibration import SamplesFactor
 
 LEAST_SPREAD = 0.03  # log error of a samples factor known from one or two submissions; the logs spread 3 to 14 %
-
-
-def overheads(cases: Sequence[Case]) -> dict[str, dict[str, Overhead]]:
-    """Medians by workload and SDK; an SDK no log is left of takes those of all."""
-    result: dict[str, dict[str, Overhead]] = {}
-    sdks = sorted({case.point.sdk for case in cases})
-    for workload in sorted({case.point.workload for case in cases}):
-        own = [case for case in cases if case.point.workload == workload]
-        by_sdk = {sdk: [case for case in own if case.point.sdk == sdk] for sdk in sdks}
-        result[workload] = {sdk: _overhead(same or own) for sdk, same in by_sdk.items()}
-    return result
-
-
-def _overhead(cases: Sequence[Case]) -> Overhead:
-    return Overhead(
-        startup_s=_median(case.point.startup_s for case in cases),
-        graph_switch_s=_median(case.point.graph_switch_s for case in cases),
-        first_evaluation_s=_median(case.point.first_evaluation_s for case in cases),
-        each_evaluation_s=_median(case.point.each_evaluation_s for case in cases),
-        checkpoint_s=max(0.0, _median(_checkpoint_s(case) for case in cases)),
-    )
-
-
-def _checkpoint_s(case: Case) -> float:
-    """What training took beyond its steps, a checkpoint [s]; runs that evaluate as they go write none."""
-    point = case.point
-    if case.workload.benchmark.style is EvaluationStyle.INTERVAL:
-        return 0.0
-    return (point.train_s - point.steps * point.step_s) / point.evaluations
-
-
-def _median(values: Iterable[float]) -> float:
-    return round(median(values), 4)
 
 
 def samples_factors(cases: Sequence[Case]) -> dict[str, dict[str, dict[str, SamplesFactor]]]:

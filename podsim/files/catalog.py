@@ -27,8 +27,10 @@ from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
+    from podsim.model.free import FreeParameters
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
+    from podsim.model.maturity import Releases
     from podsim.model.noise import Noise
     from podsim.model.prices import PriceList
     from podsim.model.validation import FrozenFile, FrozenPrediction
@@ -188,9 +190,18 @@ def convergence(name: str) -> Document[Convergence]:
 
 
 def points() -> tuple[CalibrationPoint, ...]:
-    """All published results, in the order of their files."""
+    """All published results, in the order of their files; InputError where one id stands in two of them."""
     paths = sorted((find.shipped("calibration") / "points").glob("*.toml"))
-    return tuple(point for path in paths for point in _points(load(path, "points")).value)
+    files: dict[str, str] = {}
+    found = []
+    for path in paths:
+        loaded = load(path, "points")
+        for at, point in enumerate(_points(loaded).value):
+            if point.id in files:
+                raise loaded.error(Fault(("point", at, "id"), f'"{point.id}" is in {files[point.id]} already'))
+            found.append(point)
+        files |= {point.id: path.name for point in found}
+    return tuple(found)
 
 
 def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
@@ -308,6 +319,20 @@ def _prices(loaded: Loaded) -> "Document[PriceList]":
     return document(loaded, PriceList)
 
 
+def _free(loaded: Loaded) -> "Document[FreeParameters]":
+    from podsim.files import free
+    from podsim.model.free import FreeParameters
+
+    return document(loaded, FreeParameters, free.faults)
+
+
+def _releases(loaded: Loaded) -> "Document[Releases]":
+    from podsim.files import releases
+    from podsim.model.maturity import Releases
+
+    return document(loaded, Releases, releases.faults)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -329,6 +354,8 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
     "parameters": lambda loaded: document(loaded, ParameterSet),
+    "free": _free,
+    "sdk": _releases,
     "frozen": _frozen,
     "noise": _noise,
     "failures": _failures,

@@ -11,6 +11,11 @@ from podsim.model.family import WorkloadFile
 
 MOST_IPUS: Final = 65_536
 """IPUs of 1,024 racks. Source: IPU-POD64 datasheet, "scalable to 1,024 racks"."""
+SAMPLES_APART: Final = 0.05
+"""Relative: packed rows hold up to 2 % more samples than the nominal global batch, an epoch may end inside a step."""
+PARTS_APART: Final = 0.02
+"""Relative: medians of parts beside means of the whole; published points add up within 1 %."""
+SCORE_APART: Final = 1e-3
 _LEVEL: Final = re.compile(r"level (\S+): (.*)", re.DOTALL)
 
 
@@ -87,6 +92,28 @@ def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
         for key, value in (("step", point.step_s), ("train", point.train_s)):
             if not value > 0:
                 yield Fault(("point", at, key), f"must be above 0, not {value}")
+        yield from (Fault(("point", at, key), text) for key, text in _contradictions(point))
+
+
+def _contradictions(point: CalibrationPoint) -> Iterator[tuple[str, str]]:
+    """What a point says twice and not alike: key and message."""
+    trained = point.steps * point.global_batch
+    if _apart(point.samples_to_converge, trained) > SAMPLES_APART:
+        yield "samples_to_converge", f"{point.samples_to_converge:,.0f}, but steps x global_batch is {trained:,.0f}"
+    stepped_s = point.steps * point.step_s
+    if point.train_s > 0 and stepped_s > point.train_s * (1 + PARTS_APART):
+        yield "train", f"{point.train_s:g} s, but steps x step is {stepped_s:g} s"
+    evaluated_s = point.first_evaluation_s + max(0.0, point.evaluations - 1) * point.each_evaluation_s
+    minutes = (point.startup_s + point.train_s + evaluated_s + point.graph_switch_s) / 60
+    if _apart(point.minutes, minutes) > PARTS_APART:
+        yield "minutes", f"{point.minutes:g}, but its parts add up to {minutes:.4g}"
+    scored = point.minutes * point.normalisation
+    if _apart(point.score_minutes, scored) > SCORE_APART:
+        yield "score_minutes", f"{point.score_minutes:g}, but minutes x normalisation is {scored:.6g}"
+
+
+def _apart(stated: float, found: float) -> float:
+    return abs(stated - found) / found if found > 0 else 0.0
 
 
 def _different(key: str, names: Sequence[str]) -> Iterator[Fault]:

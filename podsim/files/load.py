@@ -22,6 +22,8 @@ SCHEMAS: Final = {
     "convergence": "podsim.convergence/1",
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
+    "free": "podsim.free/1",
+    "sdk": "podsim.sdk/1",
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",
     "failures": "podsim.failures/1",

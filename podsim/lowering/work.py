@@ -25,9 +25,7 @@ def computing(machine: Machine, practice: Practice) -> Machine:
 def rates(machine: Machine, workload: Workload) -> Rates:
     """What operators of a workload are planned for on a machine."""
     planner = Planner(Target(machine.chip, workload.precision))
-    parameters, older = machine.parameters, f"sdk-{machine.sdk}.program"
-    stretch = parameters.value("program.stretch")
-    return Rates(planner, stretch * (parameters.value(older) if older in parameters.fitted else 1.0))
+    return Rates(planner, machine.program_factor)
 
 
 NORMAL: Final[MappingType[int, float]] = {}

@@ -65,17 +65,53 @@ class FittedParameter:
     prior_error: float
     pull: float
     meaning: str
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:
-    """What a run spends outside its steps, for one workload and SDK (medians over the logs) [s]."""
+    """What a run spends outside its steps, on one machine [s]."""
 
     startup_s: Seconds
     graph_switch_s: Seconds
     first_evaluation_s: Seconds
     each_evaluation_s: Seconds
     checkpoint_s: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverheadPart:
+    """One part of what a run spends outside its steps: fixed + per_ipu × IPUs [s], and the log spread about it."""
+
+    fixed_s: Seconds
+    per_ipu_s: Seconds
+    spread: NotNegative
+    points: Whole
+
+    def at(self, ipus: int) -> float:
+        """Seconds on a machine of so many IPUs [s] (Eq. 29)."""
+        return self.fixed_s + self.per_ipu_s * ipus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverheadParts:
+    """What a run spends outside its steps, for one workload and SDK, as learned from the logs."""
+
+    startup: OverheadPart
+    graph_switch: OverheadPart
+    first_evaluation: OverheadPart
+    each_evaluation: OverheadPart
+    checkpoint: OverheadPart
+
+    def at(self, ipus: int) -> Overhead:
+        """All parts on a machine of so many IPUs [s]."""
+        return Overhead(
+            startup_s=self.startup.at(ipus),
+            graph_switch_s=self.graph_switch.at(ipus),
+            first_evaluation_s=self.first_evaluation.at(ipus),
+            each_evaluation_s=self.each_evaluation.at(ipus),
+            checkpoint_s=self.checkpoint.at(ipus),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +129,7 @@ class ParameterSet:
 
     fitted: Mapping[str, FittedParameter]
     correlation: Mapping[str, Mapping[str, float]]
-    overhead: Mapping[str, Mapping[str, Overhead]]  # workload, sdk
+    overhead: Mapping[str, Mapping[str, OverheadParts]]  # workload, sdk
     samples: Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]  # workload, optimizer, division
     step_error: NotNegative  # held-out rms of log step time
     largest: Mapping[str, Count]  # IPUs of the largest machine fitted, by workload
@@ -105,3 +141,13 @@ class ParameterSet:
     def value(self, name: str) -> float:
         """The value of a fitted parameter."""
         return self.fitted[name].value
+
+    def program(self, sdk: str) -> float:
+        """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""
+        found = self.fitted.get(f"sdk-{sdk}.program")
+        return found.value if found else 1.0
+
+    def overhead_at(self, workload: str, sdk: str, ipus: int) -> Overhead | None:
+        """What a run spends outside its steps; machines larger than any in the fit have what the largest has."""
+        parts = self.overhead.get(workload, {}).get(sdk)
+        return parts.at(min(ipus, self.largest.get(workload, ipus))) if parts else None

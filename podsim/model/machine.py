@@ -5,18 +5,33 @@ from dataclasses import dataclass
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
+from podsim.model.maturity import Maturity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Hardware, the parameters learned from published runs, and the software release they are taken for."""
+    """Hardware, the parameters learned from published runs, and the software release they are taken for.
+
+    A release without published runs states its `maturity`.
+    """
 
     topology: Topology
     parameters: ParameterSet
     sdk: str
     hosts: int
+    maturity: Maturity | None = None
 
     @property
     def chip(self) -> Chip:
         """The chip of the topology."""
         return self.topology.chip
+
+    @property
+    def like(self) -> str:
+        """The release with published runs whose practices and overheads hold."""
+        return self.maturity.like if self.maturity else self.sdk
+
+    @property
+    def program_factor(self) -> float:
+        """Time of a whole program over its operators' plans, under this release (Eq. 56)."""
+        return self.parameters.value("program.stretch") * self.parameters.program(self.like)

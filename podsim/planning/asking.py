@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.machine import Machine
     from podsim.model.mapping import Mapping as TrainingMapping
+    from podsim.model.maturity import Maturity
     from podsim.model.prediction import Choice, Prediction
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
@@ -46,19 +47,23 @@ def asked_of(
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
     from podsim.planning import choose
+    from podsim.predicting import maturity
     from podsim.tiles.plan import Planner
 
     _refuse_idle(changes, also)
     Planner.memo_of = staticmethod(cache.shelf)
     found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
-    parameters = apply_to_parameters(catalog.parameters(), changes)
+    parameters = catalog.parameters()
     named = choose.preset(model, preset, found) if preset else None
+    release = sdk or (named.sdk if named else maturity.newest(parameters))
+    grown = _maturity(release, model.name, parameters)
     machine = Machine(
         topology=found,
-        parameters=parameters,
-        sdk=_sdk(sdk or (named.sdk if named else None), parameters),
+        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes),
+        sdk=release,
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
+        maturity=grown,
     )
     return machine, model, named
 
@@ -220,23 +225,14 @@ def machine_name(pod: int | None, topology: str | None, chip: str | None) -> str
     return catalog.pod(pod, "bow" if chip == "bow" else "gc200")
 
 
-def _version(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.split("."))
+def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | None:
+    """What a release without published runs is taken for; no file is read for one that has them."""
+    if sdk in parameters.sdks:
+        return None
+    from podsim.files.releases import releases
+    from podsim.predicting.maturity import maturity
 
-
-def newest(parameters: ParameterSet) -> str:
-    """The newest SDK that is calibrated."""
-    return max(parameters.sdks, key=_version)
-
-
-def _sdk(asked: str | None, parameters: ParameterSet) -> str:
-    """The SDK asked for, else the newest calibrated."""
-    if asked is None:
-        return newest(parameters)
-    if asked not in parameters.sdks:
-        known = sorted(parameters.sdks, key=_version)
-        raise InputError(f"SDK {asked} is not calibrated", code="unknown-sdk", context=[f"known: {', '.join(known)}"])
-    return asked
+    return maturity(sdk, workload, parameters, releases().value)
 
 
 def _hosts(asked: int | None, topology: Topology) -> int | None:
@@ -265,6 +261,8 @@ def silent(machine: Machine, sdk: Flag, hosts: Flag, chip: Flag) -> list[str]:
         said.append(f"chip {machine.chip.name}, of the machine named")
     if sdk is None:
         said.append(f"SDK {machine.sdk}, the newest calibrated")
+    if machine.maturity:
+        said.append(machine.maturity.basis)
     if hosts is None:
         said.append(f"hosts: {machine.hosts}, as published runs of this size have")
     if machine.chip.name not in machine.parameters.chips:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
-from podsim.planning.asking import newest, settled
+from podsim.planning.asking import settled
 from podsim.planning.choose import usual_hosts
 from podsim.planning.search import Wanted
-from podsim.predicting import assemble, faults
+from podsim.predicting import assemble, faults, maturity
 from podsim.topology.cut import ranges
 from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
@@ -132,7 +132,7 @@ def _own(asked: Asked, left: Question) -> Question:
     """The question without what a preset says beside its mapping: optimizer, and the SDK where no flag names one."""
     machine = left.machine
     if not asked.takes_sdk:
-        machine = replace(machine, sdk=newest(machine.parameters))
+        machine = replace(machine, sdk=maturity.newest(machine.parameters))
     return replace(left, machine=machine, optimizer=left.workload.optimizer)
 
 

@@ -87,7 +87,7 @@ def choose(
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     machine, workload = question.machine, question.workload
     check(wanted, machine.topology, workload.name)
-    planner = Planner(workload, machine.topology, machine.sdk, wanted.what_if)
+    planner = Planner(workload, machine.topology, machine.like, wanted.what_if)
     if named is not None:
         _alone(named, wanted)
         mapping = published_mapping(planner, named)

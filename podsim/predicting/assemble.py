@@ -41,7 +41,9 @@ class Question:
     @property
     def overhead(self) -> Overhead:
         """What a run spends outside its steps; nothing where no log says."""
-        return self.machine.parameters.overhead.get(self.workload.name, {}).get(self.machine.sdk, NO_OVERHEAD)
+        machine = self.machine
+        known = machine.parameters.overhead_at(self.workload.name, machine.like, machine.topology.ipus)
+        return known or NO_OVERHEAD
 
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:

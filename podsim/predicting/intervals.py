@@ -30,6 +30,8 @@ def step_spread(machine: Machine, workload: str) -> tuple[float, Grade, float]:
         variance, grade = variance + OTHER_CHIP**2, Grade.EXTRAPOLATED
     if not largest:
         variance, grade = variance + OTHER_CHIP**2, Grade.ASSUMED
+    if machine.maturity:
+        variance, grade = variance + machine.maturity.error**2, worst(grade, machine.maturity.grade)
     return math.sqrt(variance), grade, beyond
 
 

@@ -194,6 +194,7 @@ def validation(result: Validation) -> str:
     return text("validation", {
         "points": plain(result.points),
         "summary": plain(result.summary),
+        "held_out": plain(result.held_out),
         "outside_tolerance": [
             {"quantity": quantity, "which": which, "size": plain(size), "tolerance": limit}
             for quantity, which, size, limit in result.misses

@@ -13,7 +13,7 @@ from podsim.api.upkeep import cases as _cases
 from podsim.calibrate.cases import steps_s
 from podsim.calibrate.fit import blank, fit
 from podsim.errors import Infeasible
-from podsim.files import catalog
+from podsim.files import catalog, free
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
 
 QUANTITIES = (STEP, TIME, TIME_PREDICTED_SAMPLES)
@@ -46,7 +46,7 @@ def test_step_time_in_sample(validation):
 
 
 def test_step_time_with_each_machine_size_held_out(validation):
-    assert validation.summary[STEP].held_out.mean_abs <= 0.06
+    assert validation.summary[STEP].held_out.mean_abs <= 0.05
 
 
 def test_time_to_train_with_the_runs_own_samples_held_out(validation):
@@ -54,7 +54,24 @@ def test_time_to_train_with_the_runs_own_samples_held_out(validation):
 
 
 def test_time_to_train_with_predicted_samples_held_out(validation):
-    assert validation.summary[TIME_PREDICTED_SAMPLES].held_out.mean_abs <= 0.08
+    left_out = validation.summary[TIME_PREDICTED_SAMPLES].held_out
+    assert left_out.mean_abs <= 0.07
+    assert abs(left_out.worst) <= 0.16
+
+
+@pytest.mark.parametrize(("by", "bar"), [("machine", 0.05), ("round", 0.08), ("workload", 0.15)])
+def test_step_time_with_each_group_held_out(validation, by, bar):
+    found = validation.held_out[by]
+    assert found.overall.mean_abs <= bar
+    assert sum(group.count for group in found.groups.values()) == found.overall.count == 16
+
+
+def test_without_a_round_its_release_is_at_its_prior(fitted):
+    """The maturity of a release that no log tells of is a guess, and the held-out error has to bear it."""
+    cases = [case for case in _cases() if case.point.round != "v1.0"]
+    found = fit(cases, free.free().value, {name: item.value for name, item in fitted.parameters.fitted.items()})
+    item = found.fitted["sdk-2.1.program"]
+    assert (item.value, item.error) == pytest.approx((item.prior, item.prior_error), rel=1e-4)
 
 
 def test_no_tolerance_is_missed(validation):
@@ -99,7 +116,7 @@ def test_one_workload_predicts_the_other(told):
     """No parameter belongs to a workload: steps of the one that the fit has not seen are met within 15 % on average."""
     known = [case for case in _cases() if case.point.workload == told]
     others = [case for case in _cases() if case.point.workload != told]
-    found = steps_s(others, blank(fit(known).fitted))
+    found = steps_s(others, blank(fit(known, free.free().value).fitted))
     errors = [abs(step_s / case.point.step_s - 1) for step_s, case in zip(found, others, strict=True)]
     assert len(errors) == 16 - len(known)
     assert sum(errors) / len(errors) <= 0.15

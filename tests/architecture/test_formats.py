@@ -20,8 +20,10 @@ from podsim.model.chip import Chip
 from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.free import FreeParameters
 from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
+from podsim.model.maturity import Releases
 from podsim.model.noise import Noise
 from podsim.model.quantity import Source
 from podsim.model.training import Convergence
@@ -39,6 +41,8 @@ ROOTS: dict[str, type] = {
     "convergence": Convergence,
     "points": PointsFile,
     "parameters": ParameterSet,
+    "free": FreeParameters,
+    "sdk": Releases,
     "frozen": FrozenFile,
     "noise": Noise,
     "failures": Failures,

@@ -85,3 +85,32 @@ def test_two_points_of_one_id_and_a_step_of_no_time_are_refused(write):
     assert error.message == "my.toml has 2 faults"
     assert any(line.endswith("must be above 0, not 0.0") for line in error.context)
     assert any(line.endswith('"bert/pod16/v1.1-closed" is there twice') for line in error.context)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("= 2517005,", "= 3017005,", "samples_to_converge  3,017,005, but steps x global_batch is 2,471,040"),
+        ("29.7784", "31.7784", "minutes  31.7784, but its parts add up to 29.7"),
+        ("32.6968", "29.6968", "score_minutes  29.6968, but minutes x normalisation is 32.6967"),
+        ("804.375", "850.375", "train  1652.57 s, but steps x step is 1750.02 s"),
+    ],
+)
+def test_a_point_that_contradicts_itself_is_refused(write, old, new, said):
+    text = (find.shipped("calibration") / "points" / "bert-v1-1.toml").read_text()
+    assert text.count(old) == 1
+    error = refused(catalog.describe, write("my.toml", text.replace(old, new)))
+    assert error.code == "bad-points-file"
+    key, text = said.split("  ")
+    assert any(f".{key}  " in line and text in line for line in error.context)
+
+
+def test_one_id_in_two_files_is_refused(tmp_path, monkeypatch):
+    shipped = find.shipped("calibration") / "points" / "bert-v1-1.toml"
+    (tmp_path / "points").mkdir()
+    for name in ("a.toml", "b.toml"):
+        (tmp_path / "points" / name).write_bytes(shipped.read_bytes())
+    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    error = refused(catalog.points)
+    assert error.code == "bad-points-file"
+    assert any(line.endswith("is in a.toml already") for line in error.context)

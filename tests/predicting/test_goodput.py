@@ -86,7 +86,7 @@ def test_faster_storage_leaves_another_part_of_the_way():
 
 def test_a_restart_is_start_up_and_the_reload():
     report = asked()
-    overhead = catalog.parameters().overhead["bert"]["2.3"].startup_s
+    overhead = catalog.parameters().overhead["bert"]["2.3"].startup.fixed_s
     assert report.run.restart_s == pytest.approx(141.6 + overhead + report.cost.load_s)
 
 

@@ -1,7 +1,7 @@
 """`podsim calibrate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -17,6 +17,7 @@ from podsim.report.views import noise as noise_view
 
 def calibrate(
     *,
+    hold_out: Literal["machine", "round", "workload", "none"] = "machine",
     dry_run: bool = False,
     noise: bool = False,
     comparators: bool = False,
@@ -27,6 +28,8 @@ def calibrate(
 
     Parameters
     ----------
+    hold_out
+        Fit again without each of these, one after the other, and report the errors; none fits once and writes nothing.
     dry_run
         Fit and report, write nothing.
     noise
@@ -47,7 +50,7 @@ def calibrate(
     if noise:
         return _noise(output, path, write=not dry_run)
     with progress("fitting", output) as on_progress:
-        report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
+        report = api.calibrate(hold_out=hold_out, write=not dry_run, path=path, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(report),

@@ -20,7 +20,7 @@ def validate(
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Hold predictions against the published results, in sample and with each machine size held out.
+    """Hold predictions against the published results, in sample and with machine sizes, rounds, workloads held out.
 
     The exit code is 1 where an error is outside its tolerance.
 

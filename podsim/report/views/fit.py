@@ -1,9 +1,9 @@
 """What a fit found, as a document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podsim.model.calibration import FittedParameter
-from podsim.model.validation import FitReport
+from podsim.model.validation import ErrorSummary, FitReport
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views.validation import three
@@ -11,7 +11,8 @@ from podsim.report.views.validation import three
 
 def answer(report: FitReport) -> str:
     """The answer in one line: "mean 2.4 %, held out 3.6 %"."""
-    return f"mean {three(report.in_sample)[0]}, held out {three(report.held_out)[0]}"
+    held_out = f", held out {three(report.held_out)[0]}" if report.held_out else ""
+    return f"mean {three(report.in_sample)[0]}{held_out}"
 
 
 def document(report: FitReport) -> Doc:
@@ -22,6 +23,8 @@ def document(report: FitReport) -> Doc:
         (Heading(head),),
         (_parameters(report), *(Note(warning, "!", Tone.WARNING) for warning in report.warnings)),
         tuple(_fit_errors(report)),
+        *(((Heading("outside steps, learned apart"), _apart(report)),) if report.apart else ()),
+        (Note(f"wrote {report.path}" if report.path else _not_written(report), "", Tone.QUIET),),
     ))  # fmt: skip
 
 
@@ -40,7 +43,7 @@ def _parameters(report: FitReport) -> Table:
         pull = f"{numbers.fixed(found.pull, 1)} σ"
         return (
             name,
-            numbers.significant(found.value),
+            f"{numbers.significant(found.value)} {found.unit}".rstrip(),
             numbers.percent(found.error, 0 if found.error >= 0.1 else 1),
             numbers.significant(found.prior),
             numbers.percent(found.prior_error),
@@ -52,9 +55,45 @@ def _parameters(report: FitReport) -> Table:
 
 
 def _fit_errors(report: FitReport) -> Iterator[Block]:
-    rows = tuple(
-        (name, *three(found)) for name, found in (("in sample", report.in_sample), ("held out", report.held_out))
+    rows = [("in sample", report.in_sample)]
+    if report.held_out:
+        rows.append((f"each {report.hold_out} held out", report.held_out))
+    yield errors([*rows, *((f"without {name}", found) for name, found in report.groups.items())])
+
+
+def errors(rows: Sequence[tuple[str, ErrorSummary]]) -> Table:
+    """Count, mean, signed mean and worst error, a row each."""
+    columns = (
+        Column("step time"),
+        Column("points", number=True, priority=1),
+        *(Column(name, number=True) for name in ("mean", "signed", "worst")),
     )
-    columns = (Column("error"), *(Column(name, number=True) for name in ("mean", "signed", "worst")))
-    yield Table(columns, rows)
-    yield Note(f"wrote {report.path}" if report.path else "nothing was written", "", Tone.QUIET)
+    return Table(columns, tuple((name, f"{found.count}", *three(found)) for name, found in rows))
+
+
+def _not_written(report: FitReport) -> str:
+    why = "; without held-out errors nobody knows how wide intervals are" if report.hold_out == "none" else ""
+    return f"nothing was written{why}"
+
+
+def _apart(report: FitReport) -> Table:
+    columns = (
+        Column("part"),
+        Column("taken as", wraps=True),
+        Column("points", number=True, priority=2),
+        Column("spread", number=True, priority=1),
+        Column("held-out mean", number=True),
+        Column("of medians", number=True, priority=1),
+    )
+
+    def percent(error: float | None) -> str:
+        return numbers.UNKNOWN if error is None else numbers.percent(error, 1)
+
+    rows = tuple(
+        (
+            f"{one.workload} {one.part.replace('_', ' ')}", one.form, f"{one.points}", percent(one.spread),
+            percent(one.held_out), percent(one.median_held_out),
+        )
+        for one in report.apart
+    )  # fmt: skip
+    return Table(columns, rows)

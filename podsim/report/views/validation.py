@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
+from podsim.model.validation import (
+    HELD_OUT_BARS,
+    STEP,
+    TIME,
+    TIME_PREDICTED_SAMPLES,
+    ErrorSummary,
+    Validation,
+    ValidationPoint,
+)
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
 
@@ -28,6 +36,8 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
             points = [point for point in result.points if point.quantity == quantity]
             groups.append((Heading(TITLES.get(quantity, quantity)), _points(points, verbose=verbose)))
     groups.append((Heading("errors"), _summary(result)))
+    if result.held_out:
+        groups.append((Heading("step time, held out"), _held_out(result, verbose=verbose)))
     groups.append(tuple(_verdict(result, verbose=verbose)))
     return Doc(tuple(groups))
 
@@ -73,6 +83,23 @@ def _summary(result: Validation) -> Table:
         for quantity, found in result.summary.items()
     )
     return Table(columns, rows)
+
+
+def _held_out(result: Validation, *, verbose: bool) -> Table:
+    """Errors by what was left out of the fit; `verbose` adds each group."""
+    columns = (
+        Column("left out of the fit"),
+        Column("points", number=True, priority=1),
+        *(Column(name, number=True) for name in ("mean", "signed", "worst")),
+        Column("bar", number=True),
+    )
+    rows = []
+    for by, found in result.held_out.items():
+        bar = numbers.percent(HELD_OUT_BARS[by])
+        rows.append((f"each {by}", f"{found.overall.count}", *three(found.overall), bar))
+        if verbose:
+            rows += [(f"  {name}", f"{one.count}", *three(one), "") for name, one in found.groups.items()]
+    return Table(columns, tuple(rows))
 
 
 def three(found: ErrorSummary | None) -> tuple[str, str, str]:

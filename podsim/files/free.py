@@ -1,0 +1,58 @@
+"""`calibration/free.toml`: what the fit may move, from where and how far."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from podsim.errors import MissingParameter
+from podsim.files import find
+from podsim.files.faults import Fault, unknown
+from podsim.files.read import Document, read
+from podsim.model.free import NEEDED, FreeParameter, FreeParameters
+
+RELEASE: Final = re.compile(r"sdk-\d+\.\d+\.program", re.ASCII)
+
+
+def path() -> Path:
+    """Where the free parameters stand."""
+    return find.shipped("calibration") / "free.toml"
+
+
+def free() -> Document[FreeParameters]:
+    """The free parameters with their priors.
+
+    Raises MissingParameter: there is no such file. InputError: it has faults.
+    """
+    if not path().is_file():
+        raise MissingParameter(f"nobody says what to fit: no {path().name}", hint="calibration/README.md")
+    return read(path(), FreeParameters, "free", faults)
+
+
+def faults(found: FreeParameters | None, _tables: object) -> Iterator[Fault]:
+    """Names that no step asks for or that stand twice, and priors that the bounds forbid."""
+    if found is None:
+        return
+    seen: set[str] = set()
+    for at, free in enumerate(found.parameters):
+        if free.name in seen:
+            yield Fault(("parameter", at, "name"), f'"{free.name}" is there twice')
+        seen.add(free.name)
+        if free.name not in NEEDED and not RELEASE.fullmatch(free.name):
+            yield Fault(("parameter", at, "name"), unknown(free.name, [*NEEDED, "sdk-2.1.program"]))
+        yield from _bounds(at, free)
+    for name in NEEDED:
+        if name not in seen:
+            yield Fault(("parameter",), f'"{name}" is missing: no step can be priced without it')
+
+
+def _bounds(at: int, free: FreeParameter) -> Iterator[Fault]:
+    if not free.least < free.most:
+        yield Fault(("parameter", at, "least"), f"must be below most, {free.most:g}, not {free.least:g}")
+    elif not free.least < free.prior < free.most:
+        yield Fault(
+            ("parameter", at, "prior"), f"must lie between least and most, {free.least:g} and {free.most:g}, "
+            f"not {free.prior:g}",
+        )  # fmt: skip
+    if free.name.endswith(".efficiency") and free.most > 1:
+        yield Fault(("parameter", at, "most"), f"an efficiency is at most 1, not {free.most:g}")

@@ -1,0 +1,135 @@
+"""What a release of the software without logs is taken for (Eq. 56)."""
+
+import math
+from dataclasses import replace
+from statistics import fmean, stdev
+from typing import Final
+
+from podsim.errors import InputError, MissingParameter
+from podsim.model.calibration import ParameterSet
+from podsim.model.maturity import Maturity, Releases, SpeedUp
+from podsim.model.quantity import Grade
+
+SOFTWARE: Final = ("program.stretch", "collective.start", "step.host")
+"""Fitted costs that are software's alone, which a release without published runs scales."""
+
+
+def version(name: str) -> tuple[int, ...]:
+    """A release as numbers, to be compared."""
+    return tuple(int(part) for part in name.split("."))
+
+
+def newest(parameters: ParameterSet) -> str:
+    """The newest release with published runs in the fit."""
+    return max(parameters.sdks, key=version)
+
+
+def maturity(sdk: str, workload: str, parameters: ParameterSet, releases: Releases) -> Maturity | None:
+    """What `sdk` is taken for; None where it is calibrated.
+
+    Raises InputError: no such release. MissingParameter: nothing ties it to a calibrated one.
+    """
+    if sdk in parameters.sdks:
+        return None
+    if sdk not in {release.name for release in releases.releases}:
+        raise _unknown(sdk, parameters, releases)
+    last = newest(parameters)
+    if last in {release.name for release in releases.releases} and releases.years_between(last, sdk) > 0:
+        return _later(sdk, parameters, releases)
+    return _earlier(sdk, workload, parameters, releases)
+
+
+def applied(parameters: ParameterSet, found: Maturity | None) -> ParameterSet:
+    """The parameters with the costs of software as a release without published runs has them (Eq. 56)."""
+    if found is None:
+        return parameters
+    fitted = {
+        name: replace(item, value=item.value * found.factor) if name in SOFTWARE else item
+        for name, item in parameters.fitted.items()
+    }
+    return replace(parameters, fitted=fitted)
+
+
+def _unknown(sdk: str, parameters: ParameterSet, releases: Releases) -> InputError:
+    others = [release.name for release in releases.releases if release.name not in parameters.sdks]
+    context = [f"calibrated: {', '.join(sorted(parameters.sdks, key=version))}"]
+    if others:
+        context.append(f"by claims or extrapolation: {', '.join(sorted(others, key=version))}")
+    return InputError(
+        f"SDK {sdk} is not known", code="unknown-sdk", context=context,
+        hint="a release is a [[release]] with its month in calibration/sdk.toml",
+    )  # fmt: skip
+
+
+def _earlier(sdk: str, workload: str, parameters: ParameterSet, releases: Releases) -> Maturity:
+    """An older release by published factors: that of the workload, else the geometric mean over workloads."""
+    claims = [claim for claim in releases.speedups if claim.since == sdk and claim.until in parameters.sdks]
+    if not claims:
+        raise MissingParameter(
+            f"nobody says what SDK {sdk} makes of a program", hint="add a [[speedup]] to calibration/sdk.toml"
+        )
+    like = claims[0].until
+    own = [claim for claim in claims if claim.workload == workload and claim.until == like]
+    told = own or [claim for claim in claims if claim.until == like]
+    factor, spread = _together(told)
+    error = math.hypot(releases.claim_error, spread)
+    whose = f"the vendor's claim for {workload}" if own else f"mean of the vendor's claims for {_names(told)}"
+    return Maturity(
+        like=like, factor=factor, error=error, grade=Grade.EXTRAPOLATED if own else Grade.ASSUMED,
+        basis=f"SDK {sdk} has no published run: {_said(like, factor, error)}, {whose}",
+    )  # fmt: skip
+
+
+def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
+    """A newer release: gains go on, each year by less, at the decay seen so far; the doubt is the last gain going on.
+
+    One standard error is the distance to a law without decay (Eq. 56).
+    """
+    like = newest(parameters)
+    gain, undiminished = later_gain(releases.years_between(like, sdk), parameters, releases)
+    factor, error = math.exp(-gain), abs(undiminished - gain)
+    said = f"{_said(like, factor, error)}, gains that shrink as they did from release to release"
+    return Maturity(
+        like=like, factor=factor, error=error, grade=Grade.EXTRAPOLATED,
+        basis=f"SDK {sdk} has no published run: {said}; the doubt is that they do not shrink",
+    )  # fmt: skip
+
+
+def later_gain(years: float, parameters: ParameterSet, releases: Releases) -> tuple[float, float]:
+    """Log gain so many years after the newest calibrated release, and what it were if the last pace went on (Eq. 56).
+
+    Raises MissingParameter: there are no two gains before it to see a pace and its decay in.
+    """
+    known = [sdk for sdk in parameters.sdks if sdk in {release.name for release in releases.releases}]
+    ordered = sorted(known, key=version)
+    claims = [claim for claim in releases.speedups if len(ordered) > 1 and claim.until == ordered[-2]]
+    if not claims:
+        raise MissingParameter(
+            "releases later than the newest calibrated need two earlier gains to go by",
+            hint="calibrate with points of two releases",
+        )
+    before, last = ordered[-2], ordered[-1]
+    span, earlier_span = releases.years_between(before, last), releases.years_between(claims[0].since, before)
+    pace = math.log(parameters.program(before) / parameters.program(last)) / span
+    earlier = math.log(_together(claims)[0]) / earlier_span
+    if pace <= 0:
+        return 0.0, pace * years
+    decay = max(0.0, math.log(max(earlier, pace) / pace) / ((span + earlier_span) / 2))
+    now = pace * math.exp(-decay * span / 2)
+    return (now / decay * -math.expm1(-decay * years) if decay else now * years), pace * years
+
+
+def _together(claims: list[SpeedUp]) -> tuple[float, float]:
+    """Geometric mean of published factors, and the spread of their logs."""
+    logs = [math.log(claim.factor) for claim in claims]
+    return math.exp(fmean(logs)), stdev(logs) if len(logs) > 1 else 0.0
+
+
+def _names(claims: list[SpeedUp]) -> str:
+    return ", ".join(claim.workload for claim in claims)
+
+
+def _said(like: str, factor: float, error: float) -> str:
+    return (
+        f"costs of software taken as {factor:.3g} × those of {like} (± {100 * error:.0f} %), the rest as under {like}"
+    )

@@ -1,0 +1,103 @@
+"""Releases without published runs: by claims, by a law, or not at all."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.errors import InputError, MissingParameter
+from podsim.files import catalog
+from podsim.files.releases import releases
+from podsim.model.program import Part
+from podsim.model.quantity import Grade
+from podsim.predicting.maturity import SOFTWARE, applied, later_gain, maturity
+
+PARAMETERS = catalog.parameters()
+RELEASES = releases().value
+ASKED = {"topology": "pod64", "preset": "mlperf-v1.0-closed", "engine": "analytic"}
+
+
+def of(sdk, workload="bert", parameters=PARAMETERS):
+    return maturity(sdk, workload, parameters, RELEASES)
+
+
+@pytest.mark.parametrize("sdk", ["2.1", "2.3"])
+def test_a_release_with_runs_needs_nothing(sdk):
+    assert of(sdk) is None
+    assert applied(PARAMETERS, None) is PARAMETERS
+
+
+@pytest.mark.parametrize(("workload", "factor"), [("bert", 1.6), ("resnet50", 2.1)])
+def test_an_earlier_release_has_the_factor_claimed_for_the_workload(workload, factor):
+    found = of("1.4", workload)
+    assert (found.like, found.factor, found.error, found.grade) == ("2.1", factor, 0.1, Grade.EXTRAPOLATED)
+    assert "claim" in found.basis
+
+
+def test_a_workload_of_which_nothing_is_claimed_has_the_mean_and_its_spread():
+    """Geometric mean of 2.1, 1.6 and 1.5, whose logs spread by 0.18."""
+    found = of("1.4", "gpt")
+    assert found.factor == pytest.approx((2.1 * 1.6 * 1.5) ** (1 / 3))
+    assert found.error == pytest.approx(math.hypot(0.1, 0.178), abs=1e-3)
+    assert found.grade is Grade.ASSUMED
+
+
+def test_only_costs_of_software_are_scaled():
+    found = applied(PARAMETERS, of("1.4"))
+    for name, item in PARAMETERS.fitted.items():
+        assert found.value(name) == pytest.approx(item.value * (1.6 if name in SOFTWARE else 1.0))
+
+
+def test_later_gains_are_the_integral_of_a_pace_that_decays():
+    """Steps of an hour's thousandth: the pace at the middle of each span is the gain there over its years."""
+    pace, before = math.log(PARAMETERS.program("2.1")) / 0.5, math.log((2.1 * 1.6 * 1.5) ** (1 / 3)) / 0.5
+    decay = math.log(before / pace) / 0.5
+    steps = 20000
+    for years in (0.5, 1.5):
+        at = (years * (i + 0.5) / steps for i in range(steps))
+        summed = sum(pace * math.exp(-decay * (0.25 + t)) for t in at) * years / steps
+        assert later_gain(years, PARAMETERS, RELEASES) == pytest.approx((summed, pace * years), rel=1e-4)
+
+
+def test_doubt_grows_with_the_years_and_the_gain_stays_small():
+    found = [of(sdk) for sdk in ("2.5", "2.6", "3.3")]
+    assert [one.like for one in found] == ["2.3"] * 3
+    assert [one.error for one in found] == sorted(one.error for one in found)
+    assert all(0.95 < one.factor < 1 for one in found)
+
+
+def test_a_release_that_lost_gains_nothing_later():
+    slower = replace(PARAMETERS.fitted["sdk-2.1.program"], value=0.95)
+    parameters = replace(PARAMETERS, fitted={**PARAMETERS.fitted, "sdk-2.1.program": slower})
+    assert of("2.5", parameters=parameters).factor == 1.0
+    assert of("2.5", parameters=parameters).error == pytest.approx(-math.log(0.95))
+
+
+def test_an_unknown_release_says_what_there_is():
+    with pytest.raises(InputError) as caught:
+        of("9.9")
+    assert caught.value.code == "unknown-sdk"
+    assert list(caught.value.context) == ["calibrated: 2.1, 2.3", "by claims or extrapolation: 1.4, 2.5, 2.6, 3.3"]
+
+
+def test_nothing_to_go_by_is_said():
+    with pytest.raises(MissingParameter):
+        maturity("1.4", "bert", PARAMETERS, replace(RELEASES, speedups=()))
+    with pytest.raises(MissingParameter):
+        maturity("2.5", "bert", replace(PARAMETERS, sdks=("2.3",)), RELEASES)
+
+
+def test_an_answer_for_1_4_is_slower_by_what_is_claimed_and_less_sure():
+    """Links are not software: the step grows by a little less than the factor on its costs."""
+    old, new = podsim.predict("bert", sdk="1.4", **ASKED), podsim.predict("bert", sdk="2.1", **ASKED)
+    assert 1.5 < old.step_s.value / new.step_s.value <= 1.6
+    assert old.step_s.high / old.step_s.low > new.step_s.high / new.step_s.low
+    assert old.step_s.grade is Grade.EXTRAPOLATED
+    assert old.run.startup_s == new.run.startup_s > 0
+    assert any(line.startswith("SDK 1.4 has no published run") for line in old.assumptions)
+
+
+def test_what_is_set_is_not_scaled():
+    found = podsim.predict("bert", sdk="1.4", changes=["step.host=0.01"], **ASKED)
+    assert found.timeline.breakdown_s[Part.HOST_STEP] == pytest.approx(0.01)
