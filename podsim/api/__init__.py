@@ -10,12 +10,13 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
-from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
+from podsim.api.upkeep import calibrate, calibrate_noise, calibrate_own, freeze, microbenchmarks, validate
 
 __all__ = [
     "PracticeFlags",
     "calibrate",
     "calibrate_noise",
+    "calibrate_own",
     "collective",
     "explain_operators",
     "freeze",

@@ -11,6 +11,9 @@ from podsim.model.family import WorkloadFile
 
 MOST_IPUS: Final = 65_536
 """IPUs of 1,024 racks. Source: IPU-POD64 datasheet, "scalable to 1,024 racks"."""
+SCORE_MISS: Final = 0.01
+TRAIN_MISS: Final = 0.05
+PARTS_MISS: Final = 0.2
 _LEVEL: Final = re.compile(r"level (\S+): (.*)", re.DOTALL)
 
 
@@ -87,6 +90,24 @@ def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
         for key, value in (("step", point.step_s), ("train", point.train_s)):
             if not value > 0:
                 yield Fault(("point", at, key), f"must be above 0, not {value}")
+        yield from _agrees(point, at)
+
+
+def _agrees(point: CalibrationPoint, at: int) -> Iterator[Fault]:
+    """What a point says twice, in two ways."""
+    if abs(point.minutes * point.normalisation / point.score_minutes - 1) > SCORE_MISS:
+        text = f"{point.score_minutes:g} is not minutes × normalisation, {point.minutes * point.normalisation:g}"
+        yield Fault(("point", at, "score_minutes"), text)
+    if point.steps * point.step_s > (1 + TRAIN_MISS) * point.train_s > 0:
+        text = f"{point.steps:g} steps of {point.step_s:g} s take longer than training, {point.train_s:g} s"
+        yield Fault(("point", at, "steps"), text)
+    later_s = max(0.0, point.evaluations - 1) * point.each_evaluation_s
+    parts = (point.startup_s, point.train_s, point.graph_switch_s, point.first_evaluation_s, later_s)
+    if abs(sum(parts) / (60 * point.minutes) - 1) > PARTS_MISS:
+        yield Fault(("point", at, "minutes"), f"{point.minutes:g}, but its parts add up to {sum(parts) / 60:.4g} min")
+    stated = (point.replicas, point.ipus_per_replica, point.micro_batch, point.accumulation)
+    if any(stated) and not all(stated):
+        yield Fault(("point", at), "states part of a mapping: replicas, ipus_per_replica, micro_batch, accumulation")
 
 
 def _different(key: str, names: Sequence[str]) -> Iterator[Fault]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError
@@ -37,8 +38,9 @@ def asked_of(
     hosts: int | None,
     changes: Mapping[str, str] | Sequence[str],
     also: str = "",
+    parameters_file: str | None = None,
 ) -> tuple[Machine, Workload, Preset | None]:
-    """The machine with its parameters, the workload, and the preset that is meant.
+    """The machine with its parameters, shipped or of a file, the workload, and the preset meant.
 
     `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
     """
@@ -52,13 +54,15 @@ def asked_of(
     Planner.memo_of = staticmethod(cache.shelf)
     found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
-    parameters = apply_to_parameters(catalog.parameters(), changes)
+    own = Path(parameters_file) if parameters_file else None
+    parameters = apply_to_parameters(catalog.parameters(own), changes)
     named = choose.preset(model, preset, found) if preset else None
     machine = Machine(
         topology=found,
         parameters=parameters,
         sdk=_sdk(sdk or (named.sdk if named else None), parameters),
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
+        parameters_file=own.name if own else "",
     )
     return machine, model, named
 
