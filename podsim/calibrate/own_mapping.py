@@ -131,7 +131,9 @@ def _only(items: Sequence[Preset], split: Split, workload: Workload) -> Preset:
     kinds = {(p.replicas, p.ipus_per_replica, p.micro_batch, p.accumulation, p.practice, p.sdk): p for p in items}
     if len(kinds) > 1:
         names = " or ".join(sorted({item.name for item in kinds.values()}))
-        message = f"global batch {split.global_batch:,} on {split.topology} was run in {len(kinds)} ways: give --preset {names}"
+        message = (
+            f"global batch {split.global_batch:,} on {split.topology} was run in {len(kinds)} ways: --preset {names}"
+        )
         raise UnknownMapping(message, _listed(workload, split.topology, items))
     return items[0]
 
