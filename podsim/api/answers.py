@@ -97,9 +97,8 @@ def predict(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
-    question = _question(
-        machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
-    )
+    question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
+                         seed=seed)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
@@ -160,10 +159,8 @@ def goodput(
 
     rates = failures.failures(changes).value
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
-    machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts, changes=changes, also="failures.",
-        parameters_file=parameters,
-    )  # fmt: skip
+    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
+                                      changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
     question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress)

@@ -96,14 +96,7 @@ def calibrate(
     if own.check(noise=noise):
         return _own(own, None if dry_run else path, dry_run, output)
     if noise:
-        found = api.calibrate_noise(write=not dry_run, path=path)
-        give(
-            output,
-            screen=lambda: noise_view.document(found),
-            json_text=lambda: json_text.noise_fit(found),
-            line=lambda: noise_view.answer(found),
-        )
-        return ExitCode.ANSWERED
+        return _noise(path, dry_run, output)
     with progress("fitting", output) as on_progress:
         report = api.calibrate(write=not dry_run, path=path, on_progress=on_progress)
     give(
@@ -111,6 +104,19 @@ def calibrate(
         screen=lambda: view.document(report),
         json_text=lambda: json_text.fit(report),
         line=lambda: view.answer(report),
+    )
+    return ExitCode.ANSWERED
+
+
+def _noise(path: Path | None, dry_run: bool, output: OutputFlags) -> int:
+    from podsim import api
+
+    found = api.calibrate_noise(write=not dry_run, path=path)
+    give(
+        output,
+        screen=lambda: noise_view.document(found),
+        json_text=lambda: json_text.noise_fit(found),
+        line=lambda: noise_view.answer(found),
     )
     return ExitCode.ANSWERED
 
