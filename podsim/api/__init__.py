@@ -12,7 +12,16 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.drawing import drawn
-from podsim.api.upkeep import calibrate, calibrate_noise, claims, diff, freeze, microbenchmarks, validate
+from podsim.api.upkeep import (
+    calibrate,
+    calibrate_noise,
+    calibrate_own,
+    claims,
+    diff,
+    freeze,
+    microbenchmarks,
+    validate,
+)
 from podsim.model.shown import Shown
 
 Shown.page = staticmethod(drawn)
@@ -22,6 +31,7 @@ __all__ = [
     "calibrate",
     "calibrate_comparators",
     "calibrate_noise",
+    "calibrate_own",
     "claims",
     "collective",
     "diff",

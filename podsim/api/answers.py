@@ -59,6 +59,7 @@ class AskedFlags(PracticeFlags, total=False):
     global_batch: int | None
     hosts: int | None
     changes: Mapping[str, str] | Sequence[str]
+    parameters: str | None
 
 
 def predict(
@@ -78,6 +79,7 @@ def predict(
     sdk: str | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    parameters: str | None = None,
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     seed: int = 0,
@@ -93,11 +95,10 @@ def predict(
     """
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
-        also="noise." if steps else "",
+        also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
-    question = _question(
-        machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
-    )
+    question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
+                         seed=seed)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)
@@ -139,6 +140,7 @@ def goodput(
     global_batch: int | None = None,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
+    parameters: str | None = None,
     work: str | None = None,
     checkpoint_every: str | None = None,
     spares: int = 0,
@@ -157,9 +159,8 @@ def goodput(
 
     rates = failures.failures(changes).value
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
-    machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts, changes=changes, also="failures."
-    )
+    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
+                                      changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
     question = _question(machine, model, named, seed=seed)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
@@ -328,7 +329,7 @@ def _mapped(
     chip, hosts = asked.get("chip"), asked.get("hosts")
     machine, model, named = _asked_of(
         workload, _name(asked.get("pod"), asked.get("topology"), chip), chip=chip, preset=asked.get("preset"),
-        hosts=hosts, changes=asked.get("changes", ()), also=also,
+        hosts=hosts, changes=asked.get("changes", ()), also=also, parameters_file=asked.get("parameters"),
     )  # fmt: skip
     question = _question(machine, model, named, engine=engine, fidelity=fidelity, seed=seed)
     split = (

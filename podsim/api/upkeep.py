@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,13 @@ from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.calibrate.own_groups import Catalog
+    from podsim.model.calibration import CalibrationPoint
     from podsim.model.claims import ClaimsReport
     from podsim.model.difference import Difference
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
+    from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Prediction
     from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
 
@@ -51,6 +54,45 @@ def calibrate(
     target = Path(path) if path is not None else catalog.parameters_path()
     write_atomic(target, parameters_text(parameters))
     return replace(report, path=target.name if path is None else str(path))
+
+
+def calibrate_own(
+    *,
+    logs: str | Path | None = None,
+    points: str | Path | None = None,
+    topology: str | None = None,
+    presets: Sequence[str] = (),
+    ipus_per_replica: int | None = None,
+    sdk: str | None = None,
+    alone: bool = False,
+    out: str | Path | None = None,
+    points_out: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> OwnLogsReport:
+    """Fit to own logs or points, beside the published ones or `alone`; flags as those of `podsim calibrate --logs`.
+
+    Files are written where `out` and `points_out` say, after the fit. Raises InputError where no point can be made,
+    Infeasible where the fit fails.
+    """
+    from podsim.calibrate import own_logs
+    from podsim.calibrate.own_mapping import Told
+    from podsim.files import catalog, free
+    from podsim.files.write import parameters_text, points_text, write_atomic
+    from podsim.model.own_logs import OwnLogsReport
+
+    told = Told(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
+    read = own_logs.read(Path(logs or points or "."), told, _catalog(), from_points=logs is None)
+    own = _ready([item.point for item in read.points])
+    published = () if alone else cases()
+    parameters, report, errors = own_logs.fitted(own, published, catalog.parameters(), free.free().value, on_progress)
+    for path, text in ((out, parameters_text(parameters)), (points_out, points_text(case.point for case in own))):
+        if path is not None:
+            write_atomic(Path(path), text)
+    return OwnLogsReport(
+        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors,
+        fit=replace(report, path=str(out or "")), remarks=read.remarks, path=str(out or ""),
+        points_path=str(points_out or ""),
+    )  # fmt: skip
 
 
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
@@ -159,10 +201,25 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
 
 def cases() -> tuple[Case, ...]:
     """Every published result, ready to be predicted; MissingParameter where there are none."""
-    from podsim.calibrate.cases import cases as ready
     from podsim.files import catalog
 
     points = catalog.points()
     if not points:
         raise MissingParameter("there are no calibration points", hint="calibration/README.md says how to add one")
-    return ready(points, lambda name: catalog.workload(name).value, lambda name: catalog.topology(name).value)
+    return _ready(points)
+
+
+def _ready(points: Sequence[CalibrationPoint]) -> tuple[Case, ...]:
+    from podsim.calibrate.cases import cases as ready
+
+    known = _catalog()
+    return ready(points, known.workload, known.topology)
+
+
+def _catalog() -> Catalog:
+    from podsim.calibrate.own_groups import Catalog
+    from podsim.files import catalog
+
+    return Catalog(
+        workload=lambda name: catalog.workload(name).value, topology=lambda name: catalog.topology(name).value
+    )

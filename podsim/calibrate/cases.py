@@ -1,7 +1,7 @@
 """Published results made ready to be predicted: workload, machine, published mapping."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from podsim.engines import analytic
@@ -30,9 +30,11 @@ class Case:
     mapping: WorkMapping
 
     @property
-    def shape(self) -> tuple[str, str, str, str]:
+    def shape(self) -> tuple[str | int, ...]:
         """What its step time depends on: results of two divisions often share one mapping."""
-        return self.point.workload, self.point.topology, self.preset.practice, self.preset.optimizer
+        at = self.preset
+        split = at.replicas, at.ipus_per_replica, at.micro_batch, at.accumulation, at.hosts
+        return self.point.workload, self.point.topology, self.point.sdk, at.practice, at.optimizer, *split
 
     def question(self, parameters: ParameterSet, engine: Engine = analytic.run, *, seed: int = 0) -> Question:
         """The question that asks for this result."""
@@ -58,12 +60,32 @@ def cases(
             topology = topology_of(point.topology)
             machines[point.topology] = topology, build(topology)
         topology, fabric = machines[point.topology]
-        preset = choose.preset(workload, point.preset, topology)
+        preset = preset_of(point, workload, topology)
         mapping = choose.published_mapping(Planner(workload, topology, point.sdk), preset)
         result.append(
             Case(point=point, workload=workload, topology=topology, fabric=fabric, preset=preset, mapping=mapping)
         )
     return tuple(result)
+
+
+def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -> Preset:
+    """The published mapping a point names, or its own mapping with the practice of that preset.
+
+    Raises InputError where the workload has no such preset.
+    """
+    if not (point.replicas and point.ipus_per_replica and point.micro_batch and point.accumulation):
+        return choose.preset(workload, point.preset, topology)
+    named = [item for item in workload.presets if item.name == point.preset]
+    alike = [item for item in named if item.ipus_per_replica == point.ipus_per_replica] or named
+    base = next((item for item in alike if item.topology == topology.name), alike[0] if alike else None)
+    if base is None:
+        return choose.preset(workload, point.preset, topology)  # which says what presets there are
+    same = base.topology == topology.name
+    return replace(
+        base, topology=topology.name, replicas=point.replicas, ipus_per_replica=point.ipus_per_replica,
+        micro_batch=point.micro_batch, accumulation=point.accumulation,
+        hosts=base.hosts if same else choose.usual_hosts(workload, topology, None),
+    )  # fmt: skip
 
 
 class StepTimes:

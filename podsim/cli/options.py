@@ -83,6 +83,9 @@ class MachineFlags:
     set: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="PATH=VALUE")] = ()
     'Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".'
 
+    parameters: Annotated[str | None, Parameter(group=MACHINE, metavar="FILE")] = None
+    "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)

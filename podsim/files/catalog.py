@@ -1,5 +1,6 @@
 """Names to values: every file that podsim reads, by name or path."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -204,6 +205,17 @@ def points() -> tuple[CalibrationPoint, ...]:
     return tuple(found)
 
 
+def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
+    """The points of a file, or of all TOML files of a folder; InputError with every fault, or where there are none."""
+    paths = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    found = tuple(point for each in paths for point in _points(load(each, "points")).value)
+    twice = sorted({point.id for point in found if sum(other.id == point.id for other in found) > 1})
+    if twice or not found:
+        what = f"{path} states {twice[0]} in two files" if twice else f"{path} holds no calibration points"
+        raise InputError(what, code="bad-points-file", hint="podsim calibrate --logs DIR --points-out FILE writes some")
+    return found
+
+
 def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
     found = document(loaded, PointsFile, lambda file, _: points_faults(file.points if file else ()))
     return Document(
@@ -244,12 +256,23 @@ def _no_table(name: str) -> Fault:
 
 
 def parameters(path: Path | None = None) -> ParameterSet:
-    """What `calibrate` has learned, from `path` or as shipped; MissingParameter where it has not been run."""
-    path = path or parameters_path()
-    if not path.is_file():
-        raise MissingParameter(f"there are no fitted parameters: no {path.name}", hint="podsim calibrate")
-    found = read(path, ParameterSet, "parameters").value
+    """What `calibrate` has learned, as shipped or from a file `path` of the user's, which needs every shipped name.
+
+    Raises MissingParameter where nothing is shipped, InputError where the user's file is not there or has faults.
+    """
+    shipped = parameters_path()
+    if path is None and not shipped.is_file():
+        raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
+    found = read(path or shipped, ParameterSet, "parameters").value
     inputs.fitted({name: one.value for name, one in found.fitted.items()})
+    if path is None:
+        return found
+    lacking = [name for name in _fitted_names() if name not in found.fitted]
+    wrong = [name for name, item in found.fitted.items() if not (math.isfinite(item.value) and item.value > 0)]
+    if lacking or wrong:
+        context = [*(f"{name} is missing" for name in lacking), *(f"{name} must be above 0" for name in wrong)]
+        raise InputError(f"{path.name} does not suit this podsim", code="bad-parameters-file", context=context,
+                         hint=f"podsim calibrate --out {path.name}")  # fmt: skip
     return found
 
 

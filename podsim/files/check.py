@@ -93,6 +93,11 @@ def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
             if not value > 0:
                 yield Fault(("point", at, key), f"must be above 0, not {value}")
         yield from (Fault(("point", at, key), text) for key, text in _contradictions(point))
+        stated = (point.replicas, point.ipus_per_replica, point.micro_batch, point.accumulation)
+        if any(stated) and not all(stated):
+            yield Fault(
+                ("point", at), "states part of a mapping: replicas, ipus_per_replica, micro_batch, accumulation"
+            )
 
 
 def _contradictions(point: CalibrationPoint) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What podsim writes: the fitted parameters, and any text without losing the one before."""
+"""What podsim writes: fitted parameters, points and frozen predictions, and any text without losing the one before."""
 
 import math
 import os
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.errors import InputError
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
-from podsim.model.calibration import ParameterSet
+from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.validation import FrozenPrediction
 from podsim.units import spell
 
@@ -56,9 +56,21 @@ def frozen_text(rows: Iterable[FrozenPrediction]) -> str:
     return "\n".join([*head, *lines, "]"]) + "\n"
 
 
-def _stated(row: FrozenPrediction) -> Iterator[tuple[str, str]]:
+def points_text(points: Iterable[CalibrationPoint]) -> str:
+    """Calibration points as TOML, which read back are equal to them."""
+    head = [
+        "# Written by podsim calibrate --logs; what each key means stands in docs/formats.md.",
+        f'schema = "{SCHEMAS["points"]}"',
+        'kind = "measured"',
+    ]
+    tables = (["", "[[point]]", *(f"{key} = {text}" for key, text in _stated(point))] for point in points)
+    return "\n".join([*head, *(line for table in tables for line in table)]) + "\n"
+
+
+def _stated(row: FrozenPrediction | CalibrationPoint) -> Iterator[tuple[str, str]]:
     """Keys and texts in declared order, less what is not there."""
-    for key, entry in entries(FrozenPrediction).items():
+    cls: Any = type(row)
+    for key, entry in entries(cls).items():
         unit = unit_of(entry.annotated)
         value = getattr(row, entry.name)
         if value is not None:

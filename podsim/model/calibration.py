@@ -12,7 +12,8 @@ class CalibrationPoint:
     """One published result: how it was mapped and what its logs say.
 
     `minutes` is the clock's score (fastest and slowest run dropped, mean of the rest); `score_minutes` the official
-    one, which is the clock's times the log's `normalisation`.
+    one, which is the clock's times the log's `normalisation`. A mapping stated here is followed instead of that of the
+    preset, which then says how the work is stored and ordered.
     """
 
     id: str
@@ -41,6 +42,10 @@ class CalibrationPoint:
     normalisation: Positive
     source: str
     locator: str
+    replicas: Count | None = None
+    ipus_per_replica: Count | None = None
+    micro_batch: Count | None = None
+    accumulation: Count | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

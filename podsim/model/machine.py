@@ -10,9 +10,10 @@ from podsim.model.maturity import Maturity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Hardware, the parameters learned from published runs, and the software release they are taken for.
+    """Hardware, the parameters learned from runs, and the software release they are taken for.
 
-    A release without published runs states its `maturity`.
+    A release without published runs states its `maturity`. `parameters_file` is the name of the user's file that holds
+    the parameters, "" for those that podsim ships.
     """
 
     topology: Topology
@@ -20,6 +21,7 @@ class Machine:
     sdk: str
     hosts: int
     maturity: Maturity | None = None
+    parameters_file: str = ""
 
     @property
     def chip(self) -> Chip:

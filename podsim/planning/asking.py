@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError
@@ -38,8 +39,9 @@ def asked_of(
     hosts: int | None,
     changes: Mapping[str, str] | Sequence[str],
     also: str = "",
+    parameters_file: str | None = None,
 ) -> tuple[Machine, Workload, Preset | None]:
-    """The machine with its parameters, the workload, and the preset that is meant.
+    """The machine with its parameters, shipped or of a file, the workload, and the preset meant.
 
     `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
     """
@@ -54,7 +56,8 @@ def asked_of(
     Planner.memo_of = staticmethod(cache.shelf)
     found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
-    parameters = catalog.parameters()
+    own = Path(parameters_file) if parameters_file else None
+    parameters = catalog.parameters(own)
     named = choose.preset(model, preset, found) if preset else None
     release = sdk or (named.sdk if named else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)
@@ -64,6 +67,7 @@ def asked_of(
         sdk=release,
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
         maturity=grown,
+        parameters_file=own.name if own else "",
     )
     return machine, model, named
 

@@ -143,7 +143,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
-        calibration=intervals.held_out_note(machine.parameters),
+        calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )
 
 

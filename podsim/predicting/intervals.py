@@ -111,6 +111,7 @@ def given_samples(pace: Pace, count: float, step: tuple[float, Grade, float]) ->
     )
 
 
-def held_out_note(parameters: ParameterSet) -> str:
-    """What the calibration is worth, in a sentence."""
-    return f"{parameters.points} calibration points, held-out error {100 * parameters.step_error:.1f} % (rms)"
+def held_out_note(parameters: ParameterSet, file: str = "") -> str:
+    """What the calibration is worth, in a sentence; `file` is the user's, where the parameters are from one."""
+    note = f"{parameters.points} calibration points, held-out error {100 * parameters.step_error:.1f} % (rms)"
+    return f"parameters of {file}: {note}" if file else note

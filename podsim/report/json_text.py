@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
+    from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
@@ -237,6 +238,12 @@ def fit(report: FitReport) -> str:
     """`podsim calibrate --json`, schema podsim.fit/1."""
     body = plain(report)
     return text("fit", body if isinstance(body, dict) else {})
+
+
+def own_logs(report: OwnLogsReport) -> str:
+    """`podsim calibrate --logs --json`, schema podsim.own-logs/1; errors are fractions."""
+    body = plain(report)
+    return text("own-logs", body if isinstance(body, dict) else {})
 
 
 def frozen(report: FreezeReport) -> str:

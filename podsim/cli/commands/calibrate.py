@@ -1,18 +1,71 @@
 """`podsim calibrate`."""
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.options import ANY_OUTPUT, Count, Name, NameOrFile, OutputFlags
 from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import fit as view
 from podsim.report.views import noise as noise_view
+from podsim.report.views import own_logs as own_view
+
+OWN = Group("your own runs", sort_key=1)
+File = Annotated[str | None, Parameter(metavar="FILE")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnFlags:
+    """Own runs to fit to, and what their logs do not say."""
+
+    logs: Annotated[str | None, Parameter(group=OWN, metavar="DIR")] = None
+    "MLPerf result logs in any layout below a folder; docs/own-logs.md."
+
+    points: Annotated[str | None, Parameter(group=OWN, metavar="FILE|DIR")] = None
+    "Calibration points instead, as --points-out writes them."
+
+    topology: Annotated[NameOrFile, Parameter(group=OWN)] = None
+    "The machine of all the logs, where they do not say."
+
+    preset: Annotated[tuple[str, ...], Parameter(group=OWN, metavar="NAME")] = ()
+    "Published mapping or practice that was followed, repeatable."
+
+    ipus_per_replica: Annotated[Count, Parameter(group=OWN)] = None
+    "IPUs of one copy of the model."
+
+    sdk: Annotated[Name, Parameter(group=OWN)] = None
+    "Poplar SDK of the runs."
+
+    alone: Annotated[bool, Parameter(group=OWN)] = False
+    "Leave the published points out."
+
+    points_out: Annotated[File, Parameter(group=OWN)] = None
+    "Write the points here."
+
+    def check(self, *, noise: bool) -> bool:
+        """Whether own runs are meant; InputError where a flag does not go with the others."""
+        given = [item.name for item in fields(self) if getattr(self, item.name)]
+        named = [f"--{name.replace('_', '-')}" for name in given]
+        if {"logs", "points"} <= set(given) or (noise and given):
+            both = "--logs and --points" if not noise else f"--noise and {named[0]}"
+            raise InputError(f"{both} cannot be had at once", code="conflicting-flags", hint="give one of them")
+        mine = {"logs"} if set(given) & {"topology", "preset", "ipus_per_replica", "sdk"} else {"logs", "points"}
+        if given and not mine & set(given):
+            raise InputError(
+                f"{named[-1]} goes with {' or '.join(f'--{name}' for name in sorted(mine))}", code="conflicting-flags",
+                hint="podsim calibrate --logs DIR",
+            )  # fmt: skip
+        return bool(given)
+
+
+ANY_OWN = OwnFlags()
 
 
 def calibrate(
@@ -21,10 +74,13 @@ def calibrate(
     dry_run: bool = False,
     noise: bool = False,
     comparators: bool = False,
+    own: OwnFlags = ANY_OWN,
     out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Fit the free parameters to the published results and write calibration/parameters.toml.
+
+    With --logs or --points your own runs are fitted beside them, and parameters are written with --out only.
 
     Parameters
     ----------
@@ -45,6 +101,8 @@ def calibrate(
     path = Path(out) if out is not None else None
     if noise and comparators:
         raise InputError("give one of --noise and --comparators", code="conflicting-flags")
+    if own.check(noise=noise or comparators):
+        return _own(own, None if dry_run else path, dry_run, output)
     if comparators:
         return _comparators(output, path, write=not dry_run)
     if noise:
@@ -85,5 +143,23 @@ def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
         screen=lambda: law_view.report(report, verbose=output.verbose),
         json_text=lambda: json_comparators.report(report),
         line=lambda: law_view.line(report),
+    )
+    return ExitCode.ANSWERED
+
+
+def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("fitting", output) as on_progress:
+        report = api.calibrate_own(
+            logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
+            ipus_per_replica=own.ipus_per_replica, sdk=own.sdk, alone=own.alone, out=out,
+            points_out=None if dry_run else own.points_out, on_progress=on_progress,
+        )  # fmt: skip
+    give(
+        output,
+        screen=lambda: own_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_text.own_logs(report),
+        line=lambda: own_view.answer(report),
     )
     return ExitCode.ANSWERED

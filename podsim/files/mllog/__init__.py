@@ -1,0 +1,1 @@
+"""MLPerf result logs: files to lines, lines to events, events to runs."""

@@ -1,0 +1,103 @@
+"""Any file to lines of text, a few at a time: compressed or not, in the usual encodings."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+LONGEST: Final = 2**20
+"""Characters of a line that are kept; a log line has some hundred."""
+MOST_BYTES: Final = 2**31
+"""Bytes of one unpacked file that are read: a hundred times the longest published log."""
+BROKEN: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_PACKED: Final[dict[bytes, Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]]] = {
+    b"\x1f\x8b": gzip.GzipFile,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+
+
+class Line(NamedTuple):
+    """A line with its number, from 1; `cut` where it was longer than is kept."""
+
+    number: int
+    text: str
+    cut: bool
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """The lines of a file; one of `BROKEN` where it cannot be read any further, ValueError where it is too long."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    unpack = next((reader for magic, reader in _PACKED.items() if start.startswith(magic)), None)
+    with unpack(path) if unpack else path.open("rb") as raw:
+        stream = io.BufferedReader(_Counted(raw))
+        encoding = _encoding(stream.peek(256)[:256])
+        # Only 8-bit encodings keep a line end in one byte; the others are decoded first.
+        yield from _narrow(stream) if encoding == "utf-8" else _wide(stream, encoding)
+
+
+class _Counted(io.RawIOBase):
+    """A stream that ends with ValueError after `MOST_BYTES`."""
+
+    def __init__(self, inner: "IO[bytes] | gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile") -> None:
+        self._inner, self._seen = inner, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
+        found = self._inner.read(len(buffer))
+        self._seen += len(found)
+        if self._seen > MOST_BYTES:
+            raise ValueError(f"longer than {MOST_BYTES // 2**30} GiB, the rest is not read")
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def _encoding(start: bytes) -> str:
+    """By the byte-order mark, else by where the zero bytes of Latin letters stand."""
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name
+    even, odd = start[0::2], start[1::2]
+    if even and odd.count(0) > 0.8 * len(odd) and not even.count(0):
+        return "utf-16-le"
+    return "utf-16-be" if odd and even.count(0) > 0.8 * len(even) and not odd.count(0) else "utf-8"
+
+
+def _narrow(stream: "io.BufferedReader[_Counted]") -> Iterator[Line]:
+    number = 0
+    while piece := stream.readline(LONGEST):
+        number += 1
+        cut = len(piece) == LONGEST and not piece.endswith(b"\n")
+        while cut and (more := stream.readline(LONGEST)) and not more.endswith(b"\n"):
+            continue
+        yield Line(number, _text(piece), cut)
+
+
+def _text(piece: bytes) -> str:
+    try:
+        return piece.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return piece.decode("latin-1")
+
+
+def _wide(stream: "io.BufferedReader[_Counted]", encoding: str) -> Iterator[Line]:
+    decoded = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
+    number = 0
+    while piece := decoded.readline(LONGEST):
+        number += 1
+        cut = len(piece) == LONGEST and not piece.endswith("\n")
+        while cut and (more := decoded.readline(LONGEST)) and not more.endswith("\n"):
+            continue
+        yield Line(number, piece, cut)

@@ -1,0 +1,108 @@
+"""Logs written of runs with known figures are read back to those figures, and the fit to the parameters behind them."""
+
+from dataclasses import replace
+
+import log_writer
+import pytest
+
+from podsim.api.upkeep import _catalog, _ready
+from podsim.api.upkeep import cases as _cases
+from podsim.calibrate import fit as fitting
+from podsim.calibrate import own_groups
+from podsim.calibrate.cases import steps_s
+from podsim.calibrate.fit import FREE, blank, fit
+from podsim.calibrate.own_mapping import Told
+from podsim.files.mllog import tree
+
+CASES = _cases()
+PUBLISHED = {case.point.id: case.point for case in CASES}
+LOGGED = log_writer.published()
+TIMES = {"startup": 14.0, "evaluation": 3.0, "switch": 6.0, "checkpoint": 2.4}
+TRUE = {
+    "program.stretch": 1.2,
+    "sdk-2.1.program": 1.1,
+    "collective.efficiency": 0.42,
+    "collective.start": 350e-6,
+    "step.host": 0.08,
+}
+
+
+def read(folder, *presets):
+    """The one point of a folder, and what was said on the way."""
+    found = tree.read(folder)
+    grouped = own_groups.group(found, Told(presets=presets), _catalog())
+    (made,) = grouped.points
+    return made, [remark.text for remark in (*found.remarks, *grouped.remarks)]
+
+
+@pytest.mark.parametrize("id_", PUBLISHED)
+def test_the_log_of_a_published_run_gives_its_figures(tmp_path, id_):
+    """ResNet-50: the published step is from the log's own throughput, ours from block times, up to 1.1 % apart."""
+    log_writer.write(tmp_path, LOGGED[id_])
+    made, _ = read(tmp_path, PUBLISHED[id_].preset)
+    own, published = made.point, PUBLISHED[id_]
+    assert (own.workload, own.topology, own.preset) == (published.workload, published.topology, published.preset)
+    assert (own.global_batch, own.runs, own.optimizer) == (published.global_batch, published.runs, published.optimizer)
+    assert own.division == published.division
+    tight = ("samples_to_converge", "evaluations", "startup_s", "train_s", "first_evaluation_s", "each_evaluation_s",
+             "graph_switch_s", "samples_spread", "normalisation", "minutes", "score_minutes")  # fmt: skip
+    for name in tight:
+        assert getattr(own, name) == pytest.approx(getattr(published, name), rel=2e-3, abs=1e-3), name
+    near = 1e-5 if published.workload == "bert" else 0.011
+    assert own.step_s == pytest.approx(published.step_s, rel=near)
+    assert own.steps == pytest.approx(published.steps, rel=near)
+
+
+def test_a_normalised_log_is_found_and_undone(tmp_path):
+    runs = LOGGED["bert/pod64/v1.1-closed"]
+    log_writer.write(tmp_path, runs)
+    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    assert made.point.normalisation == 1.118
+    assert made.point.minutes * 1.118 == pytest.approx(made.point.score_minutes, rel=1e-4)
+    assert any("normalised log: run_stop is 1.118 ×" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"), [(1, "one run cannot tell"), (3, "runs of one length cannot tell"), (4, "a slow end")]
+)
+def test_a_tail_that_may_be_a_slow_end_is_kept_and_said(tmp_path, runs, words):
+    """The same share after runs of one length, and the same seconds after runs of several."""
+    published = LOGGED["bert/pod64/v1.1-closed"]
+    if runs == 4:
+        specs = [replace(spec, normalisation=1 + 40 / (600 + 20 * spec.number)) for spec in published[:4]]
+    else:
+        specs = [replace(published[0], number=number) for number in range(runs)]
+    log_writer.write(tmp_path, specs)
+    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    assert made.point.normalisation == 1
+    assert made.point.minutes == made.point.score_minutes
+    assert any(words in text for text in said)
+
+
+def test_parameters_are_recovered_from_synthetic_logs(tmp_path, monkeypatch):
+    assert TRUE.keys() == {free.name for free in FREE}
+    known = blank(fitting._values([TRUE[free.name] for free in FREE]))
+    points, closed = [], [case for case in CASES if case.point.division == "closed"]
+    for number, (case, step_s) in enumerate(zip(closed, steps_s(closed, known), strict=True)):
+        folder = tmp_path / str(number)
+        log_writer.write(folder, log_writer.predicted(case, step_s, TIMES))
+        made, _ = read(folder, case.point.preset)
+        assert made.point.step_s == pytest.approx(step_s, rel=1e-4)
+        points.append(replace(made.point, id=f"{case.point.id} again"))
+    monkeypatch.setattr(fitting, "FREE", tuple(replace(free, prior_error=1e3) for free in FREE))
+    found = fit(_ready(points))
+    assert {name: item.value for name, item in found.fitted.items()} == pytest.approx(TRUE, rel=0.01)
+
+
+@pytest.mark.parametrize("id_", ["bert/pod16/v1.1-closed", "resnet50/pod64/v1.1-closed"])
+def test_overheads_are_recovered_from_synthetic_logs(tmp_path, id_):
+    case = next(case for case in CASES if case.point.id == id_)
+    log_writer.write(tmp_path, log_writer.predicted(case, case.point.step_s, TIMES, runs=5))
+    point = read(tmp_path, case.point.preset)[0].point
+    inside = case.workload.name == "bert"
+    assert point.startup_s == pytest.approx(14.0)
+    assert point.first_evaluation_s == pytest.approx(3.0)
+    assert point.each_evaluation_s == pytest.approx(1.5)
+    assert point.graph_switch_s == pytest.approx(0.0 if inside else 6.0)
+    checkpoint_s = (point.train_s - point.steps * point.step_s) / point.evaluations
+    assert checkpoint_s == pytest.approx(0.0 if inside else 2.4, rel=0.1, abs=1e-3)
