@@ -170,8 +170,7 @@ def test_a_prediction_takes_own_parameters_and_says_so(folder, fits, capsys):
         found.append(json.loads(capsys.readouterr().out))
     assert found[1]["calibration"].startswith("parameters of my.toml: 17 calibration points")
     assert found[0]["step_s"] < found[1]["step_s"]
-    for command in (["goodput", "bert", "--pod", "16", "--runs", "2"], ["explain", "bert", "--pod", "16", "--ops"]):
-        assert main([*command, *V11, *words]) == 0
+    assert main(["explain", "bert", "--pod", "16", "--ops", *V11, *words]) == 0
 
 
 @pytest.mark.parametrize(
