@@ -44,7 +44,7 @@ def predicted(workload: str, groups: tuple[Any, ...], comparator: ComparatorFlag
             if field.name in TAKEN:
                 given[field.name] = value
             elif value != field.default:
-                _refuse(field.name, given.get("topology"))
+                _refuse(field.name, groups[0].topology)
     answer = api.predict_comparator(workload, chips=comparator.chips, **given)
     give(
         output,
@@ -55,7 +55,7 @@ def predicted(workload: str, groups: tuple[Any, ...], comparator: ComparatorFlag
     return ExitCode.ANSWERED
 
 
-def _refuse(name: str, topology: str | None) -> None:
+def _refuse(name: str, topology: str) -> None:
     flag = f"--{name.replace('_', '-')}"
     raise InputError(
         f"{flag} says nothing to {topology}, which has no IPUs: a scaling law answers", code="conflicting-flags",
