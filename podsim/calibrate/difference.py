@@ -76,18 +76,18 @@ def _notes(old: Saved, new: Saved) -> Iterator[str]:
 def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
     """Every input that differs; those whose old state the documents carry have no `why` yet."""
     if (was := old.body.get("podsim")) != (now := new.body.get("podsim")):
-        yield Cause(input="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
+        yield Cause(what="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
     for name, before, after in _differing(old.part("flags"), new.part("flags")):
-        yield Cause(input=f"flag {name}", old=_text(before), new=_text(after))
+        yield Cause(what=f"flag {name}", old=_text(before), new=_text(after))
     for name, before, after in _differing(old.part("parameters"), new.part("parameters")):
         why = "" if before is not None and after is not None else "only one of the two has it"
-        yield Cause(input=f"parameter {name}", old=_text(before), new=_text(after), why=why)
+        yield Cause(what=f"parameter {name}", old=_text(before), new=_text(after), why=why)
     for name, before, after in _differing(old.part("files"), new.part("files")):
         why = "holds the parameters above" if name.startswith("parameters ") else "only its digest is carried"
-        yield Cause(input=f"file {name}", old=_text(before), new=_text(after), why=why)
+        yield Cause(what=f"file {name}", old=_text(before), new=_text(after), why=why)
     # Under other flags another mapping is what they led to; under the same it is a cause of its own.
     if old.part("flags") == new.part("flags") and (before := _split(old)) != (after := _split(new)):
-        yield Cause(input="mapping", old=_text(before), new=_text(after))
+        yield Cause(what="mapping", old=_text(before), new=_text(after))
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -125,8 +125,8 @@ class Replay:
         others = [name for name in names if not name.startswith("parameters ")]
         if others:
             return f"files here are not those of {self._new.name}, so effects are those here: {', '.join(others)}"
-        said = {one.path: one.new for one in _moved({}, self._new.body, "") if isinstance(one.new, float)}
-        again = [now / (said.get(path) or math.nan) for path, now in zip(HEADLINE, self._now, strict=True)]
+        said = (_at(self._new.body, path) for path in HEADLINE)
+        again = [now / was for now, was in zip(self._now, said, strict=True)]
         if not all(abs(factor - 1) <= SAME for factor in again):
             return f"this podsim does not predict what {self._new.name} says, so effects are those here"
         return ""
@@ -134,7 +134,7 @@ class Replay:
     def effects(self, cause: Cause) -> tuple[float, ...]:
         """New over old of every headline figure were this the only input that differs; PodsimError where it fails."""
         flags, parameters = dict(self._flags), dict(self._parameters)
-        kind, _, name = cause.input.partition(" ")
+        kind, _, name = cause.what.partition(" ")
         if kind == "parameter":
             parameters[name] = self._old.part("parameters")[name]
         elif kind == "mapping":
@@ -147,6 +147,14 @@ class Replay:
         return tuple(now / was for now, was in zip(self._now, _headline(answer), strict=True))
 
 
+def _at(body: Mapping[str, Any], path: str) -> float:
+    """The number at a dotted path; NaN where there is none."""
+    here: Any = body
+    for part in path.split("."):
+        here = here.get(part) if isinstance(here, dict) else None
+    return float(here) if isinstance(here, int | float) and here else math.nan
+
+
 def _headline(answer: Prediction) -> tuple[float, ...]:
     return answer.time_to_train_s.value, answer.step_s.value
 
@@ -154,7 +162,7 @@ def _headline(answer: Prediction) -> tuple[float, ...]:
 def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predict, notes: list[str]) -> list[Cause]:
     """Causes with what each does alone, where it can be put back."""
     try:
-        replay = Replay(old, new, predict, pinned=any(cause.input == "mapping" for cause in causes))
+        replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" for cause in causes))
     except PodsimError as no:
         notes.append(f"{new.name} cannot be predicted again here: {no.message}")
         return [*causes]
@@ -168,7 +176,7 @@ def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predic
                 effects = replay.effects(cause)
             except PodsimError as no:
                 why = f"cannot be put back alone: {no.message}"
-        found.append(Cause(input=cause.input, old=cause.old, new=cause.new, effects=effects, why=why))
+        found.append(Cause(what=cause.what, old=cause.old, new=cause.new, effects=effects, why=why))
     return found
 
 

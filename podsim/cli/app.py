@@ -47,9 +47,11 @@ def _run(words: list[str]) -> int:
     from podsim.cli.saving import COMMAND
 
     COMMAND.set(tuple(words))
+    from podsim.cli.asked import run
+
     try:
         with inputs.recording():
-            code = build(words)(words, exit_on_error=False, print_error=False, verbose=False)
+            code = run(build(words), words)
     except CycloptsError as error:
         raise usage(error) from error
     return code if isinstance(code, int) else ExitCode.ANSWERED
@@ -57,13 +59,12 @@ def _run(words: list[str]) -> int:
 
 def build(words: Sequence[str] = ()) -> "App":
     """The cyclopts application; commands are import paths until they are used."""
-    from cyclopts import Parameter
+    from cyclopts import App, Parameter
 
-    from podsim.cli.asked import Asking
     from podsim.report.terminal import console
 
     screen_look = look(sys.stdout, color_wanted(words))
-    app = Asking(
+    app = App(
         name="podsim",
         help=PURPOSE,
         version=lambda: f"podsim {version()}",

@@ -1,6 +1,6 @@
 """The command line as a question: which verb, which flags other than by default."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from inspect import BoundArguments, Parameter
@@ -16,17 +16,17 @@ NO_QUESTION: Final = ("out",)  # where an answer goes does not change it
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
 
 
-class Asking(App):
-    """A cyclopts application that tells podsim.files.inputs what was asked."""
+def run(app: App, words: Sequence[str]) -> object:
+    """Parse a command line, keep what it asks, run it; CycloptsError where it does not parse.
 
-    def parse_args(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  (cyclopts' own signature)
-        """The command with its arguments, as cyclopts finds them."""
-        found = super().parse_args(*args, **kwargs)
+    What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
+    """
+    with app.app_stack(list(words)):
+        command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
         ledger = inputs.current()
         if ledger is not None:
-            command, bound, _ = found
             note(ledger, command, bound)
-        return found
+        return command(*bound.args, **bound.kwargs)
 
 
 def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:

@@ -27,7 +27,7 @@ class Cause:
     Empty where its old state is not carried, so that nothing can be predicted again with it: then `why` says so.
     """
 
-    input: str
+    what: str
     old: str
     new: str
     effects: tuple[float, ...] = ()

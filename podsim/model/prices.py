@@ -17,7 +17,7 @@ class Price:
     covers: str
     kind: SourceKind
     source: str
-    locator: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
         if self.high_usd is not None and self.high_usd < self.low_usd:

@@ -10,6 +10,7 @@ import shown
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
+from podsim.report.numbers import significant
 
 Section = Callable[[shown.Asked], str]
 TITLES = {
@@ -53,6 +54,10 @@ def _claims() -> ClaimsReport:
     return api.claims()
 
 
+def _number(value: float | None, unit: str) -> str:
+    return "–" if value is None else f"{significant(value, 4)} {unit}"
+
+
 def claims(asked: shown.Asked) -> str:
     """Every claim that podsim has an answer to."""
     report = _claims()
@@ -62,9 +67,7 @@ def claims(asked: shown.Asked) -> str:
     for one in report.answers:
         if one.verdict is not Verdict.CANNOT:
             best = one.deciding
-            claimed, said = (
-                "–" if value is None else f"{value:,.4g} {one.claim.unit}" for value in (best.part.claimed, best.podsim)
-            )
+            claimed, said = _number(best.part.claimed, one.claim.unit), _number(best.podsim, one.claim.unit)
             error = "–" if best.error is None else shown.percent(best.error)
             rows.append((f"{one.claim.id}: {one.claim.claim}", claimed, said, error, one.verdict.value))
     said = [f"- {one.claim.id}: {one.reason}." for one in report.answers if one.verdict is Verdict.DISAGREES]

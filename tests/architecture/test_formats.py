@@ -17,6 +17,7 @@ from podsim.files.keys import bare, entries, member, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
+from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
@@ -25,6 +26,7 @@ from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
 from podsim.model.maturity import Releases
 from podsim.model.noise import Noise
+from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -48,6 +50,8 @@ ROOTS: dict[str, type] = {
     "failures": Failures,
     "comparator": ComparatorChip,
     "laws": Laws,
+    "claims": ClaimsFile,
+    "prices": PriceList,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

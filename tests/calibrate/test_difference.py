@@ -41,7 +41,7 @@ def diff(folder: Path, old: object, new: object) -> Difference:
 
 
 def causes(found: Difference) -> dict[str, Cause]:
-    return {cause.input: cause for cause in found.causes}
+    return {cause.what: cause for cause in found.causes}
 
 
 def test_an_answer_and_itself_are_identical(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: di
     other = saved("--set", "program.stretch=1.2")
     found = diff(tmp_path, answer, other)
     (cause,) = found.causes
-    assert cause.input == "flag set"
+    assert cause.what == "flag set"
     assert cause.effects[1] == pytest.approx(other["step_s"] / answer["step_s"])
     assert found.remainder == pytest.approx((1, 1))
     assert {one.path for one in found.headline} == {"time_to_train_s.value", "step_s"}

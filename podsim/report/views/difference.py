@@ -57,7 +57,7 @@ def _causes(found: Difference) -> Iterator[Block]:
         *(Column(name, number=True) for name in HEADS),
         Column("", wraps=True, priority=1),
     )
-    rows = [(cause.input, _text(cause.old), _text(cause.new), *_effects(cause), cause.why) for cause in found.causes]
+    rows = [(cause.what, _text(cause.old), _text(cause.new), *_effects(cause), cause.why) for cause in found.causes]
     if found.remainder:
         effects = tuple(_percent(factor) for factor in found.remainder)
         rows.append(("remainder", "", "", *effects, "together, and in files"))
