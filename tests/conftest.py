@@ -59,6 +59,7 @@ class Fitted:
     validation: Validation
     parameters: ParameterSet
     report: FitReport
+    without: dict[int, ParameterSet]
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +74,7 @@ def fitted() -> Fitted:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holdout, "held_out", lambda *_: without)
         parameters, report = holdout.calibrate(cases)
-        return Fitted(holdout.validate(cases, catalog.parameters()), parameters, report)
+        return Fitted(holdout.validate(cases, catalog.parameters()), parameters, report, without)
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,14 @@ from podsim.api.answers import (
     trace,
     trace_collective,
 )
-from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
+from podsim.api.upkeep import calibrate, calibrate_noise, coverage, freeze, microbenchmarks, validate
 
 __all__ = [
     "PracticeFlags",
     "calibrate",
     "calibrate_noise",
     "collective",
+    "coverage",
     "explain_operators",
     "freeze",
     "goodput",

@@ -76,6 +76,7 @@ def predict(
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
+    interval: float = 0.9,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     engine: Literal["des", "analytic"] = "des",
@@ -96,7 +97,15 @@ def predict(
         also="noise." if steps else "",
     )  # fmt: skip
     question = _question(
-        machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity, seed=seed
+        machine,
+        model,
+        named,
+        division=division,
+        samples=samples,
+        engine=engine,
+        fidelity=fidelity,
+        seed=seed,
+        interval=interval,
     )
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.prediction import Prediction
-    from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
+    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, FrozenPrediction, Validation
 
 
 def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
@@ -47,10 +47,24 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
 
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size left out of the fit."""
+    from podsim.calibrate import curves, holdout
+    from podsim.files import catalog, reference_points
+
+    ready = cases()
+    found = holdout.validate(ready, catalog.parameters(), on_progress)
+    own = {case.workload.name: case.workload.convergence for case in ready}
+    rounds = reference_points.curves(reference_points.shipped())
+    return replace(found, convergence=(*curves.used(own), *curves.of_rounds(rounds)))
+
+
+def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
+    """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
+    from podsim.calibrate import coverage as covering
     from podsim.calibrate import holdout
     from podsim.files import catalog
 
-    return holdout.validate(cases(), catalog.parameters(), on_progress)
+    ready = cases()
+    return covering.coverage(ready, catalog.parameters(), without=holdout.held_out(ready, on_progress))
 
 
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:

@@ -41,6 +41,32 @@ def _checkpoint_s(case: Case) -> float:
     return (point.train_s - point.steps * point.step_s) / point.evaluations
 
 
+def run_spread(cases: Sequence[Case]) -> float:
+    """How much runs of a submission differ in pace, rms over submissions of the relative standard deviation."""
+    return math.sqrt(fmean(case.point.step_spread**2 for case in cases))
+
+
+def outside_error(cases: Sequence[Case]) -> float:
+    """Log error of the time outside steps, rms, where the logs of other machine sizes tell it (Eq. 31)."""
+    errors = []
+    for case in cases:
+        others = [other for other in cases if other.topology.ipus != case.topology.ipus]
+        known = overheads(others).get(case.point.workload, {}).get(case.point.sdk) if others else None
+        if known:
+            own = _overhead([case])
+            errors.append(math.log(_outside_s(case, known) / _outside_s(case, own)))
+    return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
+
+
+def _outside_s(case: Case, overhead: Overhead) -> float:
+    """What a run of this many evaluations spends outside its steps and what goes at their pace [s]."""
+    if case.workload.benchmark.style is EvaluationStyle.INTERVAL:
+        return overhead.startup_s
+    count = case.point.evaluations
+    afterwards_s = overhead.graph_switch_s + overhead.first_evaluation_s + (count - 1) * overhead.each_evaluation_s
+    return overhead.startup_s + afterwards_s + count * overhead.checkpoint_s
+
+
 def _median(values: Iterable[float]) -> float:
     return round(median(values), 4)
 

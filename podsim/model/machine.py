@@ -15,8 +15,13 @@ class Machine:
     parameters: ParameterSet
     sdk: str
     hosts: int
+    assumed: frozenset[str] = frozenset()  # paths of numbers that nobody has published
 
     @property
     def chip(self) -> Chip:
         """The chip of the topology."""
         return self.topology.chip
+
+    def guessed(self, beginning: str) -> bool:
+        """Whether a number whose path begins so is assumed."""
+        return any(path.startswith(beginning) for path in self.assumed)

@@ -6,12 +6,19 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
+from podsim.report.views import coverage as coverage_view
 from podsim.report.views import frozen
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
 
-def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+def validate(
+    *,
+    microbenchmarks: bool = False,
+    coverage: bool = False,
+    freeze: bool = False,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
     """Hold predictions against the published results, in sample and with each machine size held out.
 
     The exit code is 1 where an error is outside its tolerance.
@@ -20,14 +27,18 @@ def validate(*, microbenchmarks: bool = False, freeze: bool = False, output: Out
     ----------
     microbenchmarks
         Published measurements of single operators, exchange and links instead; -v lists every row.
+    coverage
+        How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    if microbenchmarks and freeze:
-        raise InputError("give one of --microbenchmarks and --freeze", code="conflicting-flags")
+    if microbenchmarks + coverage + freeze > 1:
+        raise InputError("give one of --microbenchmarks, --coverage and --freeze", code="conflicting-flags")
     if microbenchmarks:
         return _microbenchmarks(output)
+    if coverage:
+        return _coverage(output)
     return _freeze(output) if freeze else _results(output)
 
 
@@ -55,6 +66,20 @@ def _microbenchmarks(output: OutputFlags) -> int:
         screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
         json_text=lambda: json_text.microbenchmarks(report),
         line=lambda: microbenchmark_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
+def _coverage(output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("holding out", output) as on_progress:
+        report = api.coverage(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: coverage_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_text.coverage(report),
+        line=lambda: coverage_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 

@@ -12,6 +12,8 @@ TITLES = {
     TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
 }
 
+WHERE = {"between": "one between", "above": "those above", "below": "those below"}
+
 
 def answer(result: Validation) -> str:
     """The answer in one line: "PASS, step time mean 2.4 %, held out 3.6 %"."""
@@ -28,6 +30,8 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
             points = [point for point in result.points if point.quantity == quantity]
             groups.append((Heading(TITLES.get(quantity, quantity)), _points(points, verbose=verbose)))
     groups.append((Heading("errors"), _summary(result)))
+    if result.convergence:
+        groups.append((Heading("convergence, reference points left out"), _curves(result, verbose=verbose)))
     groups.append(tuple(_verdict(result, verbose=verbose)))
     return Doc(tuple(groups))
 
@@ -71,6 +75,24 @@ def _summary(result: Validation) -> Table:
     rows = tuple(
         (TITLES.get(quantity, quantity), f"{found.count}", *three(found), *three(found.held_out)[::2])
         for quantity, found in result.summary.items()
+    )
+    return Table(columns, rows)
+
+
+def _curves(result: Validation, *, verbose: bool) -> Table:
+    """Where a left-out point lies decides how it is found: by its neighbours, by the law, or held."""
+    columns = (
+        Column("reference points", wraps=True),
+        Column("left out", priority=1),
+        Column("points", number=True, priority=2),
+        Column("mean", number=True),
+        Column("signed", number=True, priority=3),
+        Column("worst", number=True),
+    )
+    rows = tuple(
+        (f"{one.benchmark}, {one.which}", WHERE[one.where], f"{one.errors.count}", *three(one.errors))
+        for one in result.convergence
+        if verbose or one.which == "as used"
     )
     return Table(columns, rows)
 
