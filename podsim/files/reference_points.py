@@ -52,7 +52,7 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
         known.add(key)
         found.append(point)
     if faults:
-        raise error_of("reference points", path.name, faults, places)
+        raise error_of("reference-points", path.name, faults, places)
     return tuple(found)
 
 
