@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import settings
@@ -66,6 +66,7 @@ class Fitted:
 def fitted() -> Fitted:
     """Both answers from the same fits without each machine size, which take ten seconds and are made once."""
     from podsim.api.upkeep import cases as _cases
+    from podsim.api.upkeep import convergence
     from podsim.calibrate import holdout
     from podsim.files import catalog
 
@@ -74,7 +75,8 @@ def fitted() -> Fitted:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holdout, "held_out", lambda *_: without)
         parameters, report = holdout.calibrate(cases)
-        return Fitted(holdout.validate(cases, catalog.parameters()), parameters, report, without)
+        validation = holdout.validate(cases, catalog.parameters())
+        return Fitted(replace(validation, convergence=convergence(cases)), parameters, report, without)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.prediction import Prediction
-    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, FrozenPrediction, Validation
+    from podsim.model.validation import (
+        CoverageReport,
+        CurveSummary,
+        FitReport,
+        FreezeReport,
+        FrozenPrediction,
+        Validation,
+    )
 
 
 def calibrate(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FitReport:
@@ -47,14 +55,21 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
 
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size left out of the fit."""
-    from podsim.calibrate import curves, holdout
-    from podsim.files import catalog, reference_points
+    from podsim.calibrate import holdout
+    from podsim.files import catalog
 
     ready = cases()
-    found = holdout.validate(ready, catalog.parameters(), on_progress)
+    return replace(holdout.validate(ready, catalog.parameters(), on_progress), convergence=convergence(ready))
+
+
+def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
+    """Reference points left out of the curves of these cases, and of those of all rounds."""
+    from podsim.calibrate import curves
+    from podsim.files import reference_points
+
     own = {case.workload.name: case.workload.convergence for case in ready}
     rounds = reference_points.curves(reference_points.shipped())
-    return replace(found, convergence=(*curves.used(own), *curves.of_rounds(rounds)))
+    return (*curves.used(own), *curves.of_rounds(rounds))
 
 
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:

@@ -42,7 +42,7 @@ def test_between_points_samples_are_a_straight_line_in_log_batch():
     found = reference(points((1000, 2e6), (4000, 4e6)), 2000)
     assert found.mean == pytest.approx(3e6)
     assert (found.grade, found.beyond) == (Grade.INTERPOLATED, 1)
-    # two points tell nothing of what lies between: LAW_ERROR by the root of 2 doublings x 1/4, and half the seeds of each
+    # two points tell nothing of what lies between: LAW_ERROR by the root of 2 doublings x 1/4, and the seeds of both
     assert found.doubt == pytest.approx(math.hypot(LAW_ERROR * math.sqrt(0.5), 0.05 / math.sqrt(10) * math.sqrt(0.5)))
 
 
