@@ -96,17 +96,8 @@ def predict(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "",
     )  # fmt: skip
-    question = _question(
-        machine,
-        model,
-        named,
-        division=division,
-        samples=samples,
-        engine=engine,
-        fidelity=fidelity,
-        seed=seed,
-        interval=interval,
-    )
+    question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
+                         seed=seed, interval=interval)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)

@@ -111,8 +111,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     """The answer for one mapping."""
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
-    beat = question_pace(question, mapping, timeline.step_s)
-    need = samples(question, mapping.global_batch)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     reduced = reduction(question, mapping, timeline)
     doubt = step_doubt(machine, workload.name, sensitivity(question, timeline, reduced))
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
