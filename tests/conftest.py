@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import settings
@@ -59,12 +59,14 @@ class Fitted:
     validation: Validation
     parameters: ParameterSet
     report: FitReport
+    without: dict[str, ParameterSet]
 
 
 @pytest.fixture(scope="session")
 def fitted() -> Fitted:
     """Both answers from the same fits without each machine size, which take ten seconds and are made once."""
     from podsim.api.upkeep import cases as _cases
+    from podsim.api.upkeep import convergence
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
 
@@ -79,7 +81,8 @@ def fitted() -> Fitted:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holdout, "held_out", remembered)
         parameters, report = holdout.calibrate(cases, free.free().value)
-        return Fitted(holdout.validate(cases, catalog.parameters(), free.free().value), parameters, report)
+        validation = holdout.validate(cases, catalog.parameters(), free.free().value)
+        return Fitted(replace(validation, convergence=convergence(cases)), parameters, report, fits["machine"])
 
 
 @pytest.fixture(scope="session")

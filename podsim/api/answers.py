@@ -77,6 +77,7 @@ def predict(
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
+    interval: float = 0.9,
     hosts: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     parameters: str | None = None,
@@ -98,7 +99,7 @@ def predict(
         also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
-                         seed=seed)  # fmt: skip
+                         seed=seed, interval=interval)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(found, question, changes, steps, noise_scale)

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from podsim.model.noise import NoiseFit
     from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Prediction
-    from podsim.model.validation import FitReport, FreezeReport, FrozenPrediction, Validation
+    from podsim.model.validation import (
+        CoverageReport,
+        CurveSummary,
+        FitReport,
+        FreezeReport,
+        FrozenPrediction,
+        Validation,
+    )
 
 
 def calibrate(
@@ -114,7 +121,31 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
 
-    return holdout.validate(cases(), catalog.parameters(), free.free().value, on_progress)
+    ready = cases()
+    found = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
+    return replace(found, convergence=convergence(ready))
+
+
+def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
+    """Reference points left out of the curves of these cases, and of those of all rounds."""
+    from podsim.calibrate import curves
+    from podsim.files import reference_points
+
+    own = {case.workload.name: case.workload.convergence for case in ready}
+    rounds = reference_points.curves(reference_points.shipped())
+    return (*curves.used(own), *curves.of_rounds(rounds))
+
+
+def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
+    """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
+    from podsim.calibrate import coverage as covering
+    from podsim.calibrate import holdout
+    from podsim.files import catalog, free
+
+    ready, parameters, asked = cases(), catalog.parameters(), free.free().value
+    return covering.coverage(
+        ready, parameters, asked, without=holdout.by_machine(ready, parameters, asked, on_progress)
+    )
 
 
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:

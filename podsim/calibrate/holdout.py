@@ -7,7 +7,8 @@ from dataclasses import replace
 from podsim.calibrate import learn
 from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
 from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, blank, fit, rounded
-from podsim.calibrate.overheads import apart, overheads
+from podsim.calibrate.overheads import apart, outside_error, overheads
+from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import FreeParameters
@@ -22,8 +23,9 @@ from podsim.model.validation import (
     Validation,
     ValidationPoint,
 )  # fmt: skip
-from podsim.predicting.assemble import question_pace, samples
-from podsim.predicting.intervals import step_spread, time_to_train
+from podsim.predicting.assemble import question_pace, samples, step
+from podsim.predicting.doubt import of_step
+from podsim.predicting.intervals import time_to_train
 from podsim.predicting.run import run
 
 Progress = Callable[[int, int], None]
@@ -32,13 +34,17 @@ Progress = Callable[[int, int], None]
 def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSet:
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
+    fitted = replace(blank(found.fitted), correlation=found.correlation)
     return rounded(
         replace(
-            blank(found.fitted),
+            fitted,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
             overhead=overheads(cases),
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),
+            model_error=round(model_error(cases, fitted, found.free), 5),
+            run_spread=round(learn.run_spread(cases), 5),
+            outside_error=round(outside_error(cases), 5),
             largest={name: max(found) for name, found in sizes.items()},
             smallest={name: min(found) for name, found in sizes.items()},
             chips=tuple(sorted({case.topology.chip.name for case in cases})),
@@ -77,6 +83,15 @@ def held_out(
         result[name] = learned(rest, fit(rest, free, start, times), 0.0)
         on_fit()
     return result
+
+
+def by_machine(
+    cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
+) -> dict[str, ParameterSet]:
+    """Parameters learned without each machine size, as `held_out` by "machine"; fits begin at `parameters`."""
+    start = {name: item.value for name, item in parameters.fitted.items()}
+    count = _Counter(on_progress, len(groups(cases, "machine")))
+    return held_out(cases, "machine", free, start, StepTimes(), count)
 
 
 class _Counter:
@@ -207,10 +222,11 @@ def _published(case: Case) -> dict[str, float]:
 def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
     """Step time, time for the runs' own samples, and time for the samples the model predicts [s]."""
     question = case.question(parameters)
-    step_s = steps_s([case], parameters)[0]
+    timeline = step(question, case.mapping)
+    step_s = timeline.step_s
     beat = question_pace(question, case.mapping, step_s)
     need = samples(question, case.mapping.global_batch)
-    doubt = step_spread(question.machine, case.point.workload)
+    doubt = of_step(question, timeline)
     return {
         STEP: step_s,
         TIME: run(beat, case.point.samples_to_converge).total_s,

@@ -11,6 +11,11 @@ from podsim.model.calibration import SamplesFactor
 LEAST_SPREAD = 0.03  # log error of a samples factor known from one or two submissions; the logs spread 3 to 14 %
 
 
+def run_spread(cases: Sequence[Case]) -> float:
+    """How much runs of a submission differ in pace, rms over submissions of the relative standard deviation."""
+    return math.sqrt(fmean(case.point.step_spread**2 for case in cases))
+
+
 def samples_factors(cases: Sequence[Case]) -> dict[str, dict[str, dict[str, SamplesFactor]]]:
     """Geometric means of measured over reference samples by workload, optimizer and division (Eq. 25)."""
     logs: dict[tuple[str, str, str], list[float]] = {}

@@ -81,6 +81,34 @@ SECONDS_OF: Final[Mapping[str, Seconds]] = {
 }
 
 
+def outside_error(cases: Sequence[Case]) -> float:
+    """Log error of the time outside steps, rms, where the logs of other machine sizes tell it (Eq. 31)."""
+    errors = []
+    for case in cases:
+        mine = case.point.workload, case.point.sdk
+        alike = [other for other in cases if (other.point.workload, other.point.sdk) == mine]
+        rest = [other for other in alike if other.topology.ipus != case.topology.ipus]
+        if rest:
+            said_s = sum(times * _guess(name, rest, case) for name, times in _counts(case).items())
+            took_s = sum(times * SECONDS_OF[name](case) for name, times in _counts(case).items())
+            errors.append(math.log(said_s / took_s))
+    return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
+
+
+def _counts(case: Case) -> dict[str, float]:
+    """How often a run spends each part that does not go at the pace of its steps."""
+    if _as_it_goes(case):
+        return {"startup": 1.0}
+    count = case.point.evaluations
+    return {
+        "startup": 1.0,
+        "graph_switch": 1.0,
+        "first_evaluation": 1.0,
+        "each_evaluation": count - 1,
+        "checkpoint": count,
+    }
+
+
 def apart(cases: Sequence[Case]) -> tuple[OverheadFit, ...]:
     """Every overhead that a prediction uses, by workload: its spread, and how well it is met with a size held out."""
     found = []

@@ -48,6 +48,11 @@ def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN
     return _finite(tokens[0].value, "at least 0", lambda number: number >= 0)
 
 
+def share(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
+    """A share between 0 and 1."""
+    return _finite(tokens[0].value, "between 0 and 1", lambda number: 0 < number < 1)
+
+
 def _finite(text: str, bound: str, inside: Callable[[float], bool]) -> float:
     try:
         number = float(text.replace(",", ""))
@@ -151,6 +156,9 @@ class RunFlags:
 
     sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
     "Poplar SDK [default: the newest calibrated]."
+
+    interval: Annotated[float, Parameter(group=RUN, converter=share, metavar="SHARE", show_default=True)] = 0.9
+    "Share of truths that intervals are to hold, from 0.5 to 0.99."
 
 
 @Parameter(name="*")

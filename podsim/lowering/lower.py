@@ -54,6 +54,19 @@ def lower_evaluation(
     )
 
 
+def lower_update(
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
+) -> StepProgram:
+    """The weight update alone, without what leads to it."""
+    line = Pipeline(workload, mapping, computing(machine, mapping.practice), fabric, (), mapping.accumulation, folded)
+    return StepProgram(
+        blocks=update.blocks(line, optimizer),
+        ipus=mapping.ipus_per_replica * len(line.replicas),
+        micro_batches=mapping.accumulation,
+        steady=(),
+    )
+
+
 def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
     """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
     if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.practice.prefetch < 2:

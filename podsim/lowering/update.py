@@ -19,6 +19,7 @@ from podsim.model.training import StatePlace
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import Rates
 
+BETWEEN_RACKS = "rack all-reduce"  # the block of it
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
 
 
@@ -104,7 +105,7 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
     if scatter and not reduced:
         parts.append(("reduce-scatter", _tasks(scatter)))
     if update.racks > 1:
-        parts.append(("rack all-reduce", _tasks(_between_racks(update))))
+        parts.append((BETWEEN_RACKS, _tasks(_between_racks(update))))
     parts.append(("weight update", _optimizer(update)))
     if scatter:
         norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS

@@ -22,6 +22,7 @@ class Machine:
     hosts: int
     maturity: Maturity | None = None
     parameters_file: str = ""
+    assumed: frozenset[str] = frozenset()  # paths of numbers that nobody has published
 
     @property
     def chip(self) -> Chip:
@@ -37,3 +38,7 @@ class Machine:
     def program_factor(self) -> float:
         """Time of a whole program over its operators' plans, under this release (Eq. 56)."""
         return self.parameters.value("program.stretch") * self.parameters.program(self.like)
+
+    def guessed(self, beginning: str) -> bool:
+        """Whether a number whose path begins so is assumed."""
+        return any(path.startswith(beginning) for path in self.assumed)

@@ -1,12 +1,12 @@
 """The answer and what it rests on."""
 
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from podsim.model.mapping import Mapping
 from podsim.model.program import Part, StepTimeline
-from podsim.model.quantity import Estimate
+from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.shown import Shown
 from podsim.model.training import Division
 
@@ -101,6 +101,22 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """How far one figure stands from a measurement, and the factor by which it leaves what is calibrated."""
+
+    grade: Grade
+    beyond: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grades:
+    """The grade of each figure shown, and shares of the time to train by the grade of what they rest on."""
+
+    figures: MappingType[str, Figure]
+    shares: MappingType[Grade, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Shown):
     """How long a training run takes, what limits it, how sure that is."""
 
@@ -130,6 +146,8 @@ class Prediction(Shown):
     limited_by: str
     assumptions: tuple[str, ...]
     calibration: str
+    grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
+    interval: float = NINETY_PERCENT
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
 

@@ -1,8 +1,12 @@
 """SI floats that carry their unit in the type, and where a number came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
+
+NINETY_PERCENT = 0.9
+"""Share of truths that intervals are to hold, unless another is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +93,31 @@ class Grade(StrEnum):
         return tuple(Grade).index(self)
 
 
+class Cause(StrEnum):
+    """Why an answer is not certain."""
+
+    PARAMETERS = "parameters"  # fitted numbers have errors
+    MODEL = "model"  # what no value of them explains
+    NOISE = "noise"  # runs of one submission differ in pace
+    DISTANCE = "distance"  # doublings beyond the machines fitted
+    CHIP = "chip"  # a chip or a workload without a point
+    RELEASE = "release"  # software without published runs
+    SEEDS = "seeds"  # samples to converge differ from seed to seed
+    CONVERGENCE = "convergence"  # doubt of their mean
+    EVALUATION = "evaluation"  # a run ends at an evaluation
+    OUTSIDE = "outside"  # start-up and what follows training
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A value with its 90 % interval, grade and the factor by which it leaves the calibrated range."""
+    """A value with its interval, grade and the factor by which it leaves the calibrated range.
+
+    `causes` are shares of the variance behind the interval.
+    """
 
     value: float
     low: float
     high: float
     grade: Grade
     beyond: float = 1.0
+    causes: Mapping[Cause, float] = field(default_factory=dict)

@@ -97,6 +97,23 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoundPoint:
+    """One reference point of one MLPerf round; `mean` and `std` are in `unit`, `in_fit` whether the rules use it."""
+
+    round: str
+    benchmark: str
+    name: str
+    batch: Count
+    unit: str
+    mean: Positive
+    std: NotNegative
+    runs: Count
+    in_fit: bool
+    source: str
+    locator: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StageLayout:
     """One pipeline stage: the IPU of the replica that holds it and how many units of each group it takes, in order."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from podsim.model.calibration import FittedParameter
-from podsim.model.quantity import Count, Key, Seconds
+from podsim.model.quantity import NINETY_PERCENT, Count, Key, Seconds
 
 STEP = "step_s"
 TIME = "time_to_train_s"
@@ -67,8 +67,22 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSummary:
+    """How far reference points are missed that were left out of their curves.
+
+    `where` is "between" others, "above" or "below" them; `which` is the curve "as used", or "all rounds".
+    """
+
+    benchmark: str
+    which: str
+    where: str
+    curves: int
+    errors: ErrorSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Every published point beside its prediction, and the errors by quantity.
+    """Every published point beside its prediction, the errors by quantity, and those of reference points left out.
 
     `held_out` has the errors of step time by what was left out: "machine", "round", "workload".
     """
@@ -76,6 +90,7 @@ class Validation:
     points: tuple[ValidationPoint, ...]
     summary: Mapping[str, ErrorSummary]
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
+    convergence: tuple[CurveSummary, ...] = ()
 
     @property
     def misses(self) -> tuple[tuple[str, str, float, float], ...]:
@@ -172,3 +187,79 @@ class FreezeReport:
     def moved(self) -> tuple[tuple[FrozenPrediction, FrozenPrediction], ...]:
         """The rows that are no longer what they were."""
         return tuple((was, now) for was, now in zip(self.before, self.after, strict=True) if was != now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredPoint:
+    """The interval of one published quantity, learned from other machine sizes alone.
+
+    `between_sizes` says whether smaller and larger machines were among those.
+    """
+
+    id: str
+    quantity: str
+    level: float
+    published: float
+    predicted: float
+    low: float
+    high: float
+    between_sizes: bool
+
+    @property
+    def held(self) -> bool:
+        """Whether what was measured lies inside."""
+        return self.low <= self.published <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many intervals of one quantity and level hold what was measured; widths are high over low."""
+
+    quantity: str
+    level: float
+    count: int
+    held: int
+    mean_width: float
+    widest_between_sizes: float | None
+
+    @property
+    def share(self) -> float:
+        """Of the intervals, those that hold."""
+        return self.held / self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistanceFound:
+    """What points beyond the others say of the error a doubling; a negative variance says that there is none to see."""
+
+    count: int
+    per_doubling: float
+    variance_per_doubling: float
+
+
+LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
+MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageReport:
+    """Intervals against held-out measurements."""
+
+    rows: tuple[Coverage, ...]
+    points: tuple[CoveredPoint, ...]
+    distance: DistanceFound
+
+    @property
+    def misses(self) -> tuple[tuple[str, str, float, float], ...]:
+        """What is outside its bar: quantity, which, its size, the bar."""
+        found = []
+        for row in self.rows:
+            if row.level != NINETY_PERCENT:
+                continue
+            if row.share < LEAST_COVERAGE:
+                found.append((row.quantity, "coverage", row.share, LEAST_COVERAGE))
+            if row.share > MOST_COVERAGE:
+                found.append((row.quantity, "coverage", row.share, MOST_COVERAGE))
+            if row.widest_between_sizes is not None and row.widest_between_sizes > MOST_WIDTH:
+                found.append((row.quantity, "width", row.widest_between_sizes, MOST_WIDTH))
+        return tuple(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError
+from podsim.model.quantity import NINETY_PERCENT
 
 if TYPE_CHECKING:
     from podsim.engines.base import Engine
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+LEAST_INTERVAL, MOST_INTERVAL = 0.5, 0.99  # beyond, 400 simulated scores say nothing of the ends
 OTHERS = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
 
 
@@ -48,13 +50,15 @@ def asked_of(
     from podsim.files import cache, catalog
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
+    from podsim.model.quantity import SourceKind
     from podsim.planning import choose
     from podsim.predicting import maturity
     from podsim.tiles.plan import Planner
 
     _refuse_idle(changes, also)
     Planner.memo_of = staticmethod(cache.shelf)
-    found = catalog.topology(topology, changes, chip=chip).value
+    document = catalog.topology(topology, changes, chip=chip)
+    found = document.value
     model = catalog.workload(workload, changes).value
     own = Path(parameters_file) if parameters_file else None
     parameters = catalog.parameters(own)
@@ -68,6 +72,7 @@ def asked_of(
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
         maturity=grown,
         parameters_file=own.name if own else "",
+        assumed=frozenset(path for path, item in document.provenance.items() if item.kind is SourceKind.ASSUMED),
     )
     return machine, model, named
 
@@ -92,6 +97,7 @@ def question(
     engine: str = "des",
     fidelity: str = "folded",
     seed: int = 0,
+    interval: float = NINETY_PERCENT,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
     from podsim.model.training import Division
@@ -100,6 +106,11 @@ def question(
 
     if samples is not None and not (math.isfinite(samples) and samples > 0):
         raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
+    if not LEAST_INTERVAL <= interval <= MOST_INTERVAL:
+        raise InputError(
+            f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
+            code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
+        )  # fmt: skip
     return Question(
         workload=workload,
         machine=machine,
@@ -111,6 +122,7 @@ def question(
         samples=samples,
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
+        interval=interval,
     )
 
 

@@ -12,10 +12,12 @@ from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals, steady
+from podsim.predicting.doubt import StepDoubt, between_racks, of_step
+from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
@@ -23,7 +25,7 @@ from podsim.topology.fabric import Fabric
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of a mapping."""
+    """What is asked of a mapping; intervals are to hold the share `interval` of truths."""
 
     workload: Workload
     machine: Machine
@@ -37,6 +39,7 @@ class Question:
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
     left: str = ""  # where parts are lost, on what the run goes on
+    interval: float = NINETY_PERCENT
 
     @property
     def overhead(self) -> Overhead:
@@ -112,10 +115,10 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     """The answer for one mapping."""
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
-    beat = question_pace(question, mapping, timeline.step_s)
-    need = samples(question, mapping.global_batch)
-    doubt = intervals.step_spread(machine, workload.name)
-    step_s = intervals.lognormal(timeline.step_s, *doubt)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
+    doubt, racks = of_step(question, timeline), between_racks(question, mapping, timeline)
+    step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
+    spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
     return Prediction(
         workload=workload.name,
@@ -135,22 +138,25 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         timeline=timeline,
         step_s=step_s,
         throughput_samples_per_s=_rate(beat, step_s),
-        samples_to_converge=_samples_estimate(need),
+        samples_to_converge=_samples_estimate(need, question.interval),
         time_to_train_s=_time_to_train(question, beat, need, doubt),
-        run=_run(question, beat, need),
+        run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search"),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
+        grades=grades(question, timeline, spent, racks, doubt, need),
+        interval=question.interval,
     )
 
 
-def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: tuple[float, Grade, float]) -> Estimate:
+def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:
+    outside, level = question.machine.parameters.outside_error, question.interval
     if question.samples is not None:
-        return intervals.given_samples(beat, question.samples, doubt)
-    return intervals.time_to_train(beat, need, doubt, question.seed)
+        return intervals.given_samples(beat, question.samples, doubt, outside_error=outside, level=level)
+    return intervals.time_to_train(beat, need, doubt, question.seed, outside_error=outside, level=level)
 
 
 def _run(question: Question, beat: Pace, need: Samples) -> Run:
@@ -171,12 +177,13 @@ def _rate(beat: Pace, step_s: Estimate) -> Estimate:
     each = beat.samples_per_step
     return Estimate(
         value=each / step_s.value, low=each / step_s.high, high=each / step_s.low, grade=step_s.grade,
-        beyond=step_s.beyond,
+        beyond=step_s.beyond, causes=step_s.causes,
     )  # fmt: skip
 
 
-def _samples_estimate(need: Samples) -> Estimate:
-    return intervals.lognormal(need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond)
+def _samples_estimate(need: Samples, level: float) -> Estimate:
+    variances = {Cause.SEEDS: need.seed_spread**2, Cause.CONVERGENCE: need.doubt**2}
+    return intervals.lognormal(need.mean, variances, need.grade, need.beyond, level=level)
 
 
 NAMES = {

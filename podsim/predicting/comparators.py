@@ -9,10 +9,11 @@ from podsim.convergence.samples import Samples, to_converge
 from podsim.errors import InputError, MissingParameter
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorPrediction, Laws, ScalingLaw
 from podsim.model.prediction import Run
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.training import Benchmark, Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals
+from podsim.predicting.doubt import PER_DOUBLING
 from podsim.predicting.run import evaluation_interval
 
 MOST_BEYOND = 16.0  # so many times the largest or smallest published size is no extrapolation but a guess
@@ -91,7 +92,7 @@ def predict(question: Question) -> ComparatorPrediction:
     need = _samples(question, law, batch)
     far = beyond(law, question.chips, batch)
     grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
-    doubt = math.hypot(law.error, intervals.PER_DOUBLING * math.log2(far))
+    doubt = {Cause.MODEL: law.error**2, Cause.DISTANCE: (PER_DOUBLING * math.log2(far)) ** 2}
     parts = breakdown_s(law, question.chips, batch)
     each = intervals.lognormal(sum(parts.values()), doubt, grade, far)
     run = _run(question, law, batch, need.mean, each.value)
@@ -123,15 +124,18 @@ def predict(question: Question) -> ComparatorPrediction:
 
 
 def _needed(need: Samples) -> Estimate:
-    return intervals.lognormal(need.mean, math.hypot(need.seed_spread, need.doubt), need.grade, need.beyond)
+    variances = {Cause.SEEDS: need.seed_spread**2, Cause.CONVERGENCE: need.doubt**2}
+    return intervals.lognormal(need.mean, variances, need.grade, need.beyond)
 
 
-def _time_to_train(question: Question, run: Run, need: Samples, step: Estimate, doubt: float) -> Estimate:
+def _time_to_train(
+    question: Question, run: Run, need: Samples, step: Estimate, doubt: Mapping[Cause, float]
+) -> Estimate:
     """The score: its doubt is that of a step, of the mean samples, and of the seeds of the runs that count [s]."""
     scored = max(1, question.workload.benchmark.runs_scored - 2)
-    spread = math.hypot(doubt, need.doubt, need.seed_spread / math.sqrt(scored))
+    variances = {**doubt, Cause.CONVERGENCE: need.doubt**2, Cause.SEEDS: need.seed_spread**2 / scored}
     grade = intervals.worst(step.grade, need.grade)
-    return intervals.lognormal(run.total_s, spread, grade, max(step.beyond, need.beyond))
+    return intervals.lognormal(run.total_s, variances, grade, max(step.beyond, need.beyond))
 
 
 def _law(question: Question) -> ScalingLaw:

@@ -1,44 +1,45 @@
-"""How sure an answer is: 90 % intervals and grades."""
+"""How sure an answer is: intervals by cause, and grades."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from statistics import NormalDist
 
 from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
-from podsim.model.machine import Machine
 from podsim.model.prediction import Run
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
+from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import Pace, run, stop_samples
 
 NINETY = 1.6449  # two-sided 90 % of a normal distribution
-PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
-OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
 SCORES = 400  # simulated scores behind an interval
 
 
-def step_spread(machine: Machine, workload: str) -> tuple[float, Grade, float]:
-    """Log standard error of a step time, its grade, and the factor beyond the calibrated sizes (Eq. 31)."""
-    parameters, ipus = machine.parameters, machine.topology.ipus
-    largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
-    beyond = 1.0
-    if largest:
-        beyond = max(ipus / largest, smallest / ipus, 1.0)
-    variance = parameters.step_error**2 + (PER_DOUBLING * math.log2(beyond)) ** 2
-    grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
-    if machine.chip.name not in parameters.chips:
-        variance, grade = variance + OTHER_CHIP**2, Grade.EXTRAPOLATED
-    if not largest:
-        variance, grade = variance + OTHER_CHIP**2, Grade.ASSUMED
-    if machine.maturity:
-        variance, grade = variance + machine.maturity.error**2, worst(grade, machine.maturity.grade)
-    return math.sqrt(variance), grade, beyond
+def normal_quantile(level: float) -> float:
+    """How many standard deviations to either side hold that share of a normal distribution."""
+    return NINETY if level == NINETY_PERCENT else NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def lognormal(value: float, spread: float, grade: Grade, beyond: float) -> Estimate:
-    """An estimate with a relative error (Eq. 32)."""
-    factor = math.exp(NINETY * spread)
-    return Estimate(value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond)
+def lognormal(
+    value: float,
+    variances: Mapping[Cause, float],
+    grade: Grade,
+    beyond: float,
+    *,
+    level: float = NINETY_PERCENT,
+) -> Estimate:
+    """An estimate with these variances of its log by cause, and an interval that is to hold `level` (Eq. 32)."""
+    factor = math.exp(normal_quantile(level) * math.sqrt(sum(variances.values())))
+    return Estimate(
+        value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond, causes=shares(variances)
+    )
+
+
+def shares(variances: Mapping[Cause, float]) -> dict[Cause, float]:
+    """Each cause's share of the variance, of those that have any."""
+    whole = sum(variances.values())
+    return {cause: variance / whole for cause, variance in variances.items() if variance > 0}
 
 
 def worst(*grades: Grade) -> Grade:
@@ -46,11 +47,34 @@ def worst(*grades: Grade) -> Grade:
     return max(grades, key=lambda grade: grade.rank)
 
 
-def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float], seed: int) -> Estimate:
+def time_to_train(
+    pace: Pace,
+    samples: Samples,
+    step: StepDoubt,
+    seed: int,
+    *,
+    outside_error: float = 0.0,
+    level: float = NINETY_PERCENT,
+) -> Estimate:
     """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s] (Eq. 30).
 
-    Every score has its own doubt in step time and in mean samples; every run its own seed.
+    Every score has its own doubt in step time, in mean samples and in what lies outside steps; every run its own seed.
     """
+    ordered, mean_s = scores(pace, samples, step, seed, outside_error)
+    return Estimate(
+        value=mean_s,
+        low=quantile(ordered, 0.5 - level / 2),
+        high=quantile(ordered, 0.5 + level / 2),
+        grade=worst(step.grade, samples.grade),
+        beyond=max(step.beyond, samples.beyond),
+        causes=shares(score_variances(pace, samples, step, outside_error)),
+    )
+
+
+def scores(
+    pace: Pace, samples: Samples, step: StepDoubt, seed: int, outside_error: float = 0.0
+) -> tuple[list[float], float]:
+    """Simulated scores in ascending order, and their mean [s] (Eq. 30)."""
     import numpy as np
 
     @cache  # runs end at an evaluation, so many end alike
@@ -58,25 +82,46 @@ def time_to_train(pace: Pace, samples: Samples, step: tuple[float, Grade, float]
         done = run(pace, done_samples)
         return done.total_s, _inside_s(pace, done)
 
-    spread, grade, beyond = step
-    runs = max(3, pace.benchmark.runs_scored)
+    runs = _runs(pace)
+    spread = math.sqrt(sum(_of_a_score(step, runs).values()))
     stream = np.random.default_rng(np.random.SeedSequence(seed))
     doubt = stream.standard_normal((SCORES, 2)) * (spread, samples.doubt)
     seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
-    scores = []
-    for (slower, more), luck in zip(doubt.tolist(), seeds.tolist(), strict=True):
+    around = stream.standard_normal(SCORES) * outside_error
+    found = []
+    for (slower, more), luck, longer in zip(doubt.tolist(), seeds.tolist(), around.tolist(), strict=True):
         needed = (samples.mean * math.exp(more + own) for own in luck)
         ends = (ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed)
-        times = sorted(total_s + inside_s * (math.exp(slower) - 1) for total_s, inside_s in ends)
-        scores.append(sum(times[1:-1]) / (runs - 2))
-    ordered = sorted(scores)
-    return Estimate(
-        value=float(np.mean(scores)),
-        low=quantile(ordered, 0.05),
-        high=quantile(ordered, 0.95),
-        grade=worst(grade, samples.grade),
-        beyond=max(beyond, samples.beyond),
-    )
+        inside, outside = math.exp(slower), math.exp(longer)
+        times = sorted(inside_s * inside + (total_s - inside_s) * outside for total_s, inside_s in ends)
+        found.append(sum(times[1:-1]) / (runs - 2))
+    return sorted(found), float(np.mean(found))
+
+
+def _runs(pace: Pace) -> int:
+    return max(3, pace.benchmark.runs_scored)
+
+
+def _of_a_score(step: StepDoubt, runs: int) -> dict[Cause, float]:
+    """Variances of the pace of a score: its runs share all but their noise."""
+    return {cause: part / runs if cause is Cause.NOISE else part for cause, part in step.variances.items()}
+
+
+def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error: float) -> dict[Cause, float]:
+    """Variance of the log of a score by cause, to first order (Eq. 30).
+
+    A run's samples are rounded to whole evaluations or epochs: evenly within one, a twelfth of its square.
+    """
+    runs, done = _runs(pace), run(pace, samples.mean)
+    inside = _inside_s(pace, done) / done.total_s
+    grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 1)
+    of_samples = {
+        Cause.SEEDS: samples.seed_spread**2 / runs,
+        Cause.CONVERGENCE: samples.doubt**2,
+        Cause.EVALUATION: (grain / samples.mean) ** 2 / 12 / runs,
+    }
+    found = {cause: inside**2 * part for cause, part in {**_of_a_score(step, runs), **of_samples}.items()}
+    return {**found, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
@@ -95,19 +140,25 @@ def _inside_s(pace: Pace, done: Run) -> float:
     return done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
 
 
-def given_samples(pace: Pace, count: float, step: tuple[float, Grade, float]) -> Estimate:
-    """Time for exactly `count` samples: only the step is in doubt [s]."""
-    spread, grade, beyond = step
+def given_samples(
+    pace: Pace, count: float, step: StepDoubt, *, outside_error: float = 0.0, level: float = NINETY_PERCENT
+) -> Estimate:
+    """Time for exactly `count` samples: only the step and what lies outside are in doubt [s]."""
     done = run(pace, count)
-    estimate = lognormal(1.0, spread, grade, beyond)
-    inside = _inside_s(pace, done)
-    rest = done.total_s - inside
+    inside_s = _inside_s(pace, done)
+    rest_s = done.total_s - inside_s
+    far = normal_quantile(level)
+    slower, longer = math.expm1(far * step.spread) * inside_s, math.expm1(far * outside_error) * rest_s
+    quicker, shorter = math.expm1(-far * step.spread) * inside_s, math.expm1(-far * outside_error) * rest_s
+    inside = inside_s / done.total_s
+    variances = {cause: inside**2 * part for cause, part in step.variances.items()}
     return Estimate(
         value=done.total_s,
-        low=rest + inside * estimate.low,
-        high=rest + inside * estimate.high,
-        grade=grade,
-        beyond=beyond,
+        low=done.total_s - math.hypot(quicker, shorter),
+        high=done.total_s + math.hypot(slower, longer),
+        grade=step.grade,
+        beyond=step.beyond,
+        causes=shares({**variances, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}),
     )
 
 

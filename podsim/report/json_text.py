@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
-    from podsim.model.validation import FitReport, FreezeReport, Validation
+    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, Validation
     from podsim.model.workload import Workload
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -77,6 +77,7 @@ def prediction(p: Prediction) -> str:
         "step_s": plain(p.step_s.value),
         "step_interval_s": {"low": plain(p.step_s.low), "high": plain(p.step_s.high)},
         "step_grade": p.step_s.grade.value,
+        "step_causes": plain(p.step_s.causes),
         "breakdown_s": plain(p.breakdown_s),
         "throughput_samples_per_s": plain(p.throughput_samples_per_s),
         "samples_to_converge": plain(p.samples_to_converge),
@@ -89,6 +90,8 @@ def prediction(p: Prediction) -> str:
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
+        "interval": plain(p.interval),
+        "grades": plain(p.grades),
         **({"noise": plain(p.noise)} if p.noise else {}),
         **({"faults": plain(p.faults)} if p.faults else {}),
     })  # fmt: skip
@@ -199,6 +202,20 @@ def validation(result: Validation) -> str:
         "outside_tolerance": [
             {"quantity": quantity, "which": which, "size": plain(size), "tolerance": limit}
             for quantity, which, size, limit in result.misses
+        ],
+        "convergence": plain(result.convergence),
+    })  # fmt: skip
+
+
+def coverage(report: CoverageReport) -> str:
+    """`podsim validate --coverage --json`, schema podsim.coverage/1; shares are fractions, widths high over low."""
+    return text("coverage", {
+        "rows": [{**_fields(row), "share": plain(row.share)} for row in report.rows],
+        "points": [{**_fields(point), "held": point.held} for point in report.points],
+        "distance": plain(report.distance),
+        "outside_bar": [
+            {"quantity": quantity, "which": which, "size": plain(size), "bar": bar}
+            for quantity, which, size, bar in report.misses
         ],
     })  # fmt: skip
 

@@ -3,12 +3,18 @@
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from podsim import api
+from podsim.api.upkeep import cases
+from podsim.calibrate.coverage import coverage
 from podsim.cli.app import main
+from podsim.files import catalog, free
+from podsim.model.calibration import ParameterSet
+from podsim.model.validation import CoverageReport
 
 ROOT = Path(__file__).parents[2]
 CASES = [*sorted((ROOT / "tests/cases").glob("*.console")), *sorted((ROOT / "examples").glob("*.console"))]
@@ -30,6 +36,10 @@ def replay(text: str, capsys: pytest.CaptureFixture[str]) -> str:
     return written.rstrip("\n") + "\n"
 
 
+def _coverage(without: Mapping[str, ParameterSet]) -> CoverageReport:
+    return coverage(cases(), catalog.parameters(), free.free().value, without=without)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_transcript(
     case: Path,
@@ -39,6 +49,7 @@ def test_transcript(
 ) -> None:
     monkeypatch.chdir(case.parent)
     monkeypatch.setattr(api, "validate", lambda **_: request.getfixturevalue("fitted").validation)
+    monkeypatch.setattr(api, "coverage", lambda **_: _coverage(request.getfixturevalue("fitted").without))
     recorded = case.read_text(encoding="utf-8")
     printed = replay(recorded, capsys)
     if os.environ.get("PODSIM_UPDATE"):

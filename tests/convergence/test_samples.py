@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.convergence.samples import LAW_ERROR, critical_batch, law, reference, to_converge
+from podsim.convergence.curve import critical_batch, law
+from podsim.convergence.left_out import LAW_ERROR, errors, standard_error
+from podsim.convergence.samples import reference, to_converge
 from podsim.files import catalog
 from podsim.model.calibration import SamplesFactor
 from podsim.model.quantity import Grade
@@ -32,14 +34,16 @@ def test_reference_points_come_back_as_measured(convergence):
         found = reference(convergence, point.batch)
         assert (found.mean, found.grade, found.beyond) == (point.samples, Grade.MEASURED, 1)
         assert found.seed_spread == pytest.approx(point.std / point.samples)
-        assert found.doubt == 0
+        assert found.doubt == pytest.approx(point.std / point.samples / math.sqrt(point.runs))
 
 
 def test_between_points_samples_are_a_straight_line_in_log_batch():
     """Half way from 1,000 to 4,000 in log batch is 2,000."""
     found = reference(points((1000, 2e6), (4000, 4e6)), 2000)
     assert found.mean == pytest.approx(3e6)
-    assert (found.grade, found.beyond, found.doubt) == (Grade.INTERPOLATED, 1, 0)
+    assert (found.grade, found.beyond) == (Grade.INTERPOLATED, 1)
+    # two points tell nothing of what lies between: LAW_ERROR by the root of 2 doublings x 1/4, and the seeds of both
+    assert found.doubt == pytest.approx(math.hypot(LAW_ERROR * math.sqrt(0.5), 0.05 / math.sqrt(10) * math.sqrt(0.5)))
 
 
 @given(st.floats(256, 16384))
@@ -70,14 +74,15 @@ def test_below_the_points_samples_are_held():
     found = reference(BERT, 64)
     assert found.mean == BERT.points[0].samples
     assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 4)
-    assert 0 < found.doubt < reference(BERT, 16).doubt
+    assert reference(BERT, 256).doubt < found.doubt < reference(BERT, 16).doubt
 
 
 def test_doubt_grows_with_each_doubling_beyond_the_points():
     last = BERT.points[-1].batch
     for doublings in (1, 2, 5):
         found = reference(BERT, last * 2**doublings)
-        assert found.doubt == pytest.approx(LAW_ERROR * doublings)
+        seeds = standard_error(BERT.points[-1])
+        assert found.doubt == pytest.approx(math.hypot(errors(BERT).above * doublings, seeds))
         assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 2**doublings)
 
 
@@ -116,7 +121,7 @@ FACTORS = {
 def test_factors_of_submissions_multiply_the_reference(division, factor, spread):
     found = to_converge(BERT, 3072, FACTORS, "lamb", Division(division))
     assert found.mean == pytest.approx(factor * 2768215)
-    assert found.doubt == pytest.approx(spread)
+    assert found.doubt == pytest.approx(math.hypot(spread, reference(BERT, 3072).doubt))
     assert found.seed_spread == pytest.approx(170435 / 2768215)
     assert division in found.basis
 
@@ -124,7 +129,7 @@ def test_factors_of_submissions_multiply_the_reference(division, factor, spread)
 def test_doubts_of_reference_and_factor_add_in_quadrature():
     batch = BERT.points[-1].batch * 2
     found = to_converge(BERT, batch, FACTORS, "lamb", Division.CLOSED)
-    assert found.doubt == pytest.approx(math.hypot(LAW_ERROR, 0.05))
+    assert found.doubt == pytest.approx(math.hypot(reference(BERT, batch).doubt, 0.05))
     assert found.grade is Grade.EXTRAPOLATED
 
 
@@ -133,5 +138,6 @@ def test_without_a_submission_to_learn_from_samples_are_assumed(optimizer, divis
     factors = {"lamb": {"closed": FACTORS["lamb"]["closed"]}}
     found = to_converge(BERT, 3072, factors, optimizer, Division(division))
     assert found.mean == 2768215
-    assert (found.grade, found.doubt) == (Grade.ASSUMED, LAW_ERROR)
+    assert found.grade is Grade.ASSUMED
+    assert found.doubt == pytest.approx(math.hypot(LAW_ERROR, reference(BERT, 3072).doubt))
     assert f"no submission with {optimizer} in the {division} division" in found.basis

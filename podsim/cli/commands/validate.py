@@ -7,6 +7,7 @@ from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import claims as claims_view
+from podsim.report.views import coverage as coverage_view
 from podsim.report.views import frozen
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
@@ -17,6 +18,7 @@ def validate(
     microbenchmarks: bool = False,
     comparators: bool = False,
     claims: bool = False,
+    coverage: bool = False,
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -32,6 +34,8 @@ def validate(
         Published results of other chips against their scaling laws, with one chip count held out instead.
     claims
         What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
+    coverage
+        How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
@@ -40,6 +44,7 @@ def validate(
         "microbenchmarks": (microbenchmarks, _microbenchmarks),
         "comparators": (comparators, _comparators),
         "claims": (claims, _claims),
+        "coverage": (coverage, _coverage),
         "freeze": (freeze, _freeze),
     }
     asked = [name for name, (given, _) in modes.items() if given]
@@ -106,6 +111,20 @@ def _claims(output: OutputFlags) -> int:
         line=lambda: claims_view.answer(report),
     )
     return ExitCode.ANSWERED
+
+
+def _coverage(output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("holding out", output) as on_progress:
+        report = api.coverage(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: coverage_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_text.coverage(report),
+        line=lambda: coverage_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _freeze(output: OutputFlags) -> int:

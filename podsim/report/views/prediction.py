@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
@@ -53,7 +53,7 @@ def document(
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
-        (Facts(tuple(_facts(p))),),
+        (Facts(tuple(_facts(p))), *_rests(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), _step_bars(p)),
@@ -62,7 +62,7 @@ def document(
         tuple(_mapping(p)),
     ]
     if verbose:
-        groups += [tuple(_rejected(p)), tuple(_memory(p)), *extra]
+        groups += [tuple(_doubts(p)), tuple(_graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
         tuple(_footer(p)),
@@ -99,16 +99,80 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if _coarse(p) else 3)
     samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
-    yield Fact("time to train", time.number, time.unit, f"90 %: {time.interval}", grade(p.time_to_train_s), strong=True)
+    yield Fact(
+        "time to train", time.number, time.unit, f"{_level(p)}: {time.interval}", grade(p.time_to_train_s), strong=True
+    )
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {_mfu(p)}")
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
     yield Fact(
-        "converges in", samples.number, f"{samples.unit} samples".strip(), f"90 %: {samples.interval}",
+        "converges in", samples.number, f"{samples.unit} samples".strip(), f"{_level(p)}: {samples.interval}",
         grade(p.samples_to_converge),
     )  # fmt: skip
     yield _steps(p)
     yield _overhead(p)
     yield _memory_fact(p)
+
+
+def _level(p: Prediction) -> str:
+    return numbers.percent(p.interval, 0 if round(p.interval * 1000) % 10 == 0 else 1)
+
+
+def _rests(p: Prediction) -> Iterator[Note]:
+    """How much of the time to train rests on what, and the grades of figures that say no more of theirs."""
+    if not p.grades.shares:
+        return
+    beyond = p.grades.figures["step"].beyond
+    known = [(share, item) for item, share in sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)]
+    parts = [f"{numbers.percent(share)} {_far(item, beyond)}" for share, item in known]
+    yield Note(f"{', '.join(parts)}, of the time to train: -v has every figure", "rests on", Tone.QUIET)
+
+
+def _far(item: Grade, beyond: float) -> str:
+    return f"{item} ×{numbers.short(beyond)}" if item is Grade.EXTRAPOLATED and beyond > 1 else item.value
+
+
+FIGURES = {
+    "step": "step time",
+    "throughput": "throughput",
+    "samples_to_converge": "samples to converge",
+    "time_to_train": "time to train",
+    "outside_steps": "outside steps",
+    "memory": "memory",
+}
+CAUSES = {
+    Cause.PARAMETERS: "errors of fitted parameters",
+    Cause.MODEL: "what no parameter explains",
+    Cause.NOISE: "noise from run to run",
+    Cause.DISTANCE: "distance beyond calibration",
+    Cause.CHIP: "a chip or workload without a point",
+    Cause.RELEASE: "software without published runs",
+    Cause.SEEDS: "spread between seeds",
+    Cause.CONVERGENCE: "doubt of mean samples",
+    Cause.EVALUATION: "runs end at an evaluation",
+    Cause.OUTSIDE: "time outside steps",
+}
+
+
+def _doubts(p: Prediction) -> Iterator[Block]:
+    """Why intervals are as wide as they are."""
+    estimates = (p.step_s, p.samples_to_converge, p.time_to_train_s)
+    rows = tuple(
+        (title, *(numbers.percent(found.causes[cause]) if cause in found.causes else "" for found in estimates))
+        for cause, title in CAUSES.items()
+        if any(cause in found.causes for found in estimates)
+    )
+    if rows:
+        yield Heading("why the intervals are so wide, by share of the variance")
+        titles = ("step", "samples", "time to train")
+        yield Table((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
+
+
+def _graded(p: Prediction) -> Iterator[Block]:
+    """The grade of every figure."""
+    figures = tuple((FIGURES[name], _far(found.grade, found.beyond)) for name, found in p.grades.figures.items())
+    if figures:
+        yield Heading("how far each figure stands from a measurement")
+        yield Table((Column("figure"), Column("grade")), figures)
 
 
 def _coarse(p: Prediction) -> bool:
@@ -135,7 +199,7 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
     total = numbers.time(p.run.training_s, _figures(p))
-    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"90 %: {step.interval}; {total} in all")
+    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{_level(p)}: {step.interval}; {total} in all")
 
 
 def _overhead(p: Prediction) -> Fact:

@@ -20,6 +20,8 @@ TITLES = {
     TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
 }
 
+WHERE = {"between": "one between", "above": "those above", "below": "those below"}
+
 
 def answer(result: Validation) -> str:
     """The answer in one line: "PASS, step time mean 2.4 %, held out 3.6 %"."""
@@ -38,6 +40,8 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
     groups.append((Heading("errors"), _summary(result)))
     if result.held_out:
         groups.append((Heading("step time, held out"), _held_out(result, verbose=verbose)))
+    if result.convergence:
+        groups.append((Heading("convergence, reference points left out"), _curves(result, verbose=verbose)))
     groups.append(tuple(_verdict(result, verbose=verbose)))
     return Doc(tuple(groups))
 
@@ -100,6 +104,24 @@ def _held_out(result: Validation, *, verbose: bool) -> Table:
         if verbose:
             rows += [(f"  {name}", f"{one.count}", *three(one), "") for name, one in found.groups.items()]
     return Table(columns, tuple(rows))
+
+
+def _curves(result: Validation, *, verbose: bool) -> Table:
+    """Where a left-out point lies decides how it is found: by its neighbours, by the law, or held."""
+    columns = (
+        Column("reference points", wraps=True),
+        Column("left out", priority=1),
+        Column("points", number=True, priority=2),
+        Column("mean", number=True),
+        Column("signed", number=True, priority=3),
+        Column("worst", number=True),
+    )
+    rows = tuple(
+        (f"{one.benchmark}, {one.which}", WHERE[one.where], f"{one.errors.count}", *three(one.errors))
+        for one in result.convergence
+        if verbose or one.which == "as used"
+    )
+    return Table(columns, rows)
 
 
 def three(found: ErrorSummary | None) -> tuple[str, str, str]:

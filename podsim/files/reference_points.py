@@ -1,0 +1,112 @@
+"""Reference convergence points of every MLPerf round from `calibration/convergence/reference-points.csv`."""
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Final
+
+from podsim.errors import InputError, MissingParameter
+from podsim.files import find
+from podsim.files.faults import Fault, error_of, shown
+from podsim.files.load import MOST_BYTES
+from podsim.files.locate import Path as Place
+from podsim.model.training import Convergence, ReferencePoint, RoundPoint
+
+HEADER: Final = tuple(field.name for field in fields(RoundPoint))
+
+
+def shipped() -> tuple[RoundPoint, ...]:
+    """Every point of every round, in the order of the file; MissingParameter where there is no such file."""
+    path = find.shipped("calibration") / "convergence" / "reference-points.csv"
+    if not path.is_file():
+        raise MissingParameter(f"there are no reference points: no {path.name}", hint="calibration/README.md")
+    return read(path)
+
+
+def read(path: Path) -> tuple[RoundPoint, ...]:
+    """The points of one file; InputError with every fault of it."""
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8")[:MOST_BYTES].splitlines(), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path.name} cannot be read: {error}", code="bad-reference-points-file") from None
+    if not rows or tuple(rows[0]) != HEADER:
+        raise InputError(
+            f"{path.name} begins with other columns", code="bad-reference-points-file",
+            context=[f"wanted: {', '.join(HEADER)}"],
+        )  # fmt: skip
+    found, faults = [], []
+    places: dict[Place, int] = {}
+    known: set[tuple[str, str, int]] = set()
+    for line, cells in enumerate(rows[1:], start=2):
+        places[f"line {line}",] = line
+        try:
+            point = _point(cells)
+        except ValueError as error:
+            faults.append(Fault((f"line {line}",), str(error)))
+            continue
+        if (key := (point.round, point.benchmark, point.batch)) in known:
+            again = f"{point.benchmark} of round {point.round} has a batch of {point.batch} already"
+            faults.append(Fault((f"line {line}",), again))
+        known.add(key)
+        found.append(point)
+    if faults:
+        raise error_of("reference-points", path.name, faults, places)
+    return tuple(found)
+
+
+def _point(cells: list[str]) -> RoundPoint:
+    if len(cells) != len(HEADER):
+        raise ValueError(f"has {len(cells)} cells, not {len(HEADER)}")
+    stated = dict(zip(HEADER, cells, strict=True))
+    if stated["in_fit"] not in ("yes", "no"):
+        raise ValueError(f"in_fit is {shown(stated['in_fit'])}, not yes or no")
+    return RoundPoint(
+        round=stated["round"],
+        benchmark=stated["benchmark"],
+        name=stated["name"],
+        batch=_whole(stated, "batch"),
+        unit=stated["unit"],
+        mean=_number(stated, "mean", 0, above=True),
+        std=_number(stated, "std", 0),
+        runs=_whole(stated, "runs"),
+        in_fit=stated["in_fit"] == "yes",
+        source=stated["source"],
+        locator=stated["locator"],
+    )
+
+
+def _whole(stated: Mapping[str, str], key: str) -> int:
+    if not (stated[key].isdecimal() and int(stated[key]) > 0):
+        raise ValueError(f"{key} is {shown(stated[key])}, not a whole number above 0")
+    return int(stated[key])
+
+
+def _number(stated: Mapping[str, str], key: str, least: float, *, above: bool = False) -> float:
+    try:
+        value = float(stated[key])
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and (value > least if above else value >= least)):
+        raise ValueError(f"{key} is {shown(stated[key])}, not a number {'above' if above else 'of at least'} {least:g}")
+    return value
+
+
+def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]:
+    """Points of each benchmark and round as a curve in the unit of its log, where there are two or more."""
+    found: dict[tuple[str, str], list[RoundPoint]] = {}
+    for point in points:
+        found.setdefault((point.benchmark, point.round), []).append(point)
+    return {
+        key: Convergence(
+            points=tuple(
+                ReferencePoint(batch=p.batch, samples=p.mean, std=p.std, runs=p.runs)
+                for p in sorted(of_round, key=lambda p: p.batch)
+            ),
+            optimizer="",
+            source=of_round[0].source,
+        )
+        for key, of_round in found.items()
+        if len(of_round) > 1
+    }

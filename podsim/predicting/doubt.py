@@ -1,0 +1,110 @@
+"""How far a step time may be off, split by why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from podsim.engines import analytic
+from podsim.lowering.lower import lower_update
+from podsim.lowering.update import BETWEEN_RACKS
+from podsim.model.program import Part
+from podsim.model.quantity import Cause, Grade
+
+if TYPE_CHECKING:
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.machine import Machine
+    from podsim.model.mapping import Mapping as WorkMapping
+    from podsim.model.program import StepTimeline
+    from podsim.predicting.assemble import Question
+
+PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
+OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
+STRETCHED = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC, Part.BUBBLE, Part.WEIGHT_UPDATE)
+"""What grows with the stretch of a program; the syncs between chips in it do not, a hundredth of a step at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDoubt:
+    """Variances of the log of a step time by cause, its grade, and the factor beyond the calibrated sizes."""
+
+    variances: Mapping[Cause, float]
+    grade: Grade
+    beyond: float
+
+    @property
+    def spread(self) -> float:
+        """Log standard error, all causes together."""
+        return math.sqrt(sum(self.variances.values()))
+
+
+def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float]) -> StepDoubt:
+    """The doubt of a step time that hangs so on the fitted parameters (Eq. 31)."""
+    parameters, ipus = machine.parameters, machine.topology.ipus
+    largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
+    beyond = max(ipus / largest, smallest / ipus, 1.0) if largest else 1.0
+    grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
+    others = 0
+    if machine.chip.name not in parameters.chips:
+        others, grade = others + 1, Grade.EXTRAPOLATED
+    if not largest:
+        others, grade = others + 1, Grade.ASSUMED
+    variances = {
+        Cause.PARAMETERS: parameter_variance(parameters, sensitivity),
+        Cause.MODEL: parameters.model_error**2,
+        Cause.NOISE: parameters.run_spread**2,
+        Cause.DISTANCE: (PER_DOUBLING * math.log2(beyond)) ** 2,
+        Cause.CHIP: others * OTHER_CHIP**2,
+        Cause.RELEASE: machine.maturity.error**2 if machine.maturity else 0.0,
+    }
+    if machine.maturity:
+        grade = max(grade, machine.maturity.grade, key=lambda one: one.rank)
+    return StepDoubt(variances=variances, grade=grade, beyond=beyond)
+
+
+def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float]) -> float:
+    """What the covariance of the fitted parameters makes of a time that hangs so on them (Eq. 31)."""
+    moved = {name: share * parameters.fitted[name].error for name, share in sensitivity.items()}
+    related = parameters.correlation
+    return max(
+        0.0,
+        sum(
+            one * other * (1.0 if a == b else related.get(a, {}).get(b, 0.0))
+            for a, one in moved.items()
+            for b, other in moved.items()
+        ),
+    )
+
+
+def of_step(question: Question, timeline: StepTimeline) -> StepDoubt:
+    """The doubt of a step that was predicted."""
+    return step_doubt(question.machine, question.workload.name, sensitivity(question, timeline))
+
+
+def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
+    """Log change of a step time with that of each fitted parameter, read from where the step goes (Eq. 31)."""
+    share = {part: seconds / timeline.step_s for part, seconds in timeline.breakdown_s.items()}
+    stretched = sum(share.get(part, 0.0) for part in STRETCHED)
+    known = {
+        "program.stretch": stretched,
+        f"sdk-{question.machine.like}.program": stretched,
+        "collective.start": share.get(Part.COLLECTIVE_START, 0.0),
+        "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0),
+        "step.host": share.get(Part.HOST_STEP, 0.0),
+    }
+    return {name: known[name] for name in question.machine.parameters.fitted if name in known}
+
+
+def between_racks(question: Question, mapping: WorkMapping, timeline: StepTimeline) -> float:
+    """Share of what links take for an update that is between racks."""
+    if not timeline.breakdown_s.get(Part.ALL_REDUCE):
+        return 0.0
+    program = lower_update(
+        question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer,
+        folded=question.folded,
+    )  # fmt: skip
+    racks = replace(program, blocks=tuple(block for block in program.blocks if block.name == BETWEEN_RACKS))
+    whole_s, racks_s = (analytic.run(one, question.fabric).breakdown_s[Part.ALL_REDUCE] for one in (program, racks))
+    return racks_s / whole_s if whole_s else 0.0

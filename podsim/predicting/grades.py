@@ -1,0 +1,78 @@
+"""On what the figures of an answer rest, and how much of the time to train on what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podsim.model.prediction import Figure, Grades
+from podsim.model.program import Part
+from podsim.model.quantity import Grade
+from podsim.predicting.intervals import worst
+
+if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
+    from podsim.model.prediction import Run
+    from podsim.model.program import StepTimeline
+    from podsim.predicting.assemble import Question
+    from podsim.predicting.doubt import StepDoubt
+
+OF_SIZE = (Part.ALL_REDUCE, Part.COLLECTIVE_START, Part.HOST_STEP)
+"""What grows with the machine; the rest of a step is that of one replica, at any size."""
+
+
+def grades(
+    question: Question, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, need: Samples
+) -> Grades:
+    """The grade of every figure, and shares of the time to train by the grade of what it rests on."""
+    outside = _outside(question, doubt)
+    time = worst(doubt.grade, need.grade)
+    beyond = max(doubt.beyond, need.beyond)
+    figures = {
+        "step": Figure(grade=doubt.grade, beyond=doubt.beyond),
+        "throughput": Figure(grade=doubt.grade, beyond=doubt.beyond),
+        "samples_to_converge": Figure(grade=need.grade, beyond=need.beyond),
+        "time_to_train": Figure(grade=time, beyond=beyond),
+        "outside_steps": Figure(grade=outside, beyond=doubt.beyond if outside is Grade.EXTRAPOLATED else 1.0),
+        "memory": Figure(grade=Grade.ASSUMED, beyond=1.0),  # nobody has published what a mapping takes
+    }
+    return Grades(figures=figures, shares=_shares(question, timeline, run, racks, doubt, outside))
+
+
+def _outside(question: Question, doubt: StepDoubt) -> Grade:
+    known = question.machine.like in question.machine.parameters.overhead.get(question.workload.name, {})
+    if not known:
+        return Grade.ASSUMED
+    return Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED
+
+
+def _shares(
+    question: Question, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, outside: Grade
+) -> dict[Grade, float]:
+    found = dict.fromkeys(Grade, 0.0)
+    at_pace_s = run.training_s + (run.evaluation_s if run.interval_samples is not None else 0.0)
+    found[outside] += run.total_s - at_pace_s
+    for grade, share in _of_step(question, timeline, racks, doubt).items():
+        found[grade] += share * at_pace_s
+    return {grade: seconds / run.total_s for grade, seconds in found.items() if seconds > 0}
+
+
+def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
+    """Shares of a step: one replica as its chip is known, what grows with the machine as its size is.
+
+    `racks` is the share of all-reduce between racks, which rests on the GW-Links; host input rests on the servers.
+    """
+    machine, found = question.machine, dict.fromkeys(Grade, 0.0)
+    chip = Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
+    if question.workload.name not in machine.parameters.largest:
+        chip = Grade.ASSUMED
+    size = worst(chip, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
+    for part, seconds in timeline.breakdown_s.items():
+        share = seconds / timeline.step_s
+        grade = size if part in OF_SIZE else chip
+        if part is Part.ALL_REDUCE and machine.guessed("gw-link."):
+            found[Grade.ASSUMED] += share * racks
+            share *= 1 - racks
+        if part is Part.HOST and machine.guessed("hosts."):
+            grade = Grade.ASSUMED
+        found[grade] += share
+    return found

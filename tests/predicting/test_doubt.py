@@ -1,0 +1,85 @@
+"""How far a step may be off, and why: parameters, model, noise, distance, other chips."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from podsim.api.upkeep import cases as _cases
+from podsim.files import catalog
+from podsim.model.calibration import FittedParameter
+from podsim.model.machine import Machine
+from podsim.model.quantity import Cause, Grade
+from podsim.predicting.assemble import step
+from podsim.predicting.doubt import OTHER_CHIP, PER_DOUBLING, between_racks, parameter_variance, sensitivity, step_doubt
+
+PARAMETERS = catalog.parameters()
+CASES = _cases()
+
+
+def machine(name, parameters=PARAMETERS):
+    return Machine(topology=catalog.topology(name).value, parameters=parameters, sdk="2.3", hosts=1)
+
+
+@pytest.mark.parametrize("name", ["pod16", "pod64", "pod128"])
+def test_inside_the_fitted_sizes_parameters_model_and_noise_remain(name):
+    found = step_doubt(machine(name), "bert", {"program.stretch": 1.0})
+    assert (found.grade, found.beyond) == (Grade.INTERPOLATED, 1)
+    assert {cause for cause, variance in found.variances.items() if variance} == {
+        Cause.PARAMETERS, Cause.MODEL, Cause.NOISE
+    }  # fmt: skip
+    stretch = PARAMETERS.fitted["program.stretch"].error
+    assert found.spread == pytest.approx(math.hypot(stretch, PARAMETERS.model_error, PARAMETERS.run_spread))
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "beyond"),
+    [
+        ("pod256", "bert", 2), ("pod512", "bert", 4), ("pod512", "resnet50", 2), ("pod4", "bert", 4),
+        ("m2000", "bert", 4),
+    ],
+)  # fmt: skip
+def test_beyond_the_fitted_sizes_doubt_grows_by_the_doubling(name, workload, beyond):
+    found = step_doubt(machine(name), workload, {})
+    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, beyond)
+    assert found.variances[Cause.DISTANCE] == pytest.approx((PER_DOUBLING * math.log2(beyond)) ** 2)
+
+
+def test_a_chip_or_a_workload_without_a_point_counts_once_each():
+    chip, workload = step_doubt(machine("bow-pod64"), "bert", {}), step_doubt(machine("pod64"), "mine", {})
+    both = step_doubt(machine("bow-pod64"), "mine", {})
+    assert (chip.grade, workload.grade) == (Grade.EXTRAPOLATED, Grade.ASSUMED)
+    assert both.variances[Cause.CHIP] == pytest.approx(2 * OTHER_CHIP**2)
+    assert chip.variances[Cause.CHIP] == workload.variances[Cause.CHIP] == pytest.approx(OTHER_CHIP**2)
+
+
+def test_correlated_errors_add_or_cancel():
+    """Two parameters of 10 % each on half of a step: 10 % if they move together, nothing if one undoes the other."""
+    one = FittedParameter(value=1.0, error=0.1, prior=1.0, prior_error=1.0, pull=0.0, meaning="")
+    for related, expected in ((1.0, 0.01), (0.0, 0.005), (-1.0, 0.0)):
+        both = replace(PARAMETERS, fitted={"a": one, "b": one}, correlation={"a": {"b": related}, "b": {"a": related}})
+        assert parameter_variance(both, {"a": 0.5, "b": 0.5}) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES[1::3], ids=lambda case: case.point.id)
+def test_sensitivities_are_those_of_the_model_itself(case):
+    """Each parameter a thousandth larger, the whole step predicted again: shares of the breakdown say the same."""
+    question = case.question(PARAMETERS)
+    timeline = step(question, case.mapping)
+    said = sensitivity(question, timeline)
+    for name, fitted in PARAMETERS.fitted.items():
+        larger = {**PARAMETERS.fitted, name: replace(fitted, value=fitted.value * 1.001)}
+        moved = step(case.question(replace(PARAMETERS, fitted=larger)), case.mapping)
+        found = math.log(moved.step_s / timeline.step_s) / math.log(1.001)
+        assert said.get(name, 0.0) == pytest.approx(found, abs=0.015), name
+
+
+def test_one_rack_has_nothing_between_racks():
+    pod64 = next(case for case in CASES if case.topology.name == "pod64")
+    pod128 = next(case for case in CASES if case.topology.name == "pod128")
+    found = [
+        between_racks(question, case.mapping, step(question, case.mapping))
+        for case in (pod64, pod128)
+        for question in [case.question(PARAMETERS)]
+    ]
+    assert found[0] == 0 < found[1] < 1
