@@ -40,14 +40,7 @@ def calibrate(
 
     path = Path(out) if out is not None else None
     if noise:
-        found = api.calibrate_noise(write=not dry_run, path=path)
-        give(
-            output,
-            screen=lambda: noise_view.document(found),
-            json_text=lambda: json_text.noise_fit(found),
-            line=lambda: noise_view.answer(found),
-        )
-        return ExitCode.ANSWERED
+        return _noise(output, dry_run=dry_run, path=path)
     with progress("fitting", output) as on_progress:
         report = api.calibrate(hold_out=hold_out, write=not dry_run, path=path, on_progress=on_progress)
     give(
@@ -55,5 +48,18 @@ def calibrate(
         screen=lambda: view.document(report),
         json_text=lambda: json_text.fit(report),
         line=lambda: view.answer(report),
+    )
+    return ExitCode.ANSWERED
+
+
+def _noise(output: OutputFlags, *, dry_run: bool, path: Path | None) -> int:
+    from podsim import api
+
+    found = api.calibrate_noise(write=not dry_run, path=path)
+    give(
+        output,
+        screen=lambda: noise_view.document(found),
+        json_text=lambda: json_text.noise_fit(found),
+        line=lambda: noise_view.answer(found),
     )
     return ExitCode.ANSWERED
