@@ -89,7 +89,7 @@ def parameters(asked: Asked) -> str:
     """Fitted values beside their priors."""
     head = ("parameter", "value", "error", "prior", "pull", "meaning")
     rows = [
-        (f"`{name}`", f"{found.value:.3g}", f"{100 * found.error:.0f} %", f"{found.prior:.3g}",
+        (f"`{name}`", f"{found.value:.3g} {found.unit}".rstrip(), f"{100 * found.error:.0f} %", f"{found.prior:.3g}",
          f"{found.pull:+.1f} σ", found.meaning)
         for name, found in catalog.parameters().fitted.items()
     ]  # fmt: skip
