@@ -55,7 +55,7 @@ def asked_of(
     found = catalog.topology(topology, changes, chip=chip).value
     model = catalog.workload(workload, changes).value
     own = Path(parameters_file) if parameters_file else None
-    parameters = apply_to_parameters(catalog.parameters(own), changes)
+    parameters = apply_to_parameters(catalog.own_parameters(own) if own else catalog.parameters(), changes)
     named = choose.preset(model, preset, found) if preset else None
     machine = Machine(
         topology=found,
