@@ -256,17 +256,18 @@ def _no_table(name: str) -> Fault:
 
 
 def parameters(path: Path | None = None) -> ParameterSet:
-    """What `calibrate` has learned, as shipped or from a file `path` of the user's, which needs every shipped name.
-
-    Raises MissingParameter where nothing is shipped, InputError where the user's file is not there or has faults.
-    """
+    """What `calibrate` has learned, as shipped or from a file; MissingParameter where nothing is shipped."""
     shipped = parameters_path()
     if path is None and not shipped.is_file():
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
     found = read(path or shipped, ParameterSet, "parameters").value
     inputs.fitted({name: one.value for name, one in found.fitted.items()})
-    if path is None:
-        return found
+    return found
+
+
+def own_parameters(path: Path) -> ParameterSet:
+    """The parameters of a user's file, which has to have every name that is shipped; InputError where it has faults."""
+    found = parameters(path)
     lacking = [name for name in _fitted_names() if name not in found.fitted]
     wrong = [name for name, item in found.fitted.items() if not (math.isfinite(item.value) and item.value > 0)]
     if lacking or wrong:

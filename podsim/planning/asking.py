@@ -61,7 +61,7 @@ def asked_of(
     found = document.value
     model = catalog.workload(workload, changes).value
     own = Path(parameters_file) if parameters_file else None
-    parameters = catalog.parameters(own)
+    parameters = catalog.own_parameters(own) if own else catalog.parameters()
     named = choose.preset(model, preset, found) if preset else None
     release = sdk or (named.sdk if named else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)
