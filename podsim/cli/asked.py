@@ -10,7 +10,7 @@ from typing import Any, Final
 from cyclopts import App
 
 from podsim.cli.options import OutputFlags
-from podsim.files import find, inputs
+from podsim.files import inputs
 
 NO_QUESTION: Final = ("out",)  # where an answer goes does not change it
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
@@ -35,7 +35,7 @@ def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
     name = getattr(command, "__name__", "")
     ledger.verb = module if module == name else f"{module} {name}"
     flags = dict(sorted(_given(bound)))
-    ledger.named = frozenset(key for key in flags if key in FILES and find.is_path(str(flags[key])))
+    ledger.named = frozenset(key for key in flags if key in FILES and _is_path(str(flags[key])))
     ledger.flags = {key: Path(value).name if key in ledger.named else value for key, value in flags.items()}
 
 
@@ -68,3 +68,9 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _is_path(text: str) -> bool:
+    from podsim.files import find  # help has no need of it
+
+    return find.is_path(text)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from podsim.files import find, inputs
+from podsim.files import inputs
 from podsim.report.doc import Note, Tone
 
 
 def calibration_version() -> str | None:
     """A digest of the fitted parameters as they are shipped; None where nothing has been fitted."""
+    from podsim.files import find  # help has no need of it
+
     try:
         return inputs.digest((find.shipped("calibration") / "parameters.toml").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):

@@ -44,6 +44,10 @@ def test_equations_are_numbered_in_order() -> None:
     assert [*sections()] == [*range(1, len(sections()) + 1)]
 
 
+def test_no_equation_stands_twice() -> None:
+    assert HEADING.findall(PAGE) == [str(number) for number in sections()]
+
+
 def test_every_equation_that_is_referred_to_exists() -> None:
     known = set(sections())
     strangers = {
