@@ -50,7 +50,8 @@ class FaultReport:
 
     `slowdown` is how much longer the same samples take, a share; `parts` what each part of a step takes longer [s].
     `detours` are ways between IPUs that the step uses and that changed. Where machines are lost `left` says on what
-    the run goes on; its mapping is then another than the healthy one.
+    the run goes on; its mapping is then another than the healthy one. `without_slow_s` is the step with slow links out
+    of use, where that is sooner: routes are static, so a slow link is used as if it were not.
     """
 
     texts: tuple[str, ...]
@@ -62,6 +63,7 @@ class FaultReport:
     parts: Mapping[StepPart, float]
     detours: tuple[Detour, ...]
     left: str = ""
+    without_slow_s: float | None = None
 
     @property
     def grew(self) -> StepPart | None:

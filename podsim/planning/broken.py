@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
+from podsim.model.fault import Part
 from podsim.planning.asking import settled
 from podsim.planning.choose import usual_hosts
 from podsim.planning.search import Wanted
@@ -58,7 +59,21 @@ def answer(asked: Asked, texts: Sequence[str]) -> tuple[Prediction, Question]:
         return _on_what_is_left(asked, fabric, healthy, texts)
     hurt = replace(question, fabric=fabric, faults=tuple(texts))
     there = assemble.predict(hurt, mapping, choice, said)
-    return faults.compared(healthy, there, texts, faults.detours(hurt, mapping)), hurt
+    without_slow_s = _without_slow_s(question, mapping, texts)
+    found = faults.compared(healthy, there, texts, faults.detours(hurt, mapping), without_slow_s=without_slow_s)
+    return found, hurt
+
+
+def _without_slow_s(question: Question, mapping: Mapping, texts: Sequence[str]) -> float | None:
+    """The step with every slow link taken out of use [s]; None where none is slow or the rest is cut in two."""
+    slow = {fault.text for fault in parse(texts) if fault.part is Part.LINK and 0 < fault.rate < 1}
+    if not slow:
+        return None
+    try:
+        fabric = _with(question.fabric, [f"{t.partition('=')[0]}=down" if t in slow else t for t in texts])
+    except PodsimError:
+        return None
+    return assemble.step(replace(question, fabric=fabric), mapping).step_s
 
 
 def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:

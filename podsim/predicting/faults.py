@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,17 @@ SAME = 1e-12  # share of a step below which two times are one
 
 
 def compared(
-    healthy: Prediction, hurt: Prediction, texts: Sequence[str], detours: Sequence[Detour], left: str = ""
+    healthy: Prediction,
+    hurt: Prediction,
+    texts: Sequence[str],
+    detours: Sequence[Detour],
+    left: str = "",
+    without_slow_s: float | None = None,
 ) -> Prediction:
-    """The prediction of the machine with faults, which says what they cost (Eq. 51)."""
+    """The prediction of the machine with faults, which says what they cost (Eq. 51).
+
+    `without_slow_s` is the step with slow links taken out of use [s], kept where it is sooner.
+    """
     near_s = SAME * healthy.step_s.value
     more = {part: seconds - healthy.breakdown_s.get(part, 0.0) for part, seconds in hurt.breakdown_s.items()}
     rates = healthy.throughput_samples_per_s.value, hurt.throughput_samples_per_s.value
@@ -38,6 +47,7 @@ def compared(
         parts={part: seconds if abs(seconds) > near_s else 0.0 for part, seconds in more.items()},
         detours=tuple(detours),
         left=left,
+        without_slow_s=without_slow_s if (without_slow_s or math.inf) < hurt.step_s.value - near_s else None,
     )
     return replace(hurt, faults=report)
 

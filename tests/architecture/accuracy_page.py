@@ -95,10 +95,40 @@ def cannot(asked: shown.Asked) -> str:
     return "\n\n".join(["\n".join(claims), left])
 
 
+def coverage(asked: shown.Asked) -> str:
+    """How often intervals hold what they have not seen."""
+    head = ("quantity", "interval", "points", "held", "share", "mean width", "widest between sizes")
+    rows = []
+    for row in api.coverage().rows:
+        widest = "–" if row.widest_between_sizes is None else f"× {row.widest_between_sizes:.2f}"
+        share = f"{100 * row.held / row.count:.0f} %"
+        level = f"{100 * row.level:.0f} %"
+        rows.append(
+            (TITLES[row.quantity], level, f"{row.count}", f"{row.held}", share, f"× {row.mean_width:.2f}", widest)
+        )
+    return shown.table(head, rows)
+
+
+def comparators(asked: shown.Asked) -> str:
+    """Laws of other chips, with one chip count held out."""
+    head = ("chip", "workload", "results", "in sample", "held out", "worst, held out", "held out, predicted samples")
+    rows = []
+    for one in api.validate_comparators().summaries:
+        held, predicted = one.held_out, one.predicted_samples
+        rows.append((
+            one.chip, one.workload, f"{one.in_sample.count}", f"{100 * one.in_sample.mean_abs:.1f} %",
+            f"{100 * held.mean_abs:.1f} %" if held else "–", shown.percent(held.worst) if held else "–",
+            f"{100 * predicted.mean_abs:.1f} %" if predicted else "–",
+        ))  # fmt: skip
+    return shown.table(head, rows)
+
+
 SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Errors", "`podsim validate`. Held out: fitted without any machine of that size.", errors),
     ("Every result", "`podsim validate -v`.", points),
+    ("Intervals", "`podsim validate --coverage`: machine sizes that they have not seen.", coverage),
     ("Single operators, exchange and links", "`podsim validate --microbenchmarks`.", shown.microbenchmarks),
+    ("Other chips", "`podsim validate --comparators`: one chip count left out at a time.", comparators),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),
 )

@@ -188,3 +188,16 @@ def test_a_machine_and_one_of_its_ipus_leave_the_same_partition():
     assert whole.mapping == one.mapping
     assert whole.step_s == one.step_s
     assert whole.faults.left.split(";")[1] == one.faults.left.split(";")[1]
+
+
+def test_a_slow_link_that_costs_more_than_a_dead_one_is_named():
+    """Routes are static: traffic waits for a slow link, and goes round one that is down."""
+    slow, down = (
+        api.predict("bert", pod=16, preset=PRESET, faults=[f"link:ipu4-ipu6={state}"], engine="analytic")
+        for state in ("0.02", "down")
+    )
+    assert slow.step_s.value > down.step_s.value
+    assert slow.faults.without_slow_s == pytest.approx(down.step_s.value, rel=1e-12)
+    assert down.faults.without_slow_s is None
+    hardly = api.predict("bert", pod=16, preset=PRESET, faults=["link:ipu4-ipu6=0.999"], engine="analytic")
+    assert hardly.faults.without_slow_s is None

@@ -103,6 +103,13 @@ def scaling(_claim: Claim, part: ClaimPart, world: World) -> Found:
 def software_speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
     """Predicted samples a second under one SDK over those under an earlier one."""
     after, before = (world.ask(part, sdk=name).throughput_samples_per_s.value for name in (part.sdk, part.sdk_before))
+    logged = {point.sdk for point in world.points}
+    silent = [name for name in (part.sdk_before, part.sdk) if name not in logged]
+    if silent:
+        raise MissingParameter(
+            f"SDK {silent[0]} has no published run: podsim takes it from vendors' claims, and its "
+            f"{after / before:.2f} × repeats them"
+        )
     return Found(value=after / before)
 
 

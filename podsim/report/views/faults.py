@@ -32,6 +32,13 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
         more_s = report.parts[report.grew]
         grew = parts[report.grew]
         yield Note(f"{grew} grows most, by {numbers.time(more_s, 3)} a step", "why", Tone.STRONG)
+    if report.left and runs[1] < runs[0]:
+        yield Note("fewer IPUs come out sooner: at this size more of them slow this run down, whole or not", "so",
+                   Tone.WARNING)  # fmt: skip
+    if report.without_slow_s is not None:
+        sooner = numbers.time(report.without_slow_s, 3)
+        yield Note(f"routes are static and use slow links too; with those down instead a step takes {sooner}", "but",
+                   Tone.WARNING)  # fmt: skip
     yield from _ways(report.detours, len(report.detours) if verbose else SHOWN)
 
 
