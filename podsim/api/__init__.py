@@ -11,6 +11,7 @@ from podsim.api.answers import (
     trace_collective,
 )
 from podsim.api.drawing import drawn
+from podsim.api.sweeping import sweep
 from podsim.api.upkeep import calibrate, calibrate_noise, freeze, microbenchmarks, validate
 from podsim.model.shown import Shown
 
@@ -27,6 +28,7 @@ __all__ = [
     "microbenchmarks",
     "op",
     "predict",
+    "sweep",
     "trace",
     "trace_collective",
     "validate",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
     from podsim.model.noise import Noise
+    from podsim.model.sweep import SweepFile
     from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
@@ -270,6 +271,12 @@ def _failures(loaded: Loaded) -> "Document[Failures]":
     return document(loaded, Failures, failures.faults)
 
 
+def _sweep(loaded: Loaded) -> "Document[SweepFile]":
+    from podsim.files import sweeps
+
+    return sweeps.of_file(loaded)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -294,5 +301,6 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "frozen": _frozen,
     "noise": _noise,
     "failures": _failures,
+    "sweep": _sweep,
     "sources": _sources,
 }

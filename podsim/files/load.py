@@ -24,6 +24,7 @@ SCHEMAS: Final = {
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",
     "failures": "podsim.failures/1",
+    "sweep": "podsim.sweep/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24
