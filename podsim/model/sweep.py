@@ -9,6 +9,9 @@ from podsim.model.quantity import Count, Grade, Key, Whole
 from podsim.model.shown import Shown
 
 
+BUG = "bug"  # the code of a point on which podsim itself failed
+
+
 class Design(StrEnum):
     """How points are laid over the axes."""
 
@@ -88,7 +91,7 @@ class SweepAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRefusal:
-    """Why a point has no prediction: a code of docs/errors.md, or "bug"."""
+    """Why a point has no prediction: a code of docs/errors.md, or BUG."""
 
     code: str
     message: str

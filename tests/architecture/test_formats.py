@@ -23,6 +23,7 @@ from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
 from podsim.model.noise import Noise
 from podsim.model.quantity import Source
+from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
 
@@ -41,6 +42,7 @@ ROOTS: dict[str, type] = {
     "frozen": FrozenFile,
     "noise": Noise,
     "failures": Failures,
+    "sweep": SweepFile,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -74,16 +74,7 @@ def sweep(
         Every point as a row, instead of the screen.
     """
     _check(csv, report, output)
-    from podsim import api
-
-    given = {field.name: getattr(where, field.name) for field in fields(where)}
-    with progress("points", output, rate="points") as drawn:
-        counted = _Counted(drawn)
-        try:
-            found = api.sweep(file, on_progress=counted, **given)
-        except KeyboardInterrupt:
-            put(counted.goes_on(output), sys.stderr)
-            raise
+    found = _swept(file, where, output)
     _say(found, output)
     from podsim.report import sweep_text
     from podsim.report.views import sweep as view
@@ -102,6 +93,20 @@ def sweep(
         json_text=lambda: sweep_text.document(found), rows="points", parquet=lambda: sweep_text.parquet(found),
     )  # fmt: skip
     return ExitCode.ANSWERED
+
+
+def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
+    """The report, with a bar for whoever watches; whoever interrupts is told how to go on."""
+    from podsim import api
+
+    given = {field.name: getattr(where, field.name) for field in fields(where)}
+    with progress("points", output, rate="points") as drawn:
+        counted = _Counted(drawn)
+        try:
+            return api.sweep(file, on_progress=counted, **given)
+        except KeyboardInterrupt:
+            put(counted.goes_on(output), sys.stderr)
+            raise
 
 
 def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:

@@ -14,7 +14,7 @@ from podsim.files import catalog, find
 from podsim.files.packing import spelled
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS
-from podsim.model.sweep import SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
+from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
 from podsim.planning import asking
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
     except PodsimError as error:
         refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
     except BUGS as error:  # one point in a corner nobody tried must not cost the others
-        refusal = SweepRefusal(code="bug", message=f"{type(error).__name__}: {error}")
+        refusal = SweepRefusal(code=BUG, message=f"{type(error).__name__}: {error}")
     return SweepOutcome(key=own, refusal=refusal)
 
 

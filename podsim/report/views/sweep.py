@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from podsim.model.sweep import Design, SweepAnswer, SweepReport, SweepRow
+from podsim.model.sweep import BUG, Design, SweepAnswer, SweepReport, SweepRow
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -85,12 +85,12 @@ def _best(report: SweepReport, listed: Pairs) -> Table:
     columns = (
         *swept,
         Column(f"time to train {time.unit}", number=True),
-        Column("90 % interval", number=True, priority=2),
+        Column("90 % interval", number=True, priority=1),
         Column("grade", priority=4),
         Column(f"step {step.unit}", number=True, priority=3),
-        *((Column("replicas × IPUs", number=True, priority=1),) if shown_mapping else ()),
+        *((Column("replicas × IPUs", number=True, priority=2),) if shown_mapping else ()),
         Column("global batch", number=True, priority=3),
-        Column("MFU", number=True, priority=2),
+        Column("MFU", number=True, priority=3),
         Column("memory", number=True, priority=4),
     )
     rows = tuple(
@@ -186,5 +186,5 @@ def _refused(report: SweepReport) -> Iterator[Block]:
     }
     ranked = sorted(report.refused.items(), key=lambda item: (-item[1], item[0]))
     yield Table(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
-    if "bug" in report.refused:
-        yield Note("podsim failed on a point marked bug; please report it with its values", "bug", Tone.WARNING)
+    if BUG in report.refused:
+        yield Note("podsim failed on a point marked "bug"; please report it with its values", "", Tone.WARNING)
