@@ -8,7 +8,6 @@ from typing import Annotated
 from podsim.model.quantity import Count, Grade, Key, Whole
 from podsim.model.shown import Shown
 
-
 BUG = "bug"  # the code of a point on which podsim itself failed
 
 

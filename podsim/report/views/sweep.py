@@ -187,4 +187,4 @@ def _refused(report: SweepReport) -> Iterator[Block]:
     ranked = sorted(report.refused.items(), key=lambda item: (-item[1], item[0]))
     yield Table(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
     if BUG in report.refused:
-        yield Note("podsim failed on a point marked "bug"; please report it with its values", "", Tone.WARNING)
+        yield Note('podsim failed on points marked "bug"; please report them with their values', "", Tone.WARNING)
