@@ -101,6 +101,23 @@ def test_one_of_two_is_killed_midway(cluster: Cluster, tmp_path: Path) -> None:
     assert len(lines) == len(set(lines)) == 41
 
 
+@pytest.mark.slow
+def test_the_scheduler_goes_away(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add()
+    file = tmp_path / "a.toml"
+    file.write_text(SWEEP)
+    with pytest.raises(InputError, match="it went away") as raised:
+        podsim.sweep(
+            file,
+            backend="dask",
+            scheduler=cluster.address,
+            on_progress=lambda done, _: done and cluster.running[0].kill(),
+        )
+    assert raised.value.code == "cluster-failed"
+    lines = (tmp_path / "a.results.jsonl").read_text().splitlines()
+    assert 2 <= len(lines) == len(set(lines)) < 41
+
+
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(SWEEP)

@@ -81,6 +81,8 @@ def cluster(
         arriving: Any = as_completed(futures, loop=client.loop, with_results=True)
         del futures  # a result that has been stored needs not be kept anywhere else
         for _, found in arriving:
+            if not isinstance(found, SweepOutcome):  # a scheduler that goes away leaves an error in the place of each
+                raise _lost(scheduler, "it went away", str(found))
             yield found
     except KilledWorker as error:
         raise _lost(scheduler, "processes that computed one point died again and again", str(error)) from None
@@ -96,7 +98,8 @@ def cluster(
 def _connected(scheduler: str) -> "Client":
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters, in one line
+    for chatter in ("distributed", "tornado"):
+        logging.getLogger(chatter).setLevel(logging.CRITICAL)  # we say what matters, in one line
     try:
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
