@@ -55,6 +55,11 @@ def spell(value: float, unit: str) -> str:
     return f"{value!r} {unit}"
 
 
+def parted(text: str) -> tuple[float, str]:
+    """The number of a text and whatever follows it, "100 Gbit/s" as 100.0 and "Gbit/s"; ValueError where none does."""
+    return _split(text, "")
+
+
 def _split(text: str, unit: str) -> tuple[float, str]:
     match = _NUMBER.match(text)
     if not match:

@@ -18,9 +18,14 @@ def drawn(answer: object) -> str:
 def _document(answer: object) -> Doc:
     """The document of an answer, by its type; each view is loaded when an answer of its kind is shown."""
     from podsim.model.prediction import Prediction
+    from podsim.model.sweep import SweepReport
 
     if isinstance(answer, Prediction):
         from podsim.report.views import prediction_page
 
         return prediction_page.report(answer)
+    if isinstance(answer, SweepReport):
+        from podsim.report.views import sweep
+
+        return sweep.document(answer, charts=True)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")

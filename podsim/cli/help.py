@@ -36,6 +36,9 @@ COMMANDS = (
     Command("explain", "explain:explain", "operators of a step ranked by time, with what bounds each", ASK),
     Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),
     Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
+    Command(
+        "sweep", "sweep:sweep", "many predictions: grid, random or Latin hypercube, on all cores or a cluster", ASK
+    ),
     Command("validate", "validate:validate", "published results beside predictions", KEEP),
     Command("calibrate", "calibrate:calibrate", "fit the free parameters to the published results", KEEP),
     Command("diff", "diff:diff", "what moved between two saved answers, and which input did it", KEEP),

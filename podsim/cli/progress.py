@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING
 
 from podsim.cli.console import look
 from podsim.cli.options import OutputFlags
+from podsim.report import numbers
 from podsim.report.terminal import console
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, Task
 
 PATIENCE_S = 1.0
 OnProgress = Callable[[int, int], None]
 
 
 @contextmanager
-def progress(what: str, output: OutputFlags) -> Iterator[OnProgress | None]:
-    """A callback (done, total) that draws, or None where nobody watches; the bar leaves when the work is done."""
+def progress(what: str, output: OutputFlags, *, rate: str = "") -> Iterator[OnProgress | None]:
+    """A callback (done, total) that draws, or None where nobody watches; the bar leaves when the work is done.
+
+    `rate` is what is counted, where its number a second is shown too.
+    """
     if not sys.stderr.isatty() or output.quiet:
         yield None
         return
-    bar = _Bar(what, output)
+    bar = _Bar(what, output, rate)
     try:
         yield bar
     finally:
@@ -33,8 +37,8 @@ def progress(what: str, output: OutputFlags) -> Iterator[OnProgress | None]:
 class _Bar:
     """Draws once the work has lasted a second, so that quick answers do not flicker."""
 
-    def __init__(self, what: str, output: OutputFlags) -> None:
-        self.what, self.output = what, output
+    def __init__(self, what: str, output: OutputFlags, rate: str = "") -> None:
+        self.what, self.output, self.rate = what, output, rate
         self.began_s = time.monotonic()
         self.drawn: Progress | None = None
 
@@ -42,18 +46,26 @@ class _Bar:
         if self.drawn is None:
             if time.monotonic() - self.began_s < PATIENCE_S:
                 return
-            self.drawn = self._draw(total)
+            self.drawn = self._draw(done, total)
         self.drawn.update(self.drawn.task_ids[0], completed=done, total=total)
 
-    def _draw(self, total: int) -> "Progress":
+    def _draw(self, done: int, total: int) -> "Progress":
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.text import Text
+
+        class Rate(TextColumn):
+            """How many a second, of those that were done while somebody watched."""
+
+            def render(self, task: "Task") -> Text:
+                return Text(f"{numbers.short(task.speed)} {self.text_format}/s" if task.speed else "")
 
         shape = look(sys.stderr, self.output.color)
+        rate = (Rate(self.rate),) if self.rate else ()
         drawn = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *rate, TimeRemainingColumn(),
             console=console(shape, sys.stderr), transient=True,
         )  # fmt: skip
-        drawn.add_task(self.what, total=total)
+        drawn.add_task(self.what, total=total, completed=done)
         drawn.start()
         return drawn
 

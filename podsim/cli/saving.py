@@ -30,15 +30,19 @@ class ReportFlags:
     out: Annotated[str | None, Parameter(group=OUTPUT, name=("--out", "-o"), metavar="FILE")] = None
     "Write a page to hand over here, or its charts, table or JSON: .html, .svg, .png, .pdf, .csv or .json."
 
-    def check(self) -> None:
-        """Raise InputError, before anything is computed, where the file cannot be what it is to be."""
+    def check(self, also: tuple[str, ...] = ()) -> None:
+        """Raise InputError, before anything is computed, where the file cannot be what it is to be.
+
+        `also` are suffixes that this command knows beside those that all do.
+        """
+        suffixes = (*SUFFIXES, *also)
         if self.out is None:
             return
         path = Path(self.out)
-        if path.suffix.lower() not in SUFFIXES:
+        if path.suffix.lower() not in suffixes:
             raise InputError(
                 f'"{self.out}" does not say what to write', code="bad-value",
-                context=[f"known suffixes: {', '.join(SUFFIXES)}"], hint=f"--out {path.stem or 'report'}.html",
+                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {path.stem or 'report'}.html",
             )  # fmt: skip
         if path.is_dir() or not path.parent.is_dir():
             why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
@@ -55,8 +59,11 @@ def save(
     report: Callable[[], Doc],
     json_text: Callable[[], str],
     rows: str = "",
+    parquet: Callable[[], bytes] | None = None,
 ) -> None:
     """Write the answer where `--out` says, if it does, and say so on stderr; `rows` is the JSON's list that CSV takes.
+
+    `parquet` makes that kind of file, for the command that knows it.
 
     Raises InputError where the file cannot be written; what it held before is then still there.
     """
@@ -65,7 +72,10 @@ def save(
     from podsim.files.write import write_atomic
 
     path = Path(flags.out)
-    write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
+    if parquet is not None and path.suffix.lower() == ".parquet":
+        write_atomic(path, parquet())
+    else:
+        write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from podsim.model.maturity import Releases
     from podsim.model.noise import Noise
     from podsim.model.prices import PriceList
+    from podsim.model.sweep import SweepFile
     from podsim.model.validation import FrozenFile, FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
@@ -357,6 +358,12 @@ def _releases(loaded: Loaded) -> "Document[Releases]":
     return document(loaded, Releases, releases.faults)
 
 
+def _sweep(loaded: Loaded) -> "Document[SweepFile]":
+    from podsim.files import sweeps
+
+    return sweeps.of_file(loaded)
+
+
 def frozen_path() -> Path:
     """Where the frozen predictions stand."""
     return find.shipped("calibration") / "frozen.toml"
@@ -387,5 +394,6 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "laws": _laws,
     "claims": _claims,
     "prices": _prices,
+    "sweep": _sweep,
     "sources": _sources,
 }

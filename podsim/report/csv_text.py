@@ -13,7 +13,7 @@ def text(document: str, rows: str = "") -> str:
     Nested keys are joined by dots. Lists of plain values stay in one cell, spaces between; other lists are left out.
     """
     whole = json.loads(document)
-    records = [dict(_flat(record)) for record in (whole[rows] if rows else [whole])]
+    records = [dict(flat(record)) for record in (whole[rows] if rows else [whole])]
     header = list(dict.fromkeys(key for record in records for key in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, header, restval="", lineterminator="\n")
@@ -22,11 +22,12 @@ def text(document: str, rows: str = "") -> str:
     return out.getvalue()
 
 
-def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str | int | float]]:
+def flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str | int | float]]:
+    """The cells of a record by the name of their column."""
     for key, item in value.items():
         name = f"{before}{key}"
         if isinstance(item, Mapping):
-            yield from _flat(item, f"{name}.")
+            yield from flat(item, f"{name}.")
         elif isinstance(item, list):
             if all(not isinstance(one, list | dict) for one in item):
                 yield name, " ".join(str(_cell(one)) for one in item)

@@ -28,6 +28,7 @@ from podsim.model.maturity import Releases
 from podsim.model.noise import Noise
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
+from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
 
@@ -52,6 +53,7 @@ ROOTS: dict[str, type] = {
     "laws": Laws,
     "claims": ClaimsFile,
     "prices": PriceList,
+    "sweep": SweepFile,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -1,0 +1,55 @@
+"""`sweep`: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from podsim.errors import InputError
+from podsim.report.version import version
+
+if TYPE_CHECKING:
+    from podsim.model.sweep import SweepReport
+
+
+def sweep(
+    file: str | Path,
+    *,
+    results: str | Path | None = None,
+    jobs: int | None = None,
+    backend: Literal["local", "dask"] = "local",
+    scheduler: str | None = None,
+    most: int | None = None,
+    anew: bool = False,
+    extend: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> SweepReport:
+    """Predict every point of a sweep file; points that `results` holds are not computed again.
+
+    Flags as those of `podsim sweep`. Raises InputError where the file has faults, results are of something else or
+    cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
+    """
+    from podsim.planning.sweeps import backends, run
+
+    path = Path(file)
+    if anew and extend:
+        raise InputError("--anew and --extend cannot be had at once", code="conflicting-flags", hint="keep one")
+    if scheduler is not None and backend != "dask":
+        raise InputError("--scheduler goes with --backend dask", code="conflicting-flags", hint="add --backend dask")
+    if jobs is not None and backend == "dask":
+        raise InputError("--jobs is for this machine, not for a cluster", code="conflicting-flags", hint="leave it out")
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {jobs}", code="bad-value")
+    address = backends.check_cluster(scheduler) if backend == "dask" else None
+    laid = run.laid_out(path, run.MOST_POINTS if most is None else most)
+    asked = run.Asked(
+        version=version(), results=Path(results) if results else results_beside(path), jobs=jobs, scheduler=address,
+        anew=anew, extend=extend, on_progress=on_progress,
+    )  # fmt: skip
+    return run.run(laid, asked)
+
+
+def results_beside(file: Path) -> Path:
+    """Where the results of a sweep file are kept: FILE.results.jsonl, beside it."""
+    return file.with_suffix(".results.jsonl")

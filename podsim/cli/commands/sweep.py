@@ -1,0 +1,157 @@
+"""`podsim sweep`."""
+
+import shlex
+import sys
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from podsim.cli.answer import give
+from podsim.cli.console import look, put
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OUTPUT, Count, OutputFlags
+from podsim.cli.progress import OnProgress, progress
+from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
+from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.model.sweep import SweepReport
+
+WHERE = Group("where it runs, and where results are kept", sort_key=1)
+Text = Annotated[str | None, Parameter(group=WHERE, metavar="FILE")]
+Switch = Annotated[bool, Parameter(group=WHERE)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SweepFlags:
+    """Where points are computed and kept."""
+
+    results: Text = None
+    "Where each point is stored as it comes [default: FILE.results.jsonl]; the same command goes on from there."
+
+    anew: Switch = False
+    "Overwrite what is stored."
+
+    extend: Switch = False
+    "Go on with the results of another sweep, and compute only points that it has not."
+
+    jobs: Annotated[Count, Parameter(group=WHERE)] = None
+    "Processes on this machine [default: one a core]."
+
+    backend: Annotated[Literal["local", "dask"], Parameter(group=WHERE, show_default=True)] = "local"
+    "This machine, or a Dask cluster."
+
+    scheduler: Annotated[str | None, Parameter(group=WHERE, metavar="ADDRESS")] = None
+    "Of the cluster: tcp://HOST:8786."
+
+    most: Annotated[Count, Parameter(group=WHERE)] = None
+    "Points that a sweep may have [default: 10,000]."
+
+
+ANY_SWEEP = SweepFlags()
+
+
+def sweep(
+    file: str,
+    /,
+    *,
+    where: SweepFlags = ANY_SWEEP,
+    csv: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Predict every point of a sweep file, and keep each result as it comes.
+
+    A sweep that was interrupted or killed goes on where it was: give the same command again. `-o` writes .parquet too.
+
+    Parameters
+    ----------
+    file
+        A sweep file: docs/sweeps.md.
+    csv
+        Every point as a row, instead of the screen.
+    """
+    _check(csv, report, output)
+    found = _swept(file, where, output)
+    _say(found, output)
+    from podsim.report import sweep_text
+    from podsim.report.views import sweep as view
+
+    if csv:
+        put(sweep_text.table(found), sys.stdout)
+    else:
+        give(
+            output,
+            screen=lambda: view.document(found, verbose=output.verbose),
+            json_text=lambda: sweep_text.document(found),
+            line=lambda: view.answer(found),
+        )
+    save(
+        report, output, report=lambda: view.document(found, verbose=True, charts=True),
+        json_text=lambda: sweep_text.document(found), rows="points", parquet=lambda: sweep_text.parquet(found),
+    )  # fmt: skip
+    return ExitCode.ANSWERED
+
+
+def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
+    """The report, with a bar for whoever watches; whoever interrupts is told how to go on."""
+    from podsim import api
+
+    given = {field.name: getattr(where, field.name) for field in fields(where)}
+    with progress("points", output, rate="points") as drawn:
+        counted = _Counted(drawn)
+        try:
+            return api.sweep(file, on_progress=counted, **given)
+        except KeyboardInterrupt:
+            put(counted.goes_on(output), sys.stderr)
+            raise
+
+
+def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
+    """Raise InputError, before anything is computed, for what cannot be printed or written."""
+    output.check()
+    if csv and (output.json or output.quiet or output.verbose):
+        raise InputError("--csv is an output of its own", code="conflicting-flags",
+                         hint="leave out --json, --quiet and --verbose, or take -o FILE.csv")  # fmt: skip
+    report.check(also=(".parquet",))
+    if report.out is not None and report.out.lower().endswith(".parquet"):
+        from podsim.report import sweep_text
+
+        sweep_text.check_parquet()
+
+
+class _Counted:
+    """How far a sweep has come, for whoever watches and for whoever interrupts it."""
+
+    def __init__(self, drawn: OnProgress | None) -> None:
+        self.drawn = drawn
+        self.done = self.total = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+        if self.drawn is not None:
+            self.drawn(done, total)
+
+    def goes_on(self, output: OutputFlags) -> str:
+        """What is stored, and the command that goes on from it: that of before, less what would begin again."""
+        if not self.total:
+            return "nothing was computed yet\n"
+        words = shlex.join(["podsim", *(word for word in COMMAND.get() if word != "--anew")])
+        text = f"{self.done:,} of {self.total:,} points are stored; to go on: {words}"
+        return look(sys.stderr, output.color).clean(text) + "\n"
+
+
+def _say(found: "SweepReport", output: OutputFlags) -> None:
+    """What happened to the results file, on stderr."""
+    if output.quiet:
+        return
+    said = []
+    if found.cut_bytes:
+        said.append(
+            f"warning: the last line of {found.results} was never finished; its {found.cut_bytes:,} bytes are cut"
+        )
+    if found.stored:
+        said.append(f"{found.stored:,} of {len(found.rows):,} points were stored before")
+    put("".join(look(sys.stderr, output.color).clean(line) + "\n" for line in said), sys.stderr)

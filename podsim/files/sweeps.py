@@ -1,0 +1,169 @@
+"""Sweep files: a question with axes, checked as far as that needs no machine."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
+from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
+from podsim.units import parted
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What a flag of `podsim predict` takes: a whole number from `least` on, a number, one of `choices`, or a text."""
+
+    least: int | None = None
+    number: bool = False
+    choices: tuple[str, ...] = ()
+
+    def fault(self, text: str) -> str:
+        """What is wrong with a value, "" where nothing is."""
+        if self.choices and text not in self.choices:
+            return unknown(text, self.choices)
+        if self.least is not None and not (text.isdecimal() and int(text) >= self.least):
+            return f"must be a whole number, at least {self.least}, not {shown(text)}"
+        if self.number and not _above_zero(text):
+            return f"must be a number above 0, not {shown(text)}"
+        return ""
+
+
+FLAGS: Final[Mapping[str, Flag]] = {
+    "pod": Flag(1), "topology": Flag(), "chip": Flag(), "hosts": Flag(1), "preset": Flag(), "replicas": Flag(1),
+    "ipus_per_replica": Flag(1), "micro_batch": Flag(1), "accumulation": Flag(1), "global_batch": Flag(1),
+    "schedule": Flag(choices=("grouped", "1f1b", "sequential")), "prefetch": Flag(0), "io_tiles": Flag(0),
+    "overlap": Flag(choices=("true", "false")), "samples": Flag(number=True),
+    "division": Flag(choices=("closed", "open")), "sdk": Flag(), "engine": Flag(choices=("des", "analytic")),
+    "fidelity": Flag(choices=("folded", "full")), "seed": Flag(0),
+}  # fmt: skip
+"""Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""
+
+
+def sweep(path: Path) -> Document[SweepFile]:
+    """The sweep that a file describes; InputError with all its faults."""
+    return of_file(load(path, "sweep"))
+
+
+def of_file(loaded: Loaded) -> Document[SweepFile]:
+    """The sweep that a loaded file describes."""
+    return document(replace(loaded, tables=_texts(loaded.tables)), SweepFile, faults)
+
+
+def _texts(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as they would follow `--set PATH=`, and flags under their keywords, however the file writes them."""
+    found = dict(tables)
+    if isinstance(found.get("fixed"), dict):
+        found["fixed"] = {_keyword(name): _text(value) for name, value in _flat(found["fixed"])}
+    if isinstance(found.get("axis"), list):
+        found["axis"] = [_axis(axis) if isinstance(axis, dict) else axis for axis in found["axis"]]
+    return found
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _axis(axis: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: _text(value) if key in {"from", "to"} else value for key, value in axis.items()}
+    if isinstance(found.get("name"), str):
+        found["name"] = _keyword(found["name"])
+    if isinstance(found.get("values"), list):
+        found["values"] = [_text(value) for value in found["values"]]
+    return found
+
+
+def _keyword(name: str) -> str:
+    keyword = name.replace("-", "_")
+    return keyword if keyword in FLAGS else name
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else value
+
+
+def faults(found: SweepFile | None, _tables: object) -> Iterator[Fault]:
+    """What makes no sweep of a file whose parts are each right."""
+    if found is None:
+        return
+    fixed = found.fixed or {}
+    names = [axis.name for axis in found.axes]
+    if not names:
+        yield Fault(("axis",), "there is none, so nothing varies")
+    for name, value in fixed.items():
+        yield from _of_value(("fixed", name), name, (value,))
+    for at, axis in enumerate(found.axes):
+        if axis.name in fixed or axis.name in names[:at]:
+            yield Fault(("axis", at, "name"), f"{axis.name} is {'fixed' if axis.name in fixed else 'there twice'}")
+        yield from _of_axis(axis, at, found.design)
+    if len({"pod", "topology"} & {*fixed, *names}) != 1:
+        yield Fault(("fixed",), 'one of "pod" and "topology" is needed, here or as an axis')
+    if (found.points is None) != (found.design is Design.GRID):
+        yield Fault(("points",), "a grid has as many as its axes give" if found.points else "is missing: how many")
+
+
+def _of_value(path: tuple[str | int, ...], name: str, values: tuple[str, ...]) -> Iterator[Fault]:
+    if name not in FLAGS:
+        if "." not in name:
+            yield Fault(path, "neither a flag nor a path of --set" + meant(name, FLAGS))
+        return
+    for wrong in filter(None, map(FLAGS[name].fault, values)):
+        yield Fault(path, wrong)
+
+
+def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
+    path = ("axis", at, "values")
+    ends = (axis.first, axis.last)
+    if axis.values:
+        yield from _of_value(path, axis.name, axis.values)
+        if any(end is not None for end in ends) or axis.count:
+            yield Fault(path, '"values" or "from" and "to", not both')
+        if len(set(axis.values)) < len(axis.values):
+            yield Fault(path, "a value is there twice")
+        return
+    if axis.first is None or axis.last is None:
+        yield Fault(path, 'is missing; or give "from" and "to"')
+        return
+    flag = FLAGS.get(axis.name)
+    if flag and flag.least is None and not flag.number:
+        yield Fault(("axis", at, "from"), f'{axis.name} is no number: "values" lists what it takes')
+        return
+    yield from _of_value(path, axis.name, (axis.first, axis.last) if axis.whole else ())
+    if (axis.count is None) != (design is not Design.GRID):
+        why = "goes with a grid" if axis.count else "is missing: how many steps, ends included"
+        yield Fault(("axis", at, "count"), why)
+    yield from _of_ends(axis, at)
+
+
+def _of_ends(axis: SweepAxis, at: int) -> Iterator[Fault]:
+    assert axis.first is not None and axis.last is not None, "checked before"  # noqa: PT018
+    try:
+        (low, unit), (high, other) = parted(axis.first), parted(axis.last)
+    except ValueError as error:
+        yield Fault(("axis", at, "from"), str(error))
+        return
+    if unit != other:
+        yield Fault(("axis", at, "to"), f"is in {other or 'no unit'}, the beginning in {unit or 'no unit'}")
+    if not low < high:
+        yield Fault(("axis", at, "to"), "must be above the beginning")
+    if axis.spacing is Spacing.LOG and low <= 0:
+        yield Fault(("axis", at, "from"), "must be above 0 where steps are equal factors")
+    if FLAGS.get(axis.name, Flag()).least is not None and not axis.whole:
+        yield Fault(("axis", at, "whole"), f"{axis.name} takes whole numbers: whole = true")
+
+
+def _above_zero(text: str) -> bool:
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return math.isfinite(number) and number > 0

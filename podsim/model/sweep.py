@@ -1,0 +1,147 @@
+"""Many predictions at once: which points, and what came of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from podsim.model.quantity import Count, Grade, Key, Whole
+from podsim.model.shown import Shown
+
+BUG = "bug"  # the code of a point on which podsim itself failed
+
+
+class Design(StrEnum):
+    """How points are laid over the axes."""
+
+    GRID = "grid"
+    RANDOM = "random"
+    LATIN_HYPERCUBE = "latin-hypercube"
+
+
+class Spacing(StrEnum):
+    """Whether steps of a range are equal differences or equal factors."""
+
+    LINEAR = "linear"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepAxis:
+    """What varies: a flag of `podsim predict` or a path of `--set`, over values or from one to another."""
+
+    name: str
+    values: tuple[str, ...] = ()
+    first: Annotated[str | None, Key("from")] = None
+    last: Annotated[str | None, Key("to")] = None
+    count: Count | None = None
+    spacing: Spacing = Spacing.LINEAR
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepFile:
+    """A question asked at many points."""
+
+    workload: str
+    design: Design = Design.GRID
+    points: Count | None = None
+    seed: Whole = 0
+    fixed: Mapping[str, str] | None = None
+    axes: Annotated[tuple[SweepAxis, ...], Key("axis")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepQuestion:
+    """One point: the workload, and flags and paths by name with their values as texts."""
+
+    workload: str
+    flags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepAnswer:
+    """What a prediction says in numbers."""
+
+    topology: str
+    chip: str
+    ipus: int
+    hosts: int
+    sdk: str
+    replicas: int
+    ipus_per_replica: int
+    micro_batch: int
+    accumulation: int
+    global_batch: int
+    time_to_train_s: float
+    time_to_train_low_s: float
+    time_to_train_high_s: float
+    time_to_train_grade: Grade
+    step_s: float
+    step_low_s: float
+    step_high_s: float
+    throughput_samples_per_s: float
+    samples_to_converge: float
+    mfu: float
+    memory: float
+    limited_by: str
+    breakdown_s: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRefusal:
+    """Why a point has no prediction: a code of docs/errors.md, or BUG."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepOutcome:
+    """What came of one point, under the key that its content has."""
+
+    key: str
+    answer: SweepAnswer | None = None
+    refusal: SweepRefusal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRow:
+    """One point with its values on the axes, and what came of it."""
+
+    values: tuple[str, ...]
+    outcome: SweepOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepReport(Shown):
+    """Every point of a sweep in the order of its design, whoever computed which when.
+
+    `alike` points came up again and count once; `stored` were found in `results`, from whose end `cut_bytes` of a line
+    that was never finished were taken.
+    """
+
+    file: str
+    workload: str
+    design: Design
+    seed: int
+    fixed: Mapping[str, str]
+    axes: tuple[str, ...]
+    rows: tuple[SweepRow, ...]
+    alike: int
+    results: str
+    stored: int
+    cut_bytes: int
+
+    @property
+    def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:
+        """Points with a prediction, the shortest time to train first; in the order of the design where equal."""
+        found = ((row, row.outcome.answer) for row in self.rows)
+        kept = [(row, answer) for row, answer in found if answer is not None]
+        return tuple(sorted(kept, key=lambda pair: pair[1].time_to_train_s))
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """Points without a prediction, by the code of the reason."""
+        codes = sorted(row.outcome.refusal.code for row in self.rows if row.outcome.refusal is not None)
+        return {code: codes.count(code) for code in dict.fromkeys(codes)}

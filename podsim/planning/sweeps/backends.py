@@ -1,0 +1,126 @@
+"""Where points are computed: in this process, in processes of this machine, or on a Dask cluster."""
+
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from podsim.errors import InputError
+from podsim.model.sweep import SweepOutcome, SweepQuestion
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Compute = Callable[[SweepQuestion], SweepOutcome]
+CONNECT_S = 5.0  # a scheduler that does not answer by then is taken for absent
+HELPERS_S = 10.0  # as is a cluster in which nobody computes by then
+RETRIES = 3  # times that a point is given to another process after the one that computed it died
+
+
+def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None) -> Generator[SweepOutcome, None, None]:
+    """Outcomes as they come, by `jobs` processes; as many as there are cores for None."""
+    import joblib
+
+    count = min(jobs or joblib.cpu_count(), max(len(questions), 1))
+    if count == 1:
+        yield from map(compute, questions)
+        return
+    parent = os.getpid()
+    each = joblib.delayed(_alone)
+    run = joblib.Parallel(n_jobs=count, backend="loky", return_as="generator_unordered")
+    outcomes = run(each(compute, question, parent) for question in questions)
+    try:
+        yield from outcomes
+    finally:
+        with suppress(Exception), warnings.catch_warnings():  # that points were under way is what it would say
+            warnings.simplefilter("ignore")
+            outcomes.close()
+
+
+def _alone(compute: Compute, question: SweepQuestion, parent: int) -> SweepOutcome:
+    """A point in a process that leaves Ctrl-C to the one that stores, and ends when that one is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() != parent:
+        os._exit(1)
+    return compute(question)
+
+
+def check_cluster(scheduler: str | None) -> str:
+    """The address of the scheduler; InputError where there is none, or no package to reach it with."""
+    if not scheduler:
+        raise InputError(
+            "--backend dask wants a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
+        )
+    if find_spec("distributed") is None:
+        raise InputError(
+            "the packages dask and distributed are not installed", code="missing-package",
+            hint="pip install 'podsim[cluster]'",
+        )  # fmt: skip
+    return scheduler
+
+
+def cluster(
+    questions: Sequence[SweepQuestion], compute: Compute, scheduler: str
+) -> Generator[SweepOutcome, None, None]:
+    """Outcomes as they come from a Dask cluster; what a process had that died is computed by another one.
+
+    Raises InputError: no scheduler answers, nobody computes for it, or it goes away.
+    """
+    from concurrent.futures import CancelledError
+
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    client = _connected(scheduler)
+    try:
+        futures = client.map(compute, questions, pure=False, retries=RETRIES)
+        arriving: Any = as_completed(futures, loop=client.loop, with_results=True)
+        del futures  # a result that has been stored needs not be kept anywhere else
+        for _, found in arriving:
+            if not isinstance(found, SweepOutcome):  # a scheduler that goes away leaves an error in the place of each
+                raise _lost(scheduler, "it went away", str(found))
+            yield found
+    except KilledWorker as error:
+        raise _lost(scheduler, "processes that computed one point died again and again", str(error)) from None
+    except (CancelledError, OSError, TimeoutError) as error:
+        raise _lost(scheduler, "it went away", str(error)) from None
+    except (ImportError, AttributeError) as error:
+        raise _lost(scheduler, "its processes have no podsim, or another one", str(error)) from None
+    finally:
+        with suppress(Exception):  # whoever waits for a scheduler that is gone would lose the answer as well
+            client.close(timeout=CONNECT_S)
+
+
+def _connected(scheduler: str) -> "Client":
+    from distributed import Client
+
+    for chatter in ("distributed", "tornado"):
+        logging.getLogger(chatter).setLevel(logging.CRITICAL)  # we say what matters, in one line
+    try:
+        client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(
+            f"no scheduler answers at {scheduler}", code="no-scheduler", context=[str(error)[:200]],
+            hint="dask scheduler starts one and prints its address; leave out --backend to compute here",
+        ) from None  # fmt: skip
+    try:
+        client.wait_for_workers(1, timeout=HELPERS_S)
+    except TimeoutError:
+        client.close(timeout=CONNECT_S)
+        raise InputError(
+            f"nobody computes for the scheduler at {scheduler}",
+            code="no-scheduler",
+            hint=f"dask worker {scheduler}, on each machine that is to help",
+        ) from None
+    return client
+
+
+def _lost(scheduler: str, why: str, more: str) -> InputError:
+    return InputError(
+        f"the cluster at {scheduler} did not finish: {why}", code="cluster-failed", context=[more[:200]],
+        hint="the same command goes on from what is stored",
+    )  # fmt: skip

@@ -1,0 +1,166 @@
+"""One point of a sweep: its key, by the content of all that it is computed from, and what comes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podsim.errors import PodsimError
+from podsim.files import catalog, find
+from podsim.files.packing import spelled
+from podsim.files.results import code_digest
+from podsim.files.sweeps import FLAGS
+from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
+from podsim.planning import asking
+
+if TYPE_CHECKING:
+    from podsim.model.machine import Machine
+    from podsim.model.prediction import Prediction
+    from podsim.model.training import Preset
+    from podsim.model.workload import Workload
+    from podsim.planning.search import Wanted
+
+FILES = ("topology", "chip")  # flags that may name a file
+SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+BUGS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+_turn: list[str] = []  # the sweep for which files were read last
+Asked = tuple[str, str, str | None, str | None, str | None, int | None, tuple[str, ...]]
+
+
+def key(question: SweepQuestion, folder: str) -> str:
+    """A text that only the same point has: its flags, podsim, and the contents of the files it reads.
+
+    Files are looked for from `folder`. InputError where a machine, chip or workload is none.
+    """
+    flags = _from(folder, question.flags)
+    machine = _name(flags)
+    read = (_machine(machine, flags.get("chip")), _workload(_path(folder, question.workload)), _parameters())
+    content = spelled((code_digest(), read, dict(question.flags)))
+    return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _name(flags: Mapping[str, str]) -> str:
+    return _named(_whole(flags, "pod"), flags.get("topology"), flags.get("chip"))
+
+
+_named = lru_cache(maxsize=256)(asking.machine_name)
+
+
+@lru_cache(maxsize=256)
+def _machine(name: str, chip: str | None) -> str:
+    return _digest(catalog.topology(name, chip=chip).value)
+
+
+@lru_cache(maxsize=16)
+def _workload(name: str) -> str:
+    return _digest(catalog.workload(name).value)
+
+
+@lru_cache(maxsize=1)
+def _parameters() -> str:
+    return _digest(catalog.parameters())
+
+
+def _digest(content: object) -> str:
+    return blake2b(spelled(content).encode(), digest_size=16).hexdigest()
+
+
+def begin(turn: str) -> None:
+    """Forget what was read for another sweep, in a process that outlives it: files may have changed since."""
+    if _turn != [turn]:
+        for read in (_named, _machine, _workload, _parameters, _asked):
+            read.cache_clear()
+        _turn[:] = [turn]
+
+
+def check(question: SweepQuestion, folder: str) -> None:
+    """Raise InputError where a point names what podsim does not know: a path, a chip, an SDK, a preset."""
+    _asked(_names(question, folder))
+
+
+def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
+    """The key of a point and its prediction, or why there is none; InputError as `key` has it."""
+    begin(turn)
+    own = key(question, folder)
+    try:
+        return SweepOutcome(key=own, answer=_answer(_predicted(question, folder)))
+    except PodsimError as error:
+        refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
+    except BUGS as error:  # one point in a corner nobody tried must not cost the others
+        refusal = SweepRefusal(code=BUG, message=f"{type(error).__name__}: {error}")
+    return SweepOutcome(key=own, refusal=refusal)
+
+
+def _predicted(question: SweepQuestion, folder: str) -> Prediction:
+    flags = question.flags
+    machine, model, named = _asked(_names(question, folder))
+    meant = asking.question(
+        machine, model, named, division=flags.get("division", "closed"),
+        samples=float(flags["samples"]) if "samples" in flags else None, engine=flags.get("engine", "des"),
+        fidelity=flags.get("fidelity", "folded"), seed=_whole(flags, "seed") or 0,
+    )  # fmt: skip
+    given = (flags.get("sdk"), _whole(flags, "hosts"), flags.get("chip"))
+    return asking.answer(meant, _wanted(flags), named, given, None)
+
+
+@lru_cache(maxsize=64)  # points that differ in their mapping ask for the same machine
+def _asked(names: Asked) -> tuple[Machine, Workload, Preset | None]:
+    workload, topology, chip, preset, sdk, hosts, changes = names
+    return asking.asked_of(workload, topology, chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes)
+
+
+def _names(question: SweepQuestion, folder: str) -> Asked:
+    flags = _from(folder, question.flags)
+    chip = flags.get("chip")
+    return (
+        _path(folder, question.workload), _name(flags), chip,
+        flags.get("preset"), flags.get("sdk"), _whole(flags, "hosts"),
+        tuple(f"{name}={value}" for name, value in flags.items() if name not in FLAGS),
+    )  # fmt: skip
+
+
+def _wanted(flags: Mapping[str, str]) -> Wanted:
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+
+    practice = what_if(
+        schedule=flags.get("schedule"), prefetch=_whole(flags, "prefetch"),
+        overlap=flags.get("overlap") == "true", io_tiles=_whole(flags, "io_tiles"),
+    )  # fmt: skip
+    return Wanted(**{name: _whole(flags, name) for name in SPLIT}, what_if=practice)
+
+
+def _whole(flags: Mapping[str, str], name: str) -> int | None:
+    return int(flags[name]) if name in flags else None
+
+
+def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: _path(folder, value) if name in FILES else value for name, value in flags.items()}
+
+
+def _path(folder: str, name: str) -> str:
+    """A file as seen from the sweep file; names stay."""
+    return str(Path(folder) / name) if find.is_path(name) else name
+
+
+def _answer(p: Prediction) -> SweepAnswer:
+    """The numbers of a prediction; ValueError where one is none."""
+    mapping, train, step = p.mapping, p.time_to_train_s, p.step_s
+    found = SweepAnswer(
+        topology=p.topology, chip=p.chip, ipus=p.ipus, hosts=p.hosts, sdk=p.sdk,
+        replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica, micro_batch=mapping.micro_batch,
+        accumulation=mapping.accumulation, global_batch=mapping.global_batch,
+        time_to_train_s=train.value, time_to_train_low_s=train.low, time_to_train_high_s=train.high,
+        time_to_train_grade=train.grade, step_s=step.value, step_low_s=step.low, step_high_s=step.high,
+        throughput_samples_per_s=p.throughput_samples_per_s.value, samples_to_converge=p.samples_to_converge.value,
+        mfu=p.mfu, memory=p.memory.fraction, limited_by=p.limited_by,
+        breakdown_s={part.value: float(seconds) for part, seconds in p.breakdown_s.items()},
+    )  # fmt: skip
+    numbers = (train.value, train.low, train.high, step.value, step.low, step.high, *found.breakdown_s.values())
+    if not all(map(math.isfinite, (*numbers, found.mfu, found.samples_to_converge, found.throughput_samples_per_s))):
+        raise ValueError("a number of the prediction is not finite")
+    return found

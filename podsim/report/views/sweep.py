@@ -1,0 +1,190 @@
+"""A sweep as a document: the best points, what each axis does, what was refused."""
+
+from collections.abc import Iterator
+
+from podsim.model.sweep import BUG, Design, SweepAnswer, SweepReport, SweepRow
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Axis,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Series,
+    Table,
+    Tone,
+)
+from podsim.units import parted
+
+BEST, ALL_BEST = 5, 20  # points listed on the screen, and with -v or on a page
+MOST_REASONS = 5
+LOG_FROM = 20.0  # a range that spans more reads better by factors
+LAID = {
+    Design.GRID: "a grid",
+    Design.RANDOM: "random points",
+    Design.LATIN_HYPERCUBE: "a Latin hypercube",
+}
+Pairs = tuple[tuple[SweepRow, SweepAnswer], ...]
+
+
+def answer(report: SweepReport) -> str:
+    """The best point in one line."""
+    if not report.answered:
+        return f"none of {len(report.rows):,} points has an answer"
+    row, best = report.answered[0]
+    point = ", ".join(f"{name} {value}" for name, value in zip(report.axes, row.values, strict=True))
+    return f"{numbers.time(best.time_to_train_s)} at {point}"
+
+
+def document(report: SweepReport, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """Counts, the best points, the best at each value of an axis; `charts` draws the answer against each axis."""
+    groups: list[tuple[Block, ...]] = [(Heading(f"sweep of {report.workload}: {report.file}"), _facts(report))]
+    found = report.answered
+    if found:
+        listed = found[: ALL_BEST if verbose or charts else BEST]
+        groups.append((Heading(f"shortest time to train of {len(found):,} points"), _best(report, listed)))
+    if charts:
+        groups += ((Heading(name), chart) for name, chart in _charts(report))
+    if found and (verbose or charts):
+        groups += (
+            (Heading(f"best at each {name}"), _by_value(report, at))
+            for at, name in enumerate(report.axes)
+            if 1 < len({row.values[at] for row, _ in found}) <= ALL_BEST
+        )
+    if report.refused:
+        groups.append(tuple(_refused(report)))
+    groups.append((Note(f"each point is one prediction · {NOT_MLPERF}", "", Tone.QUIET),))
+    return Doc(tuple(groups))
+
+
+def _facts(report: SweepReport) -> Facts:
+    over = ", ".join(report.axes)
+    alike = f"{report.alike:,} more are alike" if report.alike else ""
+    refused = sum(report.refused.values())
+    fixed = ", ".join(f"{name} {value}" for name, value in report.fixed.items())
+    seed = "" if report.design is Design.GRID else f"seed {report.seed}"
+    return Facts((
+        Fact("points", f"{len(report.rows):,}", "", f"{LAID[report.design]} over {over}", alike or seed),
+        *((Fact("answered", f"{len(report.answered):,}", "", f"{refused:,} refused"),) if refused else ()),
+        *((Fact("fixed", "", "", fixed),) if fixed else ()),
+        Fact("results", "", "", report.results),
+    ))  # fmt: skip
+
+
+def _best(report: SweepReport, listed: Pairs) -> Table:
+    time = numbers.scale([best.time_to_train_s for _, best in listed], numbers.TIME)
+    step = numbers.scale([best.step_s for _, best in listed], numbers.STEP_TIME)
+    swept = tuple(Column(name, number=_is_number(report, at), priority=0) for at, name in enumerate(report.axes))
+    others = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
+    shown_mapping = not set(others) <= {*report.axes, *report.fixed}
+    columns = (
+        *swept,
+        Column(f"time to train {time.unit}", number=True),
+        Column("90 % interval", number=True, priority=1),
+        Column("grade", priority=4),
+        Column(f"step {step.unit}", number=True, priority=3),
+        *((Column("replicas × IPUs", number=True, priority=2),) if shown_mapping else ()),
+        Column("global batch", number=True, priority=3),
+        Column("MFU", number=True, priority=3),
+        Column("memory", number=True, priority=4),
+    )
+    rows = tuple(
+        (
+            *row.values,
+            time.number(best.time_to_train_s),
+            f"{time.number(best.time_to_train_low_s)} – {time.number(best.time_to_train_high_s)}",
+            best.time_to_train_grade.value,
+            step.number(best.step_s),
+            *((f"{best.replicas:,} × {best.ipus_per_replica:,}",) if shown_mapping else ()),
+            f"{best.global_batch:,}",
+            numbers.percent(best.mfu),
+            numbers.percent(best.memory),
+        )
+        for row, best in listed
+    )
+    return Table(columns, rows, marked=0)
+
+
+def _by_value(report: SweepReport, at: int) -> Table:
+    """The shortest time to train at each value of one axis, with the values of the others that give it."""
+    best: dict[str, tuple[SweepRow, SweepAnswer]] = {}
+    for row, found in report.answered:
+        best.setdefault(row.values[at], (row, found))
+    order = list(dict.fromkeys(row.values[at] for row in report.rows))
+    time = numbers.scale([found.time_to_train_s for _, found in best.values()], numbers.TIME)
+    others = [place for place in range(len(report.axes)) if place != at]
+    columns = (
+        Column(report.axes[at], number=_is_number(report, at)),
+        Column(f"time to train {time.unit}", number=True),
+        *(Column(f"with {report.axes[place]}", number=_is_number(report, place), priority=1) for place in others),
+    )
+    rows = tuple(
+        (value, time.number(best[value][1].time_to_train_s), *(best[value][0].values[place] for place in others))
+        for value in order
+        if value in best
+    )
+    return Table(columns, rows)
+
+
+def _charts(report: SweepReport) -> Iterator[tuple[str, Chart]]:
+    """Time to train against each axis of numbers: every point, and the least at each value."""
+    found = report.answered
+    if not found:
+        return
+    time = numbers.scale([best.time_to_train_s for _, best in found], numbers.TIME)
+    for at, name in enumerate(report.axes):
+        if not _is_number(report, at):
+            continue
+        unit = parted(found[0][0].values[at])[1]
+        points = sorted((parted(row.values[at])[0], best.time_to_train_s / time.factor) for row, best in found)
+        least = dict(reversed(points))
+        if len(least) < 2:
+            continue
+        ends = points[0][0], points[-1][0]
+        log = ends[0] > 0 and ends[1] / ends[0] >= LOG_FROM
+        best_line = Series("the best at each value", tuple(sorted(least.items())))
+        curve = (best_line,) if 1 < len(least) < len(points) else ()
+        yield (
+            f"time to train against {name}",
+            Chart(
+                f"time to train against {name}, {time.unit}",
+                Axis(f"{name}, {unit}" if unit else name, log=log),
+                Axis(time.unit),
+                (*curve, Series("points", tuple(points), joined=False)),
+            ),
+        )
+
+
+def _is_number(report: SweepReport, at: int) -> bool:
+    """Whether all values of an axis are numbers with one unit."""
+    units = set()
+    for row in report.rows:
+        try:
+            units.add(parted(row.values[at])[1])
+        except ValueError:
+            return False
+    return len(units) == 1 and not any(unit[:1].isdigit() for unit in units)
+
+
+def _refused(report: SweepReport) -> Iterator[Block]:
+    yield Heading("refused")
+    columns = (
+        Column("points", number=True),
+        Column("code"),
+        Column("the first", wraps=True),
+        Column("why", wraps=True, priority=1),
+    )
+    first = {
+        row.outcome.refusal.code: (", ".join(row.values), row.outcome.refusal.message)
+        for row in reversed(report.rows)
+        if row.outcome.refusal is not None
+    }
+    ranked = sorted(report.refused.items(), key=lambda item: (-item[1], item[0]))
+    yield Table(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
+    if BUG in report.refused:
+        yield Note('podsim failed on points marked "bug"; please report them with their values', "", Tone.WARNING)

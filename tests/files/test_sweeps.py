@@ -1,0 +1,79 @@
+"""Sweep files: every fault at once, by line; values as `--set` takes them."""
+
+import pytest
+
+from podsim.errors import InputError
+from podsim.files import sweeps
+
+GOOD = """schema = "podsim.sweep/1"
+workload = "bert"
+[fixed]
+engine = "analytic"
+micro-batch = 2
+gw-link.latency = "2 us"
+[[axis]]
+name = "pod"
+values = [16, 64]
+[[axis]]
+name = "chip.clock"
+from = "1 GHz"
+to = "2 GHz"
+count = 3
+"""
+
+
+def test_values_are_those_of_flags_and_set(write):
+    found = sweeps.sweep(write("a.toml", GOOD)).value
+    assert found.fixed == {"engine": "analytic", "micro_batch": "2", "gw-link.latency": "2 us"}
+    assert [axis.name for axis in found.axes] == ["pod", "chip.clock"]
+    assert found.axes[0].values == ("16", "64")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("values = [16, 64]", "values = [16, 16]", "a value is there twice"),
+        ("values = [16, 64]", "values = [16, 1.5]", "whole number, at least 1"),
+        ("values = [16, 64]", "values = [16, true]", "whole number, at least 1"),
+        ("values = [16, 64]", "values = [16]\ncount = 3", "not both"),
+        ("values = [16, 64]", "", '"from" and "to"'),
+        ('name = "pod"', 'name = "topologi"', 'did you mean "topology"'),
+        ('name = "pod"', 'name = "chip"', '"pod" and "topology"'),
+        ('name = "chip.clock"', 'name = "pod"', "there twice"),
+        ('name = "chip.clock"', 'name = "engine"', "engine is fixed"),
+        ('name = "chip.clock"', 'name = "replicas"', "whole = true"),
+        ('name = "chip.clock"', 'name = "preset"', "is no number"),
+        ('name = "chip.clock"', 'name = "replicas"\nwhole = true', "must be a whole number"),
+        ('engine = "analytic"', 'engine = "analytc"', 'did you mean "analytic"'),
+        ('engine = "analytic"', "samples = -1", "above 0"),
+        ('to = "2 GHz"', 'to = "2 MHz"', "is in MHz"),
+        ('to = "2 GHz"', 'to = "1 GHz"', "above the beginning"),
+        ('from = "1 GHz"', 'from = "0 GHz"\nspacing = "log"', "above 0"),
+        ("count = 3", "", "how many steps"),
+        ("count = 3", "count = 0", "at least 1"),
+        ("[fixed]", "points = 7\n[fixed]", "as its axes give"),
+        ("[fixed]", 'design = "random"\npoints = 7\n[fixed]', "goes with a grid"),
+        ("[fixed]", 'design = "random"\n[fixed]', "is missing"),
+        ("[fixed]", 'design = "girds"\n[fixed]', 'did you mean "grid"'),
+        ('workload = "bert"', "", "is missing"),
+    ],
+)
+def test_each_fault_is_named(write, old, new, said):
+    assert old in GOOD
+    with pytest.raises(InputError) as raised:
+        sweeps.sweep(write("a.toml", GOOD.replace(old, new, 1)))
+    assert raised.value.code == "bad-sweep-file"
+    assert said in "\n".join(raised.value.context)
+
+
+def test_flags_are_those_of_predict():
+    from inspect import signature
+
+    import podsim
+    from podsim import api
+
+    known = {*signature(podsim.predict).parameters, *api.PracticeFlags.__annotations__}
+    assert set(sweeps.FLAGS) <= known
+    assert known - set(sweeps.FLAGS) == {
+        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "practice",
+    }  # fmt: skip

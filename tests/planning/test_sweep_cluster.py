@@ -1,0 +1,139 @@
+"""A sweep on a Dask cluster: a scheduler and two processes on this machine, of which one is killed midway."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import podsim
+from podsim.errors import InputError
+from podsim.report import sweep_text
+
+pytest.importorskip("distributed")
+SWEEP = """schema = "podsim.sweep/1"
+workload = "bert"
+[fixed]
+pod = 64
+engine = "analytic"
+ipus_per_replica = 8
+replicas = 8
+micro_batch = 2
+[[axis]]
+name = "accumulation"
+from = 20
+to = 59
+count = 40
+whole = true
+"""
+PATIENCE_S = 60
+
+
+class Cluster:
+    """Processes of Dask, each of one thread, which speak on the loopback only."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.folder = folder / "scheduler.json", folder
+        self.running = [self._start("dask_scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")]
+        ended = time.monotonic() + PATIENCE_S
+        while not self.file.exists():
+            assert time.monotonic() < ended, "the scheduler does not start"
+            time.sleep(0.05)
+
+    def add(self) -> None:
+        """One more that computes, which nobody starts again when it dies."""
+        self.running.append(
+            self._start("dask_worker", "--no-nanny", "--no-dashboard", "--nthreads", "1", "--host", "127.0.0.1")
+        )
+
+    @property
+    def address(self) -> str:
+        """Of the scheduler."""
+        return str(json.loads(self.file.read_text())["address"])
+
+    def _start(self, what: str, *flags: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{what}", *flags, "--scheduler-file", str(self.file)]
+        with (self.folder / f"{what}.log").open("ab") as quiet:
+            return subprocess.Popen(command, cwd=self.folder, stdout=quiet, stderr=quiet)
+
+    def stop(self) -> None:
+        """End whatever still runs."""
+        for process in self.running:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler for which nobody computes yet."""
+    found = Cluster(tmp_path)
+    yield found
+    found.stop()
+
+
+@pytest.mark.slow
+def test_one_of_two_is_killed_midway(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add()
+    cluster.add()
+    file = tmp_path / "a.toml"
+    file.write_text(SWEEP)
+    here = podsim.sweep(file, results=tmp_path / "here.jsonl", jobs=1)
+    killed = []
+
+    def on_progress(done: int, total: int) -> None:
+        if done >= total // 4 and not killed:
+            cluster.running[1].kill()
+            killed.append(done)
+
+    there = podsim.sweep(
+        file, results=tmp_path / "there.jsonl", backend="dask", scheduler=cluster.address, on_progress=on_progress
+    )
+    assert killed
+    assert cluster.running[1].wait() < 0
+    assert cluster.running[2].poll() is None
+    assert sweep_text.document(there) == sweep_text.document(here)
+    lines = (tmp_path / "there.jsonl").read_text().splitlines()
+    assert len(lines) == len(set(lines)) == 41
+
+
+@pytest.mark.slow
+def test_the_scheduler_goes_away(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add()
+    file = tmp_path / "a.toml"
+    file.write_text(SWEEP)
+    with pytest.raises(InputError, match="it went away") as raised:
+        podsim.sweep(
+            file,
+            backend="dask",
+            scheduler=cluster.address,
+            on_progress=lambda done, _: done and cluster.running[0].kill(),
+        )
+    assert raised.value.code == "cluster-failed"
+    lines = (tmp_path / "a.results.jsonl").read_text().splitlines()
+    assert 2 <= len(lines) == len(set(lines)) < 41
+
+
+def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(SWEEP)
+    began_s = time.monotonic()
+    with pytest.raises(InputError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9") as raised:
+        podsim.sweep(file, backend="dask", scheduler="tcp://127.0.0.1:9")
+    assert raised.value.code == "no-scheduler"
+    assert time.monotonic() - began_s < 20
+    assert (tmp_path / "a.results.jsonl").read_bytes().count(b"\n") == 1
+
+
+@pytest.mark.slow
+def test_nobody_computes(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("podsim.planning.sweeps.backends.HELPERS_S", 0.5)
+    file = tmp_path / "a.toml"
+    file.write_text(SWEEP)
+    with pytest.raises(InputError, match="nobody computes") as raised:
+        podsim.sweep(file, backend="dask", scheduler=cluster.address)
+    assert raised.value.code == "no-scheduler"

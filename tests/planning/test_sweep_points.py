@@ -1,0 +1,57 @@
+"""One point of a sweep: what comes of it where podsim says no, or fails."""
+
+import pytest
+
+from podsim.model.sweep import BUG, SweepQuestion
+from podsim.planning.sweeps import points
+
+FLAGS = {"pod": "16", "ipus_per_replica": "4", "micro_batch": "2", "accumulation": "8", "engine": "analytic"}
+
+
+def outcome(**flags):
+    return points.outcome(SweepQuestion(workload="bert", flags={**FLAGS, **flags}), ".", "turn")
+
+
+def test_a_bad_mapping_is_a_result():
+    found = outcome(replicas="3")
+    assert found.answer is None
+    assert found.refusal.code == "bad-mapping"
+    assert "power of two" in found.refusal.message
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("x"), KeyError("x"), AssertionError("x"), ValueError("x")])
+def test_a_failure_of_podsim_is_a_result_too(error, monkeypatch):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(points, "_predicted", fail)
+    found = outcome(replicas="4")
+    assert found.refusal.code == BUG
+    assert type(error).__name__ in found.refusal.message
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), OSError("x")])
+def test_what_another_try_may_mend_is_no_result(error, monkeypatch):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(points, "_predicted", fail)
+    with pytest.raises(type(error)):
+        outcome(replicas="4")
+
+
+def test_every_flag_is_part_of_the_key():
+    question = SweepQuestion(workload="bert", flags=FLAGS)
+    keys = {points.key(question, ".")}
+    for name, value in (("pod", "64"), ("micro_batch", "3"), ("seed", "1"), ("chip.clock", "1 GHz"), ("chip", "bow")):
+        keys.add(points.key(SweepQuestion(workload="bert", flags={**FLAGS, name: value}), "."))
+    keys.add(points.key(SweepQuestion(workload="resnet50", flags=FLAGS), "."))
+    assert len(keys) == 7
+    assert points.key(SweepQuestion(workload="bert", flags=dict(reversed(FLAGS.items()))), ".") in keys
+
+
+def test_another_podsim_is_another_key(monkeypatch):
+    question = SweepQuestion(workload="bert", flags=FLAGS)
+    before = points.key(question, ".")
+    monkeypatch.setattr(points, "code_digest", lambda: "another")
+    assert points.key(question, ".") != before
