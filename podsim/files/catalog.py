@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, inputs, topologies
+from podsim.files import find, inputs, readers, topologies
 from podsim.files.changes import Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
-from podsim.files.families import FamilyFile, member, member_names, name_of
+from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
 from podsim.files.load import Loaded, load
@@ -27,15 +27,8 @@ from podsim.model.training import Convergence
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
-    from podsim.model.claims import ClaimsFile
-    from podsim.model.free import FreeParameters
     from podsim.model.generic import GenericFabric
-    from podsim.model.goodput import Failures
-    from podsim.model.maturity import Releases
-    from podsim.model.noise import Noise
-    from podsim.model.prices import PriceList
-    from podsim.model.sweep import SweepFile
-    from podsim.model.validation import FrozenFile, FrozenPrediction
+    from podsim.model.validation import FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
@@ -290,78 +283,7 @@ def frozen() -> "tuple[FrozenPrediction, ...]":
         raise MissingParameter(
             f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
         )
-    return _frozen(load(path, "frozen")).value.predictions
-
-
-def _frozen(loaded: Loaded) -> "Document[FrozenFile]":
-    from podsim.model.validation import FrozenFile  # no prediction needs what is frozen
-
-    return document(loaded, FrozenFile)
-
-
-def _fabric(loaded: Loaded) -> "Document[GenericFabric]":
-    from podsim.files import fabrics
-
-    return fabrics.of_file(loaded)
-
-
-def _noise(loaded: Loaded) -> "Document[Noise]":
-    from podsim.files import noise
-    from podsim.model.noise import Noise
-
-    return document(loaded, Noise, noise.faults)
-
-
-def _failures(loaded: Loaded) -> "Document[Failures]":
-    from podsim.files import failures
-    from podsim.model.goodput import Failures
-
-    return document(loaded, Failures, failures.faults)
-
-
-def _comparator(loaded: Loaded) -> Document[Any]:
-    from podsim.model.comparator import ComparatorChip
-
-    return document(loaded, ComparatorChip)
-
-
-def _laws(loaded: Loaded) -> Document[Any]:
-    from podsim.model.comparator import Laws
-
-    return document(loaded, Laws)
-
-
-def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
-    from podsim.files import claims
-    from podsim.model.claims import ClaimsFile
-
-    return document(loaded, ClaimsFile, claims.faults)
-
-
-def _prices(loaded: Loaded) -> "Document[PriceList]":
-    from podsim.model.prices import PriceList
-
-    return document(loaded, PriceList)
-
-
-def _free(loaded: Loaded) -> "Document[FreeParameters]":
-    from podsim.files import free
-    from podsim.model.free import FreeParameters
-
-    return document(loaded, FreeParameters, free.faults)
-
-
-def _releases(loaded: Loaded) -> "Document[Releases]":
-    from podsim.files import releases
-    from podsim.model.maturity import Releases
-
-    return document(loaded, Releases, releases.faults)
-
-
-def _sweep(loaded: Loaded) -> "Document[SweepFile]":
-    from podsim.files import sweeps
-
-    return sweeps.of_file(loaded)
+    return readers.frozen(load(path, "frozen")).value.predictions
 
 
 def frozen_path() -> Path:
@@ -378,22 +300,8 @@ def describe(path: Path) -> tuple[str, Document[Any]]:
 
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
-    "chip": lambda loaded: document(loaded, Chip),
-    "fabric": _fabric,
-    "family": lambda loaded: document(loaded, FamilyFile),
+    **readers.READERS,
     "workload": lambda loaded: _built(_workload_file(loaded)),
-    "convergence": lambda loaded: document(loaded, Convergence),
     "points": _points,
-    "parameters": lambda loaded: document(loaded, ParameterSet),
-    "free": _free,
-    "sdk": _releases,
-    "frozen": _frozen,
-    "noise": _noise,
-    "failures": _failures,
-    "comparator": _comparator,
-    "laws": _laws,
-    "claims": _claims,
-    "prices": _prices,
-    "sweep": _sweep,
     "sources": _sources,
 }

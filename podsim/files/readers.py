@@ -1,0 +1,113 @@
+"""How each kind of file becomes what it says; the types of a kind are loaded with the first file of it."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from podsim.files.families import FamilyFile
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document
+from podsim.model.calibration import ParameterSet
+from podsim.model.chip import Chip
+from podsim.model.training import Convergence
+
+if TYPE_CHECKING:
+    from podsim.model.claims import ClaimsFile
+    from podsim.model.free import FreeParameters
+    from podsim.model.generic import GenericFabric
+    from podsim.model.goodput import Failures
+    from podsim.model.maturity import Releases
+    from podsim.model.noise import Noise
+    from podsim.model.prices import PriceList
+    from podsim.model.sweep import SweepFile
+    from podsim.model.validation import FrozenFile
+
+
+def frozen(loaded: Loaded) -> "Document[FrozenFile]":
+    """The predictions that are meant to stay."""
+    from podsim.model.validation import FrozenFile
+
+    return document(loaded, FrozenFile)
+
+
+def _fabric(loaded: Loaded) -> "Document[GenericFabric]":
+    from podsim.files import fabrics
+
+    return fabrics.of_file(loaded)
+
+
+def _noise(loaded: Loaded) -> "Document[Noise]":
+    from podsim.files import noise
+    from podsim.model.noise import Noise
+
+    return document(loaded, Noise, noise.faults)
+
+
+def _failures(loaded: Loaded) -> "Document[Failures]":
+    from podsim.files import failures
+    from podsim.model.goodput import Failures
+
+    return document(loaded, Failures, failures.faults)
+
+
+def _comparator(loaded: Loaded) -> Document[Any]:
+    from podsim.model.comparator import ComparatorChip
+
+    return document(loaded, ComparatorChip)
+
+
+def _laws(loaded: Loaded) -> Document[Any]:
+    from podsim.model.comparator import Laws
+
+    return document(loaded, Laws)
+
+
+def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
+    from podsim.files import claims
+    from podsim.model.claims import ClaimsFile
+
+    return document(loaded, ClaimsFile, claims.faults)
+
+
+def _prices(loaded: Loaded) -> "Document[PriceList]":
+    from podsim.model.prices import PriceList
+
+    return document(loaded, PriceList)
+
+
+def _free(loaded: Loaded) -> "Document[FreeParameters]":
+    from podsim.files import free
+    from podsim.model.free import FreeParameters
+
+    return document(loaded, FreeParameters, free.faults)
+
+
+def _releases(loaded: Loaded) -> "Document[Releases]":
+    from podsim.files import releases
+    from podsim.model.maturity import Releases
+
+    return document(loaded, Releases, releases.faults)
+
+
+def _sweep(loaded: Loaded) -> "Document[SweepFile]":
+    from podsim.files import sweeps
+
+    return sweeps.of_file(loaded)
+
+
+READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
+    "chip": lambda loaded: document(loaded, Chip),
+    "fabric": _fabric,
+    "family": lambda loaded: document(loaded, FamilyFile),
+    "convergence": lambda loaded: document(loaded, Convergence),
+    "parameters": lambda loaded: document(loaded, ParameterSet),
+    "free": _free,
+    "sdk": _releases,
+    "frozen": frozen,
+    "noise": _noise,
+    "failures": _failures,
+    "comparator": _comparator,
+    "laws": _laws,
+    "claims": _claims,
+    "prices": _prices,
+    "sweep": _sweep,
+}
