@@ -194,7 +194,7 @@ def _class(annotated: Any) -> type:
 
 
 def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> ParameterSet:
-    """The parameters with every change that names a fitted one; such a number is taken as certain.
+    """The parameters with every change that names a fitted one; its relative error stays, so its own value is no change.
 
     Raises InputError: a value is not a number above 0.
     """
@@ -209,7 +209,7 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:
-            fitted[change.path] = replace(fitted[change.path], value=value, error=0.0)
+            fitted[change.path] = replace(fitted[change.path], value=value)
     if wrong:
         raise _error(wrong)
     return replace(parameters, fitted=fitted)

@@ -75,6 +75,7 @@ def test_numbers_are_attributes(both):
             "high": estimate.high,
             "grade": estimate.grade,
             "beyond": estimate.beyond,
+            "causes": dict(estimate.causes),
         }
     assert document["step_s"] == found.step_s.value
     assert document["assumptions"] == list(found.assumptions)

@@ -75,5 +75,5 @@ def test_flags_are_those_of_predict():
     known = {*signature(podsim.predict).parameters, *api.PracticeFlags.__annotations__}
     assert set(sweeps.FLAGS) <= known
     assert known - set(sweeps.FLAGS) == {
-        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "practice",
+        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "practice", "interval", "parameters",
     }  # fmt: skip

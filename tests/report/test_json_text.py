@@ -26,10 +26,10 @@ def parse(text: str) -> Any:
 def test_the_keys_of_a_prediction_and_their_order() -> None:
     assert list(parse(json_text.prediction(prediction()))) == [
         "schema", "podsim", "workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine",
-        "mapping", "step_s", "step_interval_s", "step_grade", "breakdown_s", "throughput_samples_per_s",
+        "mapping", "step_s", "step_interval_s", "step_grade", "step_causes", "breakdown_s", "throughput_samples_per_s",
         "samples_to_converge", "steps", "evaluations", "interval_samples", "startup_s", "training_s", "evaluation_s",
         "checkpoint_s", "time_to_train_s", "mfu", "memory", "choice", "memory_relief",
-        "limited_by", "assumptions", "calibration",
+        "limited_by", "assumptions", "calibration", "interval", "grades",
     ]  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_the_breakdown_sums_to_the_step() -> None:
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
     found = parse(json_text.prediction(prediction()))[name]
-    assert list(found) == ["value", "low", "high", "grade", "beyond"]
+    assert list(found) == ["value", "low", "high", "grade", "beyond", "causes"]
     assert found["grade"] == "extrapolated"
     assert found["low"] < found["value"] < found["high"]
 
@@ -78,7 +78,7 @@ def test_json_is_ascii_for_any_pipe() -> None:
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
     found = parse(json_text.validation(validation()))
-    assert list(found) == ["schema", "podsim", "points", "summary", "outside_tolerance"]
+    assert list(found) == ["schema", "podsim", "points", "summary", "held_out", "outside_tolerance", "convergence"]
     point = found["points"][0]
     assert list(point)[:6] == ["id", "quantity", "published", "predicted", "error", "held_out_error"]
     summary = found["summary"]["step_s"]
