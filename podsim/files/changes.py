@@ -194,7 +194,7 @@ def _class(annotated: Any) -> type:
 
 
 def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> ParameterSet:
-    """The parameters with every change that names a fitted one; its relative error stays, so its own value is no change.
+    """The parameters with every change that names a fitted one, which keeps its relative error.
 
     Raises InputError: a value is not a number above 0.
     """
