@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from podsim.errors import Infeasible, InputError
+from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
@@ -69,13 +69,17 @@ class Asked:
 def report(asked: Asked) -> ScaleReport:
     """Every machine in turn and what they tell together; Infeasible where the workload fits none of them."""
     asked.check()
-    rows, first = [], None
+    rows: list[ScaleRow] = []
+    first: Prediction | None = None
+    refusal: PodsimError | None = None
     for done, machine in enumerate(asked.machines, start=1):
-        row = _row(asked, machine, first)
+        row, refusal = _row(asked, machine, first)
         rows.append(row)
         first = first or row.prediction
         if asked.on_progress:
             asked.on_progress(done, len(asked.machines))
+    if first is None and isinstance(refusal, InputError):
+        raise refusal  # what even the largest machine refuses is at fault itself
     if first is None:
         raise Infeasible(
             f"{asked.workload.name} fits none of the machines asked for",
@@ -84,7 +88,8 @@ def report(asked: Asked) -> ScaleReport:
     return _together(asked, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
 
 
-def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> ScaleRow:
+def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
+    """The row of a machine, and why it has no answer where it has none."""
     name, ipus = machine
     published = tuple(
         _published(asked.workload, point) for point in asked.points
@@ -92,11 +97,11 @@ def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> Sc
     )  # fmt: skip
     row = ScaleRow(topology=name, ipus=ipus, published=published)
     try:
-        return replace(row, prediction=asked.answer(name, _wanted(asked, ipus, first)))
+        return replace(row, prediction=asked.answer(name, _wanted(asked, ipus, first))), None
     except (Infeasible, InputError) as no:
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
-        return replace(row, refused=str(no))
+        return replace(row, refused=": ".join((no.message, *no.context[:1]))), no
 
 
 def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:

@@ -17,8 +17,8 @@ AMDAHL, UNIVERSAL = 2, 3  # parameters of each law
 def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     """The law with so many parameters that is nearest; None where there are not more machines than parameters.
 
-    The time a sample takes, N / X(N), is linear in the law's coefficients, none of which may be below 0: a least-squares
-    problem with a unique best answer, which needs no start (Eq. 57). Source: Gunther, universal scalability law.
+    The time a sample takes, N / X(N), is linear in the law's coefficients, none of which may be below 0: least squares
+    with one best answer, which need no start (Eq. 57). Source: gunther-1993.
     """
     unit = min(ipus for ipus, _ in measured) if measured else 1
     size = np.array([ipus / unit for ipus, _ in measured])

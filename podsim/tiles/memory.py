@@ -81,9 +81,7 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     )
 
 
-def _ipu(
-    planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[int, _Buffers]
-) -> StageMemory:
+def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[int, _Buffers]) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]

@@ -67,16 +67,16 @@ def _machines(report: ScaleReport) -> Table:
         Column("IPUs", number=True, priority=10),
         Column(unit.unit, number=True),
         Column(level, number=True, priority=4),
-        Column("published", number=True, priority=3),
-        Column("samples/s", number=True, priority=2),
+        Column("published", number=True, priority=2),
+        Column("samples/s", number=True, priority=4),
         Column("an IPU", number=True, priority=9),
         Column("efficiency", number=True, priority=1),
-        Column("bubble", number=True, priority=6),
+        Column("bubble", number=True, priority=7),
         Column("all-reduce", number=True, priority=5),
-        Column("starts", number=True, priority=5),
-        Column("outside", number=True, priority=7),
+        Column("starts", number=True, priority=6),
+        Column("outside", number=True, priority=8),
         Column("global batch", number=True, priority=8),
-        Column("grade", priority=11),
+        Column("grade", priority=3),
     )
     return Table(columns, tuple(_cells(row, unit) for row in report.rows))
 
@@ -111,8 +111,8 @@ def _grade(p: Prediction) -> str:
 
 def _refused(report: ScaleReport) -> Iterator[Note]:
     yield Note(
-        "time to train; efficiency is throughput an IPU over that of the first machine; bubble, all-reduce on links "
-        "and starts of collectives by software are shares of a step, outside is the share of the run outside steps",
+        "time to train; efficiency is throughput an IPU over the first machine's; bubble, all-reduce on links and "
+        "software that starts collectives by share of a step, what is outside steps by share of the run",
         "", Tone.QUIET,
     )  # fmt: skip
     for row in report.rows:
@@ -141,10 +141,10 @@ def _laws(report: ScaleReport) -> Iterator[Block]:
     facts = []
     if amdahl:
         facts.append(Fact("Amdahl", _small(amdahl.contention), "serial", _error(amdahl),
-                          "share of the work of the smallest machine that more of it do not speed up"))  # fmt: skip
+                          "of the work of the smallest machine"))  # fmt: skip
     if universal:
         facts.append(Fact("universal", _small(universal.contention), "contention", _error(universal),
-                          f"and {_small(universal.coherency)} coherency, for each pair of machines"))  # fmt: skip
+                          f"and {_small(universal.coherency)} coherency, a pair of machines"))  # fmt: skip
     if facts:
         yield Facts(tuple(facts))
     yield from _knees(report)
@@ -174,7 +174,9 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
             text = f"from {_ipus(report.knee_ipus)} on a doubling gains less than {gain} of throughput, by the "
             text += f"universal law{beyond}"
         if report.peak_ipus is not None:
+            rises = report.peak_ipus < largest and report.doublings[-1].throughput > 0
             text += f"; throughput peaks at {_ipus(report.peak_ipus)}"
+            text += ", though the predictions themselves still rise" if rises else ""
         yield Note(text, "knee", Tone.STRONG)
     short = next((one for one in report.doublings if one.throughput < report.knee_gain), None)
     if short:
@@ -212,10 +214,10 @@ def _mappings(report: ScaleReport) -> Table:
         Column("replicas × IPUs", number=True),
         Column("micro-batch", number=True),
         Column("accumulation", number=True),
-        Column("step ms", number=True),
-        Column("samples M", number=True),
-        Column("MFU", number=True),
-        Column("SRAM", number=True),
+        Column("step ms", number=True, priority=1),
+        Column("samples M", number=True, priority=2),
+        Column("MFU", number=True, priority=3),
+        Column("SRAM", number=True, priority=4),
     )
     rows = tuple(
         (
