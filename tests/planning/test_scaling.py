@@ -120,3 +120,8 @@ def test_bad_questions(flags, code):
 def test_machines_by_name_come_in_order_of_size():
     found = podsim.scale("resnet50", topologies="bow-pod64,pod16", engine="analytic")
     assert [(row.topology, row.ipus) for row in found.rows] == [("pod16", 16), ("bow-pod64", 64)]
+
+
+def test_a_keyword_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="takes no pod"):
+        podsim.scale("resnet50", pods="16", pod=64)
