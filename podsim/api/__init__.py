@@ -12,6 +12,7 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.drawing import drawn
+from podsim.api.scaling import scale
 from podsim.api.sweeping import sweep
 from podsim.api.upkeep import (
     calibrate,
@@ -45,6 +46,7 @@ __all__ = [
     "op",
     "predict",
     "predict_comparator",
+    "scale",
     "sweep",
     "trace",
     "trace_collective",

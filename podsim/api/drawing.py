@@ -28,4 +28,10 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import sweep
 
         return sweep.document(answer, charts=True)
+    from podsim.model.scaling import ScaleReport
+
+    if isinstance(answer, ScaleReport):
+        from podsim.report.views import scaling
+
+        return scaling.document(answer, verbose=True)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")

@@ -34,7 +34,12 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
         for x, y in points:
             grid[_row(y, frame_y)][_column(x, frame_x, columns)] = marks[index % len(marks)]
     legend = "   ".join(f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series))
-    return [chart.title, *_framed(grid, y_ticks, frame_y, margin), *_below(chart.x, frame_x, columns, margin), legend]
+    return [
+        chart.title,
+        *_framed(grid, y_ticks, frame_y, margin),
+        *_below(chart.x, frame_x, columns, margin, width),
+        legend,
+    ]
 
 
 def _place(value: float, axis: Axis) -> float:
@@ -115,7 +120,8 @@ def _framed(
         yield f"{named.get(index, ''):>{margin}} {'┤' if index in named else '│'}{''.join(row)}"
 
 
-def _below(axis: Axis, frame: tuple[float, float], columns: int, margin: int) -> list[str]:
+def _below(axis: Axis, frame: tuple[float, float], columns: int, margin: int, width: int) -> list[str]:
+    """The axis with its ticks; what it measures beside them, or below where that would be too wide."""
     rule, names = ["─"] * columns, [" "] * (columns + margin + 2)
     free = 0
     for place, text in _ticks(axis, frame, most=columns // 8):
@@ -126,4 +132,7 @@ def _below(axis: Axis, frame: tuple[float, float], columns: int, margin: int) ->
         rule[at] = "┬"
         names[start : start + len(text)] = text
         free = start + len(text) + 1
-    return [f"{'':>{margin}} └{''.join(rule)}", f"{''.join(names).rstrip()}  {axis.title}"]
+    frame_line, named = f"{'':>{margin}} └{''.join(rule)}", f"{''.join(names).rstrip()}  {axis.title}"
+    if len(named) <= width:
+        return [frame_line, named]
+    return [frame_line, "".join(names).rstrip(), f"{axis.title:>{len(names)}}"]

@@ -44,6 +44,15 @@ def test_a_prediction_fits_in_200_mb(tmp_path):
 
 
 @UNIX
+def test_seven_machines_cost_less_than_three_alone(tmp_path):
+    """All of `scale --pods 16..1024` in predictions of one of its machines, each a process with what it starts with."""
+    one = "-m", "podsim", "predict", "bert", "--pod", "512"
+    seven = "-m", "podsim", "scale", "bert", "--pods", "16..1024"
+    one_s, seven_s = (min(used_by(*words, folder=tmp_path)[1] for _ in range(2)) for words in (one, seven))
+    assert seven_s <= 3 * one_s
+
+
+@UNIX
 def test_help_is_quick(tmp_path):
     bare_s, help_s = (
         min(used_by(*arguments, folder=tmp_path)[1] for _ in range(RUNS))

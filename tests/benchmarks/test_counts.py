@@ -11,11 +11,13 @@ from podsim import api
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.files import cache, catalog, load
+from podsim.lowering import work
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.physics import links
+from podsim.tiles import memory
 from podsim.tiles import plan as planning
 from podsim.tiles.plan import Planner
 from podsim.topology.fabric import build
@@ -142,6 +144,8 @@ def nothing_known(monkeypatch):
     monkeypatch.setenv("PODSIM_CACHE", "")
     monkeypatch.setattr(Planner, "_known", {})
     monkeypatch.setattr(Planner, "memo_of", None)
+    monkeypatch.setattr(work, "_TABLES", {})
+    monkeypatch.setattr(memory, "_KNOWN", {})
     cache._shelf.cache_clear()
     load._tables.cache_clear()
     yield monkeypatch

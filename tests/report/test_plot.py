@@ -47,7 +47,7 @@ def test_it_fits_its_width_and_names_its_axes(width: int, *, unicode: bool) -> N
 def test_any_points_are_drawn(points: list[tuple[float, float]], width: int) -> None:
     drawn = plot.lines(Chart("any", Axis("x", log=True), Axis("y"), (Series("s", tuple(points)),)), width, unicode=True)
     assert sum(line.count("●") for line in drawn[:-1]) >= 1
-    assert len(drawn) == plot.ROWS + 4
+    assert len(drawn) - plot.ROWS in (4, 5)  # the axis is named below where it would be too wide beside the ticks
 
 
 def test_what_has_no_logarithm_is_left_out() -> None:

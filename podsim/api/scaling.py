@@ -1,0 +1,127 @@
+"""The verb that asks one question of machines of growing size: wiring only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.api.answers import PracticeFlags
+from podsim.errors import InputError
+from podsim.model.quantity import NINETY_PERCENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from podsim.api.answers import Progress
+    from podsim.model.prediction import Prediction
+    from podsim.model.scaling import ScaleReport
+    from podsim.model.workload import Workload
+    from podsim.planning.search import Wanted
+
+
+class ScaleAsked(PracticeFlags, total=False):
+    """What is the same on every machine, as the flags of the same names."""
+
+    ipus_per_replica: int | None
+    micro_batch: int | None
+    accumulation: int | None
+    global_batch: int | None
+    samples: float | None
+    division: Literal["closed", "open"]
+    sdk: str | None
+    interval: float
+    parameters: str | None
+    engine: Literal["des", "analytic"]
+    fidelity: Literal["folded", "full"]
+    seed: int
+
+
+def scale(
+    workload: str,
+    *,
+    pods: str | Iterable[int] | None = None,
+    topologies: str | Iterable[str] | None = None,
+    scaling: Literal["best", "strong", "weak"] = "best",
+    knee: float = 0.5,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    on_progress: Progress | None = None,
+    **asked: Unpack[ScaleAsked],
+) -> ScaleReport:
+    """Predict a run on machines of growing size; names and defaults are those of the flags of `podsim scale`.
+
+    Raises InputError where the question is malformed, Infeasible where the workload fits none of the machines.
+    """
+    from podsim.files import catalog
+    from podsim.model.scaling import Scaling
+    from podsim.model.training import Division
+    from podsim.planning import asking
+    from podsim.planning import scaling as planning
+
+    if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
+        raise TypeError(f"scale() takes no {', '.join(unknown)}")
+    model = catalog.workload(workload, changes).value
+    as_published = not changes and (topologies is None or chip is None)
+    return planning.report(planning.Asked(
+        workload=model, machines=_machines(pods, topologies, chip, changes),
+        scaling=Scaling(asking.one_of("scaling", scaling, Scaling)), wanted=_wanted(asked),
+        division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
+        interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
+        points=catalog.points() if as_published else (),
+        answer=lambda name, wanted: _answer(model, name, chip, changes, wanted, asked), on_progress=on_progress,
+    ))  # fmt: skip
+
+
+def _answer(
+    model: Workload,
+    name: str,
+    chip: str | None,
+    changes: Mapping[str, str] | Sequence[str],
+    wanted: Wanted,
+    asked: ScaleAsked,
+) -> Prediction:
+    """The prediction for one machine, of the workload as it was read once."""
+    from podsim.planning import asking
+
+    sdk = asked.get("sdk")
+    machine, _, _ = asking.asked_of(model.name, name, chip=chip, preset=None, sdk=sdk, hosts=None, changes=changes,
+                                    parameters_file=asked.get("parameters"), known=model)  # fmt: skip
+    question = asking.question(
+        machine, model, None, division=asked.get("division", "closed"), samples=asked.get("samples"),
+        engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
+        interval=asked.get("interval", NINETY_PERCENT),
+    )  # fmt: skip
+    return asking.answer(question, wanted, None, (sdk, None, chip), None)
+
+
+def _wanted(asked: ScaleAsked) -> Wanted:
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+
+    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
+    return Wanted(
+        None, asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
+        asked.get("global_batch"), what_if(**practice),
+    )  # fmt: skip
+
+
+def _machines(
+    pods: str | Iterable[int] | None,
+    topologies: str | Iterable[str] | None,
+    chip: str | None,
+    changes: Mapping[str, str] | Sequence[str],
+) -> tuple[tuple[str, int], ...]:
+    """Name and IPUs of the machines meant, the smallest first."""
+    from podsim.files import catalog
+    from podsim.planning import asking
+    from podsim.planning.scaling import sizes
+
+    if (pods is None) == (topologies is None):
+        which = "both" if pods is not None else "neither"
+        raise InputError(f"give one of --pods and --topologies, not {which}", code="no-machine",
+                         hint="--pods 16..1024, or --topologies pod64,pod256-switched")  # fmt: skip
+    if pods is not None:
+        return tuple((asking.machine_name(ipus, None, chip), ipus) for ipus in sizes(pods))
+    listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
+    names = dict.fromkeys(name.strip() for name in listed)
+    found = [(name, catalog.topology(name, changes, chip=chip).value.ipus) for name in names]
+    return tuple(sorted(found, key=lambda machine: machine[1]))

@@ -1,0 +1,56 @@
+"""How many mappings a search times in a second of the processor, and what that costs in programs."""
+
+import time
+
+import pytest
+
+from podsim.engines import analytic
+from podsim.planning import asking, search
+from podsim.planning.practice import Planner
+from podsim.planning.search import MICRO_BATCHES, Search, Wanted
+from podsim.predicting import assemble
+
+ACCUMULATIONS = range(40, 40 + 256)  # from a full pipeline on, where the line in accumulation is exact (Eq. 34)
+LEAST_A_SECOND = 1000
+ROUNDS = 3
+
+
+def timed(machine, workload):
+    """A search of BERT on 256 IPUs over every replica size, micro-batch and accumulation; its question and seconds."""
+    question = asking.question(machine, workload, None, engine="analytic")
+    one = Search(question, Planner(workload, machine.topology, machine.like), Wanted())
+    one._accumulations = lambda _, __: list(ACCUMULATIONS)
+    began = time.process_time()
+    found = one._found(question, one._sizes()[0], MICRO_BATCHES)
+    return question, found, time.process_time() - began, one
+
+
+@pytest.fixture(scope="module")
+def asked():
+    machine, workload, _ = asking.asked_of("bert", "pod256", chip=None, preset=None, hosts=None, changes=())
+    return machine, workload
+
+
+def test_a_thousand_distinct_mappings_a_second(asked):
+    """Best of a few; a fresh fabric each time, so that no link is known."""
+    rates = []
+    for _ in range(ROUNDS):
+        _, found, seconds, _ = timed(*asked)
+        distinct = {(*search._split(mapping), mapping.accumulation) for _, mapping, _ in found}
+        assert len(distinct) == len(found) >= 2000
+        rates.append(len(distinct) / seconds)
+    assert max(rates) >= LEAST_A_SECOND
+
+
+def test_a_line_of_accumulations_costs_one_program(asked, monkeypatch):
+    runs, run = [], analytic.run
+    monkeypatch.setattr(analytic, "run", lambda program, fabric: runs.append(program) or run(program, fabric))
+    _, found, _, one = timed(*asked)
+    assert len(runs) == len(one.full) == len(found) / len(ACCUMULATIONS)
+
+
+def test_every_mapping_of_a_line_has_the_time_it_has_alone(asked):
+    question, found, _, one = timed(*asked)
+    for expected_s, mapping, _ in found[:: len(found) // 12]:
+        alone = assemble.step(question, mapping).step_s
+        assert one._time_s(question, mapping, alone) == pytest.approx(expected_s, rel=1e-12)

@@ -1,0 +1,68 @@
+"""`podsim scale`: JSON has the attributes, every suffix is written, widths and quiet hold."""
+
+import json
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+
+QUESTION = ["scale", "resnet50", "--pods", "16..128", "--engine", "analytic"]
+STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"topology,"}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return podsim.scale("resnet50", pods="16..128", engine="analytic")
+
+
+def test_json_has_the_attributes(found, capsys):
+    assert main([*QUESTION, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == "podsim.scale/1"
+    for row, machine in zip(found.rows, told["machines"], strict=True):
+        assert (machine["topology"], machine["efficiency"]) == (row.topology, row.efficiency)
+        assert machine["time_to_train_s"]["low"] == row.prediction.time_to_train_s.low
+        assert len(machine["published"]) == len(row.published)
+    assert told["laws"]["universal"]["coherency"] == found.universal.coherency
+    assert told["knee_ipus"] == found.knee_ipus
+    assert sum(told["grown"].values()) == pytest.approx(1 / found.rows[-1].efficiency - 1)
+
+
+@pytest.fixture
+def known(found, monkeypatch):
+    """The answer without asking again."""
+    monkeypatch.setattr(podsim.api, "scale", lambda *_, **__: found)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("suffix", STARTS)
+def test_each_suffix(suffix, tmp_path, capsys):
+    path = tmp_path / f"scale{suffix}"
+    assert main([*QUESTION, "-q", "-o", str(path)]) == 0
+    assert path.read_bytes().startswith(STARTS[suffix])
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.usefixtures("known")
+def test_a_csv_line_for_each_machine(tmp_path):
+    path = tmp_path / "scale.csv"
+    main([*QUESTION, "-q", "-o", str(path)])
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 1 + 4
+
+
+def test_a_notebook_draws_it(found):
+    assert "time to train" in found._repr_html_()
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("width", ["60", "100", "160"])
+def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", width)
+    assert main([*QUESTION, "-v"]) == 0
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= int(width)
+
+
+def test_exit_1_where_nothing_fits(capsys):
+    assert main(["scale", "bert", "--pods", "4,8", "--ipus-per-replica", "1"]) == 1
+    assert "fits none" in capsys.readouterr().err
