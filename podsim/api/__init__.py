@@ -11,6 +11,7 @@ from podsim.api.answers import (
     trace_collective,
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
+from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.money import priced
 from podsim.api.upkeep import (
@@ -37,6 +38,7 @@ __all__ = [
     "calibrate_own",
     "claims",
     "collective",
+    "compare",
     "coverage",
     "diff",
     "explain_operators",

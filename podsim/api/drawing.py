@@ -23,4 +23,10 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import prediction_page
 
         return prediction_page.report(answer)
+    from podsim.model.comparison import Comparison
+
+    if isinstance(answer, Comparison):
+        from podsim.report.views import comparison
+
+        return comparison.document(answer)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")
