@@ -24,7 +24,14 @@ SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_
 
 
 class Flags(MoneyFlags, sides.SideFlags, total=False):
-    """Terms of owning, and what the sides are."""
+    """Terms of owning, what the sides are, and how the work of each is split."""
+
+    preset: str | None
+    replicas: int | None
+    ipus_per_replica: int | None
+    micro_batch: int | None
+    accumulation: int | None
+    global_batch: int | None
 
 
 def compare(
@@ -33,12 +40,6 @@ def compare(
     *,
     chip: str | None = None,
     chips: int | None = None,
-    preset: str | None = None,
-    replicas: int | None = None,
-    ipus_per_replica: int | None = None,
-    micro_batch: int | None = None,
-    accumulation: int | None = None,
-    global_batch: int | None = None,
     samples: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
@@ -57,8 +58,7 @@ def compare(
     Raises InputError where the question is malformed, Infeasible where one of the sides cannot be.
     """
     asked = {
-        "chip": chip, "chips": chips, "preset": preset, "replicas": replicas, "ipus_per_replica": ipus_per_replica,
-        "micro_batch": micro_batch, "accumulation": accumulation, "global_batch": global_batch, "samples": samples,
+        **{name: flags.get(name) for name in ("preset", *SPLIT)}, "chip": chip, "chips": chips, "samples": samples,
         "division": division, "sdk": sdk, "interval": interval, "hosts": hosts, "parameters": parameters,
         "engine": engine, "fidelity": fidelity, "seed": seed, **(practice or {}),
     }  # fmt: skip

@@ -1,9 +1,11 @@
 """Prices of machines, costs of runs, and whether to own or rent: closed forms and published prices."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, comparators, prices
 from podsim.model.money import Capital, Draw, Owned, Range, per_dollar
@@ -158,3 +160,19 @@ def test_terms_out_of_range_are_refused(flags: dict[str, float]) -> None:
 def test_flags_replace_the_terms_of_the_list() -> None:
     found = purse(years=5, use=1.0, pue=1.0, kwh_price=0.0).terms
     assert (found.years, found.use, found.pue, found.usd_per_kwh) == (5.0, 1.0, 1.0, 0.0)
+
+
+def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "answer.html"
+    question = ["predict", "bert", "--pod", "16", "--engine", "analytic"]
+    assert main([*question, "--rent-per-hour", "60", "--json", "-o", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)["money"]
+    assert found["owned"]["capital"]["usd"] == {"value": 149_000, "low": 149_000, "high": 149_000}
+    assert found["run_usd"]["value"] == found["capital_usd"]["value"] + found["energy_usd"]["value"]
+    assert found["rent"]["break_even_hours"] > 0
+    assert "what it costs" in page.read_text(encoding="utf-8")
+    assert main([*question, "-o", str(page)]) == 0
+    assert "what it costs" not in capsys.readouterr().out
+    assert "what it costs" in page.read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """`podsim compare`."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from cyclopts import Group, Parameter
@@ -90,16 +91,19 @@ def compare(
     asked = keywords(machine, against, comparator, mapping, run, engine, money)
     with progress("predicting sides", output) as on_progress:
         found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
+    _give(found, report, output)
+    return ExitCode.ANSWERED
+
+
+def _give(found: Comparison, report: ReportFlags, output: OutputFlags) -> None:
     give(
         output,
         screen=lambda: view.document(found, verbose=output.verbose),
         json_text=lambda: _json(found),
         line=lambda: view.answer(found),
     )
-    save(
-        report, output, report=lambda: view.document(found, verbose=True), json_text=lambda: _json(found), rows="sides"
-    )
-    return ExitCode.ANSWERED
+    page = partial(view.document, found, verbose=True)
+    save(report, output, report=page, json_text=lambda: _json(found), rows="sides")
 
 
 def _json(found: Comparison) -> str:
