@@ -11,7 +11,9 @@ from podsim.api.answers import (
     trace_collective,
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
+from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
+from podsim.api.money import priced
 from podsim.api.scaling import scale
 from podsim.api.sweeping import sweep
 from podsim.api.upkeep import (
@@ -26,6 +28,7 @@ from podsim.api.upkeep import (
     validate,
 )
 from podsim.model.shown import Shown
+from podsim.planning.purse import purse
 
 Shown.page = staticmethod(drawn)
 
@@ -37,6 +40,7 @@ __all__ = [
     "calibrate_own",
     "claims",
     "collective",
+    "compare",
     "coverage",
     "diff",
     "explain_operators",
@@ -46,6 +50,8 @@ __all__ = [
     "op",
     "predict",
     "predict_comparator",
+    "priced",
+    "purse",
     "scale",
     "sweep",
     "trace",

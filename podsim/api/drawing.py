@@ -34,4 +34,10 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import scaling
 
         return scaling.document(answer, verbose=True)
+    from podsim.model.comparison import Comparison
+
+    if isinstance(answer, Comparison):
+        from podsim.report.views import comparison
+
+        return comparison.document(answer)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")

@@ -69,9 +69,10 @@ def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
 
 
 def _prices(loaded: Loaded) -> "Document[PriceList]":
+    from podsim.files import prices
     from podsim.model.prices import PriceList
 
-    return document(loaded, PriceList)
+    return document(loaded, PriceList, prices.faults)
 
 
 def _free(loaded: Loaded) -> "Document[FreeParameters]":

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 
@@ -77,28 +78,47 @@ def scores(
     """Simulated scores in ascending order, and their mean [s] (Eq. 30)."""
     import numpy as np
 
-    @cache  # runs end at an evaluation, so many end alike
-    def ended(done_samples: float) -> tuple[float, float]:
-        done = run(pace, done_samples)
-        return done.total_s, _inside_s(pace, done)
-
-    runs = _runs(pace)
+    runs = runs_scored(pace)
     spread = math.sqrt(sum(_of_a_score(step, runs).values()))
     stream = np.random.default_rng(np.random.SeedSequence(seed))
     doubt = stream.standard_normal((SCORES, 2)) * (spread, samples.doubt)
     seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
     around = stream.standard_normal(SCORES) * outside_error
-    found = []
-    for (slower, more), luck, longer in zip(doubt.tolist(), seeds.tolist(), around.tolist(), strict=True):
-        needed = (samples.mean * math.exp(more + own) for own in luck)
-        ends = (ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed)
-        inside, outside = math.exp(slower), math.exp(longer)
-        times = sorted(inside_s * inside + (total_s - inside_s) * outside for total_s, inside_s in ends)
-        found.append(sum(times[1:-1]) / (runs - 2))
+    slower, more = doubt.T.tolist()
+    found = timed(pace, samples.mean, Draws(slower=slower, more=more, luck=seeds.tolist(), around=around.tolist()))
     return sorted(found), float(np.mean(found))
 
 
-def _runs(pace: Pace) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """What chance deals each score, as logs: its pace, its mean samples, samples of each run, time outside steps."""
+
+    slower: Sequence[float]
+    more: Sequence[float]
+    luck: Sequence[Sequence[float]]
+    around: Sequence[float]
+
+
+def timed(pace: Pace, mean_samples: float, draws: Draws) -> list[float]:
+    """The score of every draw, in their order [s] (Eq. 30)."""
+
+    @cache  # runs end at an evaluation, so many end alike
+    def ended(done_samples: float) -> tuple[float, float]:
+        done = run(pace, done_samples)
+        return done.total_s, inside_s(pace, done)
+
+    found = []
+    for slower, more, luck, longer in zip(draws.slower, draws.more, draws.luck, draws.around, strict=True):
+        needed = (mean_samples * math.exp(more + own) for own in luck)
+        ends = (ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed)
+        inside, outside = math.exp(slower), math.exp(longer)
+        times = sorted(steps_s * inside + (total_s - steps_s) * outside for total_s, steps_s in ends)
+        found.append(sum(times[1:-1]) / (len(times) - 2))
+    return found
+
+
+def runs_scored(pace: Pace) -> int:
+    """Runs of one score, of which the fastest and the slowest are dropped."""
     return max(3, pace.benchmark.runs_scored)
 
 
@@ -112,8 +132,8 @@ def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error
 
     A run's samples are rounded to whole evaluations or epochs: evenly within one, a twelfth of its square.
     """
-    runs, done = _runs(pace), run(pace, samples.mean)
-    inside = _inside_s(pace, done) / done.total_s
+    runs, done = runs_scored(pace), run(pace, samples.mean)
+    inside = inside_s(pace, done) / done.total_s
     grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 1)
     of_samples = {
         Cause.SEEDS: samples.seed_spread**2 / runs,
@@ -135,7 +155,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
-def _inside_s(pace: Pace, done: Run) -> float:
+def inside_s(pace: Pace, done: Run) -> float:
     """What a run spends at the pace of its steps [s]."""
     return done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
 
@@ -145,12 +165,12 @@ def given_samples(
 ) -> Estimate:
     """Time for exactly `count` samples: only the step and what lies outside are in doubt [s]."""
     done = run(pace, count)
-    inside_s = _inside_s(pace, done)
-    rest_s = done.total_s - inside_s
+    steps_s = inside_s(pace, done)
+    rest_s = done.total_s - steps_s
     far = normal_quantile(level)
-    slower, longer = math.expm1(far * step.spread) * inside_s, math.expm1(far * outside_error) * rest_s
-    quicker, shorter = math.expm1(-far * step.spread) * inside_s, math.expm1(-far * outside_error) * rest_s
-    inside = inside_s / done.total_s
+    slower, longer = math.expm1(far * step.spread) * steps_s, math.expm1(far * outside_error) * rest_s
+    quicker, shorter = math.expm1(-far * step.spread) * steps_s, math.expm1(-far * outside_error) * rest_s
+    inside = steps_s / done.total_s
     variances = {cause: inside**2 * part for cause, part in step.variances.items()}
     return Estimate(
         value=done.total_s,

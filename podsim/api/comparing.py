@@ -1,0 +1,151 @@
+"""The verb that holds machines against each other: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
+
+from podsim.api.comparators import predict_comparator
+from podsim.api.money import priced
+from podsim.planning import asking, sides
+from podsim.planning.purse import MoneyFlags, Purse, purse
+
+if TYPE_CHECKING:
+    from podsim.api.answers import Progress
+    from podsim.model.comparator import ComparatorPrediction
+    from podsim.model.comparison import Comparison, Difference
+    from podsim.model.prediction import Prediction
+    from podsim.predicting.comparing import Simulated
+
+    Found = tuple[Prediction | ComparatorPrediction, Simulated]
+
+
+SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+
+
+class Flags(MoneyFlags, sides.SideFlags, total=False):
+    """Terms of owning, what the sides are, and how the work of each is split."""
+
+    preset: str | None
+    replicas: int | None
+    ipus_per_replica: int | None
+    micro_batch: int | None
+    accumulation: int | None
+    global_batch: int | None
+
+
+def compare(
+    workload: str,
+    machines: Sequence[str] = (),
+    *,
+    chip: str | None = None,
+    chips: int | None = None,
+    samples: float | None = None,
+    division: Literal["closed", "open"] = "closed",
+    sdk: str | None = None,
+    interval: float = 0.9,
+    hosts: int | None = None,
+    parameters: str | None = None,
+    engine: Literal["des", "analytic"] = "des",
+    fidelity: Literal["folded", "full"] = "folded",
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    practice: Mapping[str, Any] | None = None,
+    **flags: Unpack[Flags],
+) -> Comparison:
+    """Machines by name, or one by `pod` or `topology` and what it is compared `to`: `podsim compare`.
+
+    Raises InputError where the question is malformed, Infeasible where one of the sides cannot be.
+    """
+    asked = {
+        **{name: flags.get(name) for name in ("preset", *SPLIT)}, "chip": chip, "chips": chips, "samples": samples,
+        "division": division, "sdk": sdk, "interval": interval, "hosts": hosts, "parameters": parameters,
+        "engine": engine, "fidelity": fidelity, "seed": seed, **(practice or {}),
+    }  # fmt: skip
+    told = cast("sides.SideFlags", {name: flags.get(name) for name in sides.SideFlags.__annotations__ if name in flags})
+    terms = cast("MoneyFlags", {name: flags.get(name) for name in MoneyFlags.__annotations__ if name in flags})
+    meant, known = sides.wanted(machines, told, asked), purse(**terms)
+    sides.check_chips(meant)
+    found = []
+    for done, side in enumerate(meant):
+        found.append(_side(workload, side, known))
+        if on_progress:
+            on_progress(done + 1, len(meant))
+    return _compared(found, meant, interval, seed)
+
+
+def _side(workload: str, side: sides.Wanted, known: Purse) -> Found:
+    """The answer of one side with what it costs, and what may move it."""
+    from podsim.files import catalog
+    from podsim.predicting import comparing
+
+    name = side.asked["topology"]
+    if sides.has_law(side):
+        law = predict_comparator(workload, **sides.of_law(side))
+        runs = catalog.workload(workload).value.benchmark.runs_scored
+        return priced(law, known=known), comparing.of_law(law, max(3, runs))
+    answer, simulated = _predicted(workload, **{key: value for key, value in side.asked.items() if key != "chips"})
+    changes = side.asked.get("changes", ())
+    return priced(answer, topology=name, chip=side.asked["chip"], changes=changes, known=known), simulated
+
+
+def _predicted(workload: str, **asked: Any) -> tuple[Prediction, Simulated]:  # noqa: ANN401  (those of `predict`)
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+    from podsim.predicting import comparing
+
+    chip, sdk, hosts = asked["chip"], asked["sdk"], asked["hosts"]
+    machine, model, named = asking.asked_of(
+        workload, asking.machine_name(asked.get("pod"), asked["topology"], chip), chip=chip, preset=asked["preset"],
+        sdk=sdk, hosts=hosts, changes=asked.get("changes", ()), parameters_file=asked["parameters"],
+    )  # fmt: skip
+    question = asking.question(
+        machine, model, named,
+        **{name: asked[name] for name in ("division", "samples", "engine", "fidelity", "seed", "interval")},
+    )  # fmt: skip
+    split = {name: asked[name] for name in SPLIT}
+    practice = {name: asked[name] for name in ("schedule", "prefetch", "overlap", "io_tiles") if name in asked}
+    wanted = Wanted(**split, what_if=what_if(**practice))
+    answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
+    return answer, comparing.of_prediction(answer, question)
+
+
+def _compared(found: Sequence[Found], meant: Sequence[sides.Wanted], level: float, seed: int) -> Comparison:
+    from podsim.model.comparison import Comparison, Side
+
+    first = found[0][0]
+    named = sides.labels([answer.topology_title for answer, _ in found], meant)
+    return Comparison(
+        workload=first.workload,
+        workload_title=first.workload_title,
+        target=first.target,
+        sides=tuple(Side(label=label, answer=answer) for label, (answer, _) in zip(named, found, strict=True)),
+        differences=tuple(
+            _difference(label, found[0], other, level, seed) for label, other in zip(named[1:], found[1:], strict=True)
+        ),
+        interval=level,
+        seed=seed,
+    )
+
+
+def _difference(label: str, first: Found, other: Found, level: float, seed: int) -> Difference:
+    from podsim.model.comparison import Difference
+    from podsim.predicting import comparing
+
+    (before, simulated), (after, against) = first, other
+    time = comparing.ratio(simulated, against, seed=seed, level=level)
+    rates, needs = (
+        getattr(after, name).value / getattr(before, name).value
+        for name in ("throughput_samples_per_s", "samples_to_converge")
+    )
+    return Difference(
+        label=label,
+        time=time,
+        unshared=comparing.ratio(simulated, against, seed=seed, level=level, shared=False),
+        throughput=rates,
+        samples=needs,
+        causes=comparing.causes(simulated, against),
+        parts=tuple(comparing.parts(before, after)),
+        per_dollar=sides.per_dollar(time, before.money, after.money),
+        per_watt=sides.per_watt(time, before.money, after.money),
+    )

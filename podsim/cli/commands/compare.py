@@ -1,0 +1,112 @@
+"""`podsim compare`."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import (
+    ANY_COMPARATOR,
+    ANY_ENGINE,
+    ANY_MACHINE,
+    ANY_MAPPING,
+    ANY_MONEY,
+    ANY_OUTPUT,
+    ANY_PRACTICE,
+    ANY_RUN,
+    ComparatorFlags,
+    EngineFlags,
+    MachineFlags,
+    MappingFlags,
+    MoneyFlags,
+    Name,
+    NameOrFile,
+    OutputFlags,
+    PracticeFlags,
+    RunFlags,
+    keywords,
+)
+from podsim.cli.progress import progress
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.model.comparison import Comparison
+from podsim.report.views import comparison as view
+
+AGAINST = Group("against what, each a side of its own; so is --set", sort_key=0)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgainstFlags:
+    """What the machine of --pod or --topology is compared with."""
+
+    to: Annotated[tuple[str, ...], Parameter(group=AGAINST, metavar="NAME|FILE")] = ()
+    "Another machine, repeatable: --to pod512."
+
+    to_chip: Annotated[NameOrFile, Parameter(group=AGAINST)] = None
+    "The same machine with this chip."
+
+    to_sdk: Annotated[str | None, Parameter(group=AGAINST, metavar="VERSION")] = None
+    "The same machine under this Poplar SDK."
+
+    to_preset: Annotated[Name, Parameter(group=AGAINST)] = None
+    "The same machine with this published mapping."
+
+
+ANY_AGAINST = AgainstFlags()
+
+
+def compare(
+    workload: str,
+    /,
+    *machines: str,
+    machine: MachineFlags = ANY_MACHINE,
+    against: AgainstFlags = ANY_AGAINST,
+    comparator: ComparatorFlags = ANY_COMPARATOR,
+    mapping: MappingFlags = ANY_MAPPING,
+    practice: PracticeFlags = ANY_PRACTICE,
+    run: RunFlags = ANY_RUN,
+    engine: EngineFlags = ANY_ENGINE,
+    money: MoneyFlags = ANY_MONEY,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Compare machines, chips, releases or what-ifs: the difference, how sure it is, where it comes from.
+
+    All sides are predicted under the same draws of parameters and the same seeds.
+
+    Parameters
+    ----------
+    workload
+        A name (podsim workload list) or a file.
+    machines
+        Two or more machines (podsim topology list), instead of --pod or --topology.
+    """
+    output.check()
+    report.check()
+    from podsim import api
+
+    asked = keywords(machine, against, comparator, mapping, run, engine, money)
+    with progress("predicting sides", output) as on_progress:
+        found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
+    _give(found, report, output)
+    return ExitCode.ANSWERED
+
+
+def _give(found: Comparison, report: ReportFlags, output: OutputFlags) -> None:
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=lambda: _json(found),
+        line=lambda: view.answer(found),
+    )
+    page = partial(view.document, found, verbose=True)
+    save(report, output, report=page, json_text=lambda: _json(found), rows="sides")
+
+
+def _json(found: Comparison) -> str:
+    from podsim.report import json_comparison
+
+    return json_comparison.comparison(found)

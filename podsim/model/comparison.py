@@ -1,0 +1,72 @@
+"""Machines side by side, and how sure their difference is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podsim.model.comparator import ComparatorPrediction
+from podsim.model.prediction import Prediction
+from podsim.model.quantity import Cause
+from podsim.model.shown import Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of what is compared, and what tells it from the others."""
+
+    label: str
+    answer: Prediction | ComparatorPrediction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartDifference:
+    """Seconds that one part of a run takes before and after [s]."""
+
+    part: str
+    before_s: float
+    after_s: float
+
+    @property
+    def difference_s(self) -> float:
+        """What the part adds to the run [s]."""
+        return self.after_s - self.before_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A quotient with the interval that is to hold it."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A side over the first: its time to train, were doubts of both shared as they are, and were they `unshared`.
+
+    `causes` are shares of the variance behind the interval; `parts` add up to the difference of two runs, each at its
+    mean samples. `per_dollar` and `per_watt` are performance over that of the first; None where nobody says.
+    """
+
+    label: str
+    time: Ratio
+    unshared: Ratio
+    throughput: float
+    samples: float
+    causes: Mapping[Cause, float]
+    parts: tuple[PartDifference, ...]
+    per_dollar: Ratio | None
+    per_watt: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Shown):
+    """Two or more sides, each after the first held against it."""
+
+    workload: str
+    workload_title: str
+    target: str
+    sides: tuple[Side, ...]
+    differences: tuple[Difference, ...]
+    interval: float
+    seed: int

@@ -1,0 +1,196 @@
+"""Machines side by side as a document."""
+
+from collections.abc import Callable, Iterator
+
+from podsim.model.comparator import ComparatorPrediction
+from podsim.model.comparison import Comparison, Difference, Ratio
+from podsim.model.prediction import Prediction
+from podsim.model.quantity import Estimate, Grade
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.views import comparator, money
+from podsim.report.views.prediction import CAUSES, PARTS
+
+Answer = Prediction | ComparatorPrediction
+NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
+LONGEST_TITLE = 20  # a longer label stands below the sides, with its difference
+LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
+
+
+def answer(found: Comparison) -> tuple[str, ...]:
+    """A line a difference: "DGX A100: +3.7 % (−19.1 to +27.2)"."""
+    return tuple(f"{one.label}: {_change(one.time)}" for one in found.differences)
+
+
+def document(found: Comparison, *, verbose: bool = False) -> Doc:
+    """The sides, the difference of each to the first, and where it comes from; `verbose` adds why it is not sure."""
+    first = found.sides[0].label
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{found.workload_title}, target {found.target}: {first} against {_others(found)}"),),
+        (_sides(found),),
+        (Heading(f"over {first}"), _differences(found), _said(found)),
+    ]
+    groups += [
+        (Heading(f"where {one.label} differs from {first}, of the run"), _bars(one), *_reasons(one))
+        for one in found.differences
+    ]
+    if verbose:
+        groups += [tuple(_causes(one)) for one in found.differences]
+        groups += [
+            (Heading(f"assumed of {side.label}"), *(Note(line, "·") for line in side.answer.assumptions))
+            for side in found.sides
+        ]
+    groups.append(tuple(_footer(found)))
+    return Doc(tuple(groups))
+
+
+def _others(found: Comparison) -> str:
+    names = [side.label for side in found.sides[1:]]
+    return names[0] if len(names) == 1 else f"{len(names)} others"
+
+
+def _sides(found: Comparison) -> Table:
+    """A row a quantity, a column a side: the last sides leave first."""
+    sides = found.sides
+    rows = (
+        ("time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
+        ("throughput, samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
+        ("samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
+        ("global batch", lambda p: f"{p.mapping.global_batch if isinstance(p, Prediction) else p.global_batch:,}"),
+        ("step", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
+        ("chips", lambda p: f"{p.ipus if isinstance(p, Prediction) else p.chips:,} × {p.chip}"),
+        ("replicas × IPUs", _split),
+        ("price, USD", lambda p: _usd(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
+        ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),
+        ("power", _power),
+        ("grade", lambda p: _grade(p.time_to_train_s)),
+    )  # fmt: skip
+    titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
+    columns = (Column(""), *(Column(title, number=True, priority=max(0, at - 1)) for at, title in enumerate(titles)))
+    return Table(columns, tuple((title, *(cell(side.answer) for side in sides)) for title, cell in rows))
+
+
+def _grade(found: Estimate) -> str:
+    far = f" ×{numbers.short(found.beyond)}" if found.grade is Grade.EXTRAPOLATED and found.beyond > 1 else ""
+    return f"{found.grade.value}{far}"
+
+
+def _estimate(found: Estimate, ladder: numbers.Ladder) -> str:
+    return numbers.shown(found, ladder).text
+
+
+def _split(p: Answer) -> str:
+    return f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}" if isinstance(p, Prediction) else numbers.UNKNOWN
+
+
+def _usd(p: Answer, of: Callable[..., float | None]) -> str:
+    usd = of(p.money) if p.money else None
+    return numbers.UNKNOWN if usd is None else money.dollars(usd)
+
+
+def _power(p: Answer) -> str:
+    draw = p.money.owned.draw if p.money else None
+    return numbers.rate(draw.least_w, "W") if draw else numbers.UNKNOWN
+
+
+def _change(time: Ratio) -> str:
+    low, high = (
+        numbers.signed_percent(time.low - 1, _places(time)),
+        numbers.signed_percent(time.high - 1, _places(time)),
+    )
+    middle = numbers.signed_percent(time.value - 1, _places(time))
+    return f"{middle} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+
+
+def _places(time: Ratio) -> int:
+    """Decimals of a percentage that its interval is worth."""
+    width = 100 * (time.high - time.low)
+    return 0 if width >= 10 else 1 if width >= 1 else 2
+
+
+def _differences(found: Comparison) -> Table:
+    columns = (
+        Column("", wraps=True),
+        Column("time to train"),
+        Column("throughput", number=True, priority=2),
+        Column("samples", number=True, priority=3),
+        Column("performance per dollar", number=True, priority=1),
+        Column("per watt", number=True, priority=4),
+    )
+    rows = tuple(
+        (
+            one.label, _change(one.time), f"× {numbers.significant(one.throughput)}",
+            f"× {numbers.significant(one.samples)}", _per_dollar(one.per_dollar),
+            numbers.UNKNOWN if one.per_watt is None else f"× {numbers.significant(one.per_watt)}",
+        )
+        for one in found.differences
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _per_dollar(found: Ratio | None) -> str:
+    if found is None:
+        return numbers.UNKNOWN
+    value, low, high = (numbers.significant(each) for each in (found.value, found.low, found.high))
+    return f"× {value} ({low} – {high})"
+
+
+def _said(found: Comparison) -> Note:
+    """What common random numbers are worth."""
+    one = found.differences[0]
+    wide, narrow = (100 * (each.high - each.low) / 2 for each in (one.unshared, one.time))
+    level = numbers.percent(found.interval)
+    return Note(
+        f"{level} intervals, all sides under the same draws of parameters and the same seeds: the first difference is "
+        f"known to ± {numbers.short(narrow)} %; as if nothing were shared it would be ± {numbers.short(wide)} %",
+        "", Tone.QUIET,
+    )  # fmt: skip
+
+
+def _shown(one: Difference) -> tuple[list[tuple[str, float]], float]:
+    """Parts worth showing with seconds that they add, and the sum over all parts."""
+    longest = max(sum(part.before_s for part in one.parts), sum(part.after_s for part in one.parts))
+    kept = [part for part in one.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
+    rest = sum(part.difference_s for part in one.parts if part not in kept)
+    rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in kept]
+    whole = sum(part.difference_s for part in one.parts)
+    shown = abs(rest) >= LEAST_SHOWN * longest
+    return ([*rows, ("all else", rest)] if shown else rows), whole
+
+
+def _bars(one: Difference) -> Bars:
+    """What parts add to the run or take from it, against the sum of all moves."""
+    rows, whole_s = _shown(one)
+    moved_s = sum(abs(seconds) for _, seconds in rows) or 1.0
+    unit = numbers.scale([seconds for _, seconds in rows] or [whole_s], numbers.TIME)
+    return Bars(tuple(
+        Bar(name, abs(seconds) / moved_s, "longer" if seconds > 0 else "shorter", _signed(seconds, unit))
+        for name, seconds in rows
+    ))  # fmt: skip
+
+
+def _signed(seconds: float, unit: numbers.Scale) -> str:
+    text = unit.text(seconds)
+    return text if text.startswith("−") else f"+{text}"
+
+
+def _reasons(one: Difference) -> Iterator[Block]:
+    _, whole_s = _shown(one)
+    yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}, of runs at their mean samples", "in all")
+
+
+def _causes(one: Difference) -> Iterator[Block]:
+    yield Heading(f"why the difference of {one.label} is not surer, by share of the variance")
+    rows = tuple((CAUSES[cause], numbers.percent(share)) for cause, share in one.causes.items())
+    yield Table((Column("cause", wraps=True), Column("share", number=True)), rows)
+
+
+def _footer(found: Comparison) -> Iterator[Note]:
+    if any(numbers.is_coarse(side.answer.time_to_train_s) for side in found.sides):
+        yield Note(
+            "some side is more than ×8 beyond what is calibrated: of its times one digit counts", "", Tone.WARNING
+        )
+    terms = next((side.answer.money.terms for side in found.sides if side.answer.money), None)
+    if terms is not None:
+        yield Note(money.terms(terms), "terms", Tone.QUIET)
+    yield Note(f"seed {found.seed} · {NOT_MLPERF}", "", Tone.QUIET)

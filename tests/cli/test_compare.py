@@ -1,0 +1,59 @@
+"""`podsim compare`: every form of its answer, and what it refuses."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+
+QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "chip.clock=1.4 GHz")
+
+
+@pytest.mark.parametrize("suffix", [".html", ".svg", ".png", ".pdf", ".csv", ".json"])
+def test_every_form_can_be_saved(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"answer{suffix}"
+    assert main([*QUESTION, "-q", "-o", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("chip.clock=1.4 GHz: −")
+    assert path.stat().st_size > 200
+    if suffix == ".csv":
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        assert [row["label"] for row in rows] == ["IPU-POD16", "chip.clock=1.4 GHz"]
+
+
+def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*QUESTION, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found = podsim.compare("bert", pod=16, engine="analytic", changes=["chip.clock=1.4 GHz"])
+    assert document["schema"] == "podsim.compare/1"
+    assert [side["time_to_train_s"]["value"] for side in document["sides"]] == [
+        side.answer.time_to_train_s.value for side in found.sides
+    ]
+    (difference,), (one,) = document["differences"], found.differences
+    assert difference["time"] == {"value": one.time.value, "low": one.time.low, "high": one.time.high}
+    assert [part["part"] for part in difference["parts"]] == [part.part for part in one.parts]
+    assert found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--pod", "64"), "conflicting-flags"),
+        (("pod16", "--pod", "64"), "conflicting-flags"),
+        (("pod16", "pod64", "--chips", "16"), "conflicting-flags"),
+        (("--topology", "dgx-a100", "--to", "pod16", "--set", "chip.clock=2 GHz"), "conflicting-flags"),
+        (("pod16", "dgx-a10"), "unknown-topology"),
+        (("--pod", "16", "--set", "gw-link.bandwith=1 GB/s"), "bad-change"),
+        (("pod16", "dgx-a100", "--prices", "none.toml"), "no-such-file"),
+        (("pod16", "pod64", "--use", "2"), "bad-value"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    words: tuple[str, ...], code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "resnet50", *words, "--engine", "analytic"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"error: {code}" in err
