@@ -12,6 +12,7 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.drawing import drawn
+from podsim.api.plans import plan, plan_mix
 from podsim.api.upkeep import (
     calibrate,
     calibrate_noise,
@@ -42,6 +43,8 @@ __all__ = [
     "goodput",
     "microbenchmarks",
     "op",
+    "plan",
+    "plan_mix",
     "predict",
     "predict_comparator",
     "trace",

@@ -17,10 +17,20 @@ def drawn(answer: object) -> str:
 
 def _document(answer: object) -> Doc:
     """The document of an answer, by its type; each view is loaded when an answer of its kind is shown."""
+    from podsim.model.mix import MixPlan
+    from podsim.model.plan import Plan
     from podsim.model.prediction import Prediction
 
     if isinstance(answer, Prediction):
         from podsim.report.views import prediction_page
 
         return prediction_page.report(answer)
+    if isinstance(answer, Plan):
+        from podsim.report.views import plan
+
+        return plan.document(answer, verbose=True, charts=True)
+    if isinstance(answer, MixPlan):
+        from podsim.report.views import mix
+
+        return mix.document(answer, verbose=True)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")
