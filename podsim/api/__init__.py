@@ -12,6 +12,7 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.drawing import drawn
+from podsim.api.money import priced
 from podsim.api.plans import plan, plan_mix
 from podsim.api.upkeep import (
     calibrate,
@@ -25,6 +26,7 @@ from podsim.api.upkeep import (
     validate,
 )
 from podsim.model.shown import Shown
+from podsim.planning.purse import purse
 
 Shown.page = staticmethod(drawn)
 
@@ -47,6 +49,8 @@ __all__ = [
     "plan_mix",
     "predict",
     "predict_comparator",
+    "priced",
+    "purse",
     "trace",
     "trace_collective",
     "validate",

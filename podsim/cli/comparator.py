@@ -1,12 +1,15 @@
 """`podsim predict` on machines that have no IPUs."""
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ComparatorFlags, MachineFlags, OutputFlags
 from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.planning.purse import Purse
 
 TAKEN = ("topology", "global_batch", "samples", "division")
 """Flags that a scaling law has an answer to; the output flags too."""
@@ -31,7 +34,13 @@ def chips_refused(comparator: ComparatorFlags, machine: MachineFlags) -> None:
         )  # fmt: skip
 
 
-def predicted(workload: str, groups: tuple[Any, ...], comparator: ComparatorFlags, output: OutputFlags) -> int:
+def predicted(
+    workload: str,
+    groups: tuple[Any, ...],
+    comparator: ComparatorFlags,
+    purse: "Purse | None",
+    output: OutputFlags,
+) -> int:
     """Answer `podsim predict` by a scaling law; InputError for flags that say nothing to one."""
     from podsim import api
     from podsim.report import json_comparators
@@ -46,6 +55,8 @@ def predicted(workload: str, groups: tuple[Any, ...], comparator: ComparatorFlag
             elif value != field.default:
                 _refuse(field.name, groups[0].topology)
     answer = api.predict_comparator(workload, chips=comparator.chips, **given)
+    if purse:
+        answer = api.priced(answer, known=purse)
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),

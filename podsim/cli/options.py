@@ -15,7 +15,8 @@ MAPPING = Group("mapping (left out: podsim searches the legal ones)", sort_key=2
 PRACTICE = Group("what if, instead of published practice", sort_key=3)
 RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
-OUTPUT = Group("output", sort_key=6)
+MONEY = Group("money", sort_key=6)
+OUTPUT = Group("output", sort_key=7)
 
 
 def whole(_type: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401  (cyclopts passes any type)
@@ -190,6 +191,35 @@ class NoiseFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MoneyFlags:
+    """What machines cost, and on what terms they are owned."""
+
+    prices: Annotated[str | None, Parameter(group=MONEY, metavar="FILE")] = None
+    "Your own prices and powers, which come before those of calibration/prices."
+
+    years: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="X")] = None
+    "Years that a machine serves [default: 3, assumed]."
+
+    use: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="SHARE")] = None
+    "Share of them in which it works [default: 0.8, assumed]."
+
+    kwh_price: Annotated[float | None, Parameter(group=MONEY, converter=positive_or_zero, metavar="USD")] = None
+    "Price of a kWh [default: 0.12, assumed]."
+
+    pue: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="X")] = None
+    "Power of the hall over that of its machines [default: 1.4, assumed]."
+
+    rent_per_hour: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="USD")] = None
+    "Rent of such a machine: says from how much use on owning is cheaper."
+
+    @property
+    def stated(self) -> bool:
+        """Whether any is given."""
+        return self != ANY_MONEY
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OutputFlags:
     """What is printed, and how."""
 
@@ -236,3 +266,4 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
+ANY_MONEY = MoneyFlags()

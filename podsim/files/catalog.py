@@ -338,9 +338,16 @@ def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
 
 
 def _prices(loaded: Loaded) -> "Document[PriceList]":
+    from podsim.files import prices
     from podsim.model.prices import PriceList
 
-    return document(loaded, PriceList)
+    return document(loaded, PriceList, prices.faults)
+
+
+def _mix(loaded: Loaded) -> Document[Any]:
+    from podsim.files import mixes
+
+    return mixes.of_loaded(loaded)
 
 
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
@@ -386,6 +393,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "comparator": _comparator,
     "laws": _laws,
     "claims": _claims,
+    "mix": _mix,
     "prices": _prices,
     "sources": _sources,
 }

@@ -5,13 +5,19 @@ from pathlib import Path
 
 from podsim.files import find
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import read
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
 from podsim.model.mix import Mix
 
 
 def mix(path: str) -> Mix:
     """The jobs of a file; InputError with all of its faults."""
-    return read(Path(path), Mix, "mix", faults).value
+    return of_loaded(load(Path(path), "mix")).value
+
+
+def of_loaded(loaded: Loaded) -> Document[Mix]:
+    """The jobs of a file that was read; InputError with all of its faults."""
+    return document(loaded, Mix, faults)
 
 
 def faults(found: Mix | None, _tables: object) -> Iterator[Fault]:

@@ -1,14 +1,68 @@
-"""`calibration/prices/*.toml`: what systems cost."""
+"""`calibration/prices/*.toml`: what systems cost and draw; and a user's own list."""
 
-from podsim.errors import MissingParameter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from podsim.errors import InputError, MissingParameter
 from podsim.files import find
-from podsim.files.read import read
-from podsim.model.prices import PriceList
+from podsim.files.faults import Fault, unknown
+from podsim.files.read import Document, read
+from podsim.model.prices import PriceList, Terms
 
 
-def prices() -> PriceList:
-    """The prices of all files; MissingParameter where there are none, InputError where one has faults."""
-    paths = sorted((find.shipped("calibration") / "prices").glob("*.toml"))
-    if not paths:
+def prices(own: Path | None = None) -> PriceList:
+    """The prices of all files, after those of a user's `own`.
+
+    Raises MissingParameter where there are none, InputError where a file has faults.
+    """
+    found = PriceList()
+    for path in sorted((find.shipped("calibration") / "prices").glob("*.toml")):
+        found = found.over(read(path, PriceList, "prices").value)
+    if not found.prices:
         raise MissingParameter("nobody says what a machine costs", hint="calibration/README.md says where prices stand")
-    return PriceList(prices=tuple(price for path in paths for price in read(path, PriceList, "prices").value.prices))
+    return of_file(own).value.over(found) if own is not None else found
+
+
+def of_file(path: Path) -> Document[PriceList]:
+    """A user's own list; InputError where it has faults, such as machines that podsim does not know."""
+    return read(path, PriceList, "prices", faults)
+
+
+def faults(_found: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Machines that nothing is known of."""
+    known: list[str] = []
+    for key in ("price", "power"):
+        rows = tables.get(key)
+        for at, row in enumerate(rows if isinstance(rows, list) else ()):
+            name = row.get("machine") if isinstance(row, dict) else None
+            known = known or _names()
+            if isinstance(name, str) and name not in known and not _is_machine(name):
+                yield Fault((key, at, "machine"), unknown(name, known))
+
+
+def _names() -> list[str]:
+    """Machines of shipped lists, topologies and machines without IPUs."""
+    from podsim.files import catalog, comparator_machines
+
+    shipped = prices()
+    listed = (*(price.machine for price in shipped.prices), *(power.machine for power in shipped.powers))
+    return list(dict.fromkeys((*catalog.names("topologies"), *comparator_machines.machines(), *listed)))
+
+
+def _is_machine(name: str) -> bool:
+    """Whether a machine of any size goes by that name: pod512."""
+    from podsim.files import catalog
+
+    try:
+        catalog.topology(name)
+    except InputError:
+        return False
+    return True
+
+
+def terms(found: PriceList) -> Terms:
+    """The terms of a list; MissingParameter where none states any."""
+    if found.terms is None:
+        raise MissingParameter("nobody says for how long a machine is used", hint="[terms] in calibration/prices")
+    return found.terms

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from podsim.model.calibration import SamplesFactor
+from podsim.model.money import Money
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
 from podsim.model.training import Division
@@ -158,6 +159,7 @@ class ComparatorPrediction:
     limited_by: str
     assumptions: tuple[str, ...]
     calibration: str
+    money: Money | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

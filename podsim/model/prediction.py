@@ -10,8 +10,9 @@ from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.shown import Shown
 from podsim.model.training import Division
 
-if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps
+if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
     from podsim.model.fault import FaultReport
+    from podsim.model.money import Money
     from podsim.model.noise import NoiseReport
 
 
@@ -150,6 +151,7 @@ class Prediction(Shown):
     interval: float = NINETY_PERCENT
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
+    money: "Money | None" = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

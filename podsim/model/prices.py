@@ -1,22 +1,31 @@
-"""What systems cost."""
+"""What systems cost and draw, and on what terms they are owned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from podsim.model.quantity import Dollars, Key, SourceKind
+from podsim.model.quantity import Dollars, Key, NotNegative, Positive, SourceKind, Watts, Whole
+
+SERVER = "server"
+"""What price lists call one server that feeds a machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """One published or derived price of one machine; without `high_usd` it is a single figure."""
+    """One published or derived price of one machine; without `high_usd` it is a single figure.
+
+    `variant_of` names the machine of which this is one of several kinds. `servers` counts those in the price; None: all
+    that the machine takes.
+    """
 
     machine: str
     low_usd: Dollars
     high_usd: Dollars | None = None
-    date: str
-    covers: str
-    kind: SourceKind
-    source: str
+    date: str = ""
+    covers: str = ""
+    servers: Whole | None = None
+    variant_of: str = ""
+    kind: SourceKind = SourceKind.ASSUMED
+    source: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -37,17 +46,79 @@ class PriceRange:
         """Whether nobody published any of it."""
         return all(price.kind is SourceKind.DERIVED for price in self.quoted)
 
+    @property
+    def servers(self) -> int | None:
+        """Servers that every quotation includes; None where that is all that the machine takes."""
+        counted = [price.servers for price in self.quoted if price.servers is not None]
+        return min(counted, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What a machine draws; `chip` where larger machines of that chip are made of it."""
+
+    machine: str
+    typical_w: Watts | None = None
+    peak_w: Watts | None = None
+    chip: str = ""
+
+    def __post_init__(self) -> None:
+        if self.typical_w is not None and self.peak_w is not None and self.peak_w < self.typical_w:
+            raise ValueError("peak: must be at least typical")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms a machine is owned: years of life, share of them in use, electricity, its overhead in the hall."""
+
+    years: Positive
+    use: Positive
+    usd_per_kwh: NotNegative
+    pue: Positive
+
+    def __post_init__(self) -> None:
+        if self.use > 1:
+            raise ValueError("use: must be at most 1")
+        if self.pue < 1:
+            raise ValueError("pue: must be at least 1")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceList:
-    """All prices."""
+    """Prices and powers of machines, and terms; a list may have any of them."""
 
-    prices: Annotated[tuple[Price, ...], Key("price")]
+    prices: Annotated[tuple[Price, ...], Key("price")] = ()
+    powers: Annotated[tuple[Power, ...], Key("power")] = ()
+    terms: Terms | None = None
 
     def of(self, machine: str) -> PriceRange | None:
-        """What a machine costs; None where nobody says."""
-        quoted = tuple(price for price in self.prices if price.machine == machine)
+        """What a machine costs, over all of its variants; None where nobody says."""
+        quoted = tuple(price for price in self.prices if machine in (price.machine, price.variant_of))
         if not quoted:
             return None
         highs = [price.high_usd or price.low_usd for price in quoted]
         return PriceRange(low_usd=min(price.low_usd for price in quoted), high_usd=max(highs), quoted=quoted)
+
+    def power(self, machine: str) -> Power | None:
+        """What a machine draws; None where nobody says."""
+        return next((power for power in self.powers if power.machine == machine), None)
+
+    def unit(self, chip: str) -> str:
+        """The machine that larger machines of a chip are made of; "" where nobody says."""
+        return next((power.machine for power in self.powers if power.chip == chip), "")
+
+    def over(self, other: "PriceList") -> "PriceList":
+        """What this list says, and of another what this one is silent on."""
+        quoted = {name for price in self.prices for name in (price.machine, price.variant_of) if name}
+        prices = (price for price in other.prices if not quoted & {price.machine, price.variant_of})
+        powers = tuple(self._with_chip(power, other) for power in self.powers)
+        known = {power.machine for power in powers}
+        more = (power for power in other.powers if power.machine not in known)
+        return PriceList(
+            prices=(*self.prices, *prices), powers=(*powers, *more), terms=self.terms or other.terms
+        )  # fmt: skip
+
+    @staticmethod
+    def _with_chip(power: Power, other: "PriceList") -> Power:
+        known = other.power(power.machine)
+        return replace(power, chip=known.chip) if known and not power.chip else power

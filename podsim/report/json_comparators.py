@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ComparatorReport,
         ComparatorResult,
     )
+    from podsim.model.money import Owned
 
 RUN = ("steps", "evaluations", "interval_samples", "startup_s", "training_s", "evaluation_s", "checkpoint_s")
 
@@ -36,6 +37,7 @@ def prediction(p: ComparatorPrediction) -> str:
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
+        **({"money": plain(p.money)} if p.money else {}),
     })  # fmt: skip
 
 
@@ -51,11 +53,12 @@ def report(found: ComparatorReport) -> str:
     })  # fmt: skip
 
 
-def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...]) -> str:
+def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...], money: Owned) -> str:
     """`podsim topology show --json` of a machine that has no IPUs, with its published results."""
     facts = {name: plain(getattr(chip, name)) for name in ("title", "clock_hz", "memory_bytes", "power_w")}
     return text("comparator", {
         "topology": plain(one),
         "chip": {"name": chip.name, **facts},
+        "money": plain(money),
         "results": plain(results),
     })  # fmt: skip

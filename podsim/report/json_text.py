@@ -92,8 +92,7 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
-        **({"noise": plain(p.noise)} if p.noise else {}),
-        **({"faults": plain(p.faults)} if p.faults else {}),
+        **{name: plain(found) for name in ("noise", "faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
 
 

@@ -108,10 +108,10 @@ def test_an_id_that_stands_twice_is_a_fault(tmp_path: Path) -> None:
 
 def test_prices_are_ranges_and_say_when_nobody_published_them() -> None:
     found = prices.prices()
-    pod64, dgx = found.of("pod64"), found.of("dgx-a100-320gb")
-    assert pod64 is not None
+    bow, dgx = found.of("bow-pod16"), found.of("dgx-a100-320gb")
+    assert bow is not None
     assert dgx is not None
-    assert (pod64.low_usd, pod64.high_usd, pod64.derived) == (519_200, 596_000, True)
+    assert (bow.low_usd, bow.high_usd, bow.derived) == (149_000, 149_000, True)
     assert (dgx.low_usd, dgx.high_usd, dgx.derived) == (199_000, 199_999, False)
-    assert found.of("pod512") is None
+    assert found.of("pod64") is None
     assert {price.source for price in found.prices} <= set(catalog.sources())

@@ -10,6 +10,7 @@ from podsim.files.read import Document
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
+from podsim.planning.purse import purse
 from podsim.report import json_text
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
@@ -31,6 +32,7 @@ def show(found: Document[Topology]) -> Doc:
         found.provenance,
         bisection_bytes_per_s=measure.bisection_bytes_per_s(found.value),
         diameter_hops=measure.diameter_hops(found.value),
+        money=purse().machine(found.value, found.value.hosts.servers),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.claims import Metric
+from podsim.model.money import per_dollar
 from podsim.units import FIXED, parse
 
 if TYPE_CHECKING:
@@ -111,8 +112,10 @@ def performance_per_dollar(_claim: Claim, part: ClaimPart, world: World) -> Foun
     minutes = world.ask(part).time_to_train_s.value / 60
     row = world.rival(part)
     mine, theirs = world.price(part.machine), world.price(part.baseline_price)
-    faster = row.measured_minutes / minutes
-    low, high = faster * theirs.low_usd / mine.high_usd, faster * theirs.high_usd / mine.low_usd
+    low, high = (
+        per_dollar(minutes, usd, row.measured_minutes, base_usd)
+        for usd, base_usd in ((mine.high_usd, theirs.low_usd), (mine.low_usd, theirs.high_usd))
+    )
     value = min(max(part.claimed or low, low), high)
     basis = f"{minutes:.1f} min at {mine.low_usd:,.0f} USD; "
     basis += f"{row.id} {row.measured_minutes:.1f} min at {theirs.high_usd:,.0f} USD"

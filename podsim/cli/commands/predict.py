@@ -1,6 +1,10 @@
 """`podsim predict`."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
@@ -10,15 +14,18 @@ from podsim.cli.options import (
     ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_MONEY,
     ANY_NOISE,
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
+    MONEY,
     ComparatorFlags,
     EngineFlags,
     FaultFlags,
     MachineFlags,
     MappingFlags,
+    MoneyFlags,
     NoiseFlags,
     OutputFlags,
     PracticeFlags,
@@ -30,6 +37,21 @@ from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.prediction import Prediction
 from podsim.report.doc import Block, Doc
 from podsim.report.views import prediction as view
+
+if TYPE_CHECKING:
+    from podsim.planning.purse import Purse
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CostFlags:
+    """Whether money is asked for."""
+
+    money: Annotated[bool, Parameter(group=MONEY)] = False
+    "Say what the machine and the run cost; so does any flag below."
+
+
+ANY_COST = CostFlags()
 
 
 def predict(
@@ -44,6 +66,8 @@ def predict(
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
+    cost: CostFlags = ANY_COST,
+    money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -59,15 +83,23 @@ def predict(
     from podsim import api
     from podsim.cli.comparator import chips_refused, is_comparator, predicted
 
+    purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
+    flags = (machine, mapping, practice, run, engine, noise, faults)
     if is_comparator(machine):
-        return predicted(workload, (machine, mapping, practice, run, engine, noise, faults), comparator, output)
+        return predicted(workload, flags, comparator, purse, output)
     chips_refused(comparator, machine)
-    given = keywords(machine, mapping, practice, run, engine, noise, faults)
     with progress("weighing mappings", output) as on_progress:
-        answer = api.predict(workload, on_progress=on_progress, **given)
+        answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
+    answer = _priced(answer, machine, purse) if purse else answer
     _give(answer, workload, machine, output)
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
     return ExitCode.ANSWERED
+
+
+def _priced(answer: Prediction, machine: MachineFlags, purse: "Purse | None" = None) -> Prediction:
+    from podsim import api
+
+    return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=purse)
 
 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags) -> None:
@@ -84,6 +116,7 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
     from podsim.report.views import prediction_page
 
+    answer = answer if answer.money else _priced(answer, machine)
     return prediction_page.report(answer, _origins(answer, workload, machine))
 
 

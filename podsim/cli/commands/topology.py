@@ -78,6 +78,7 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
 
 
 def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
+    from podsim import api
     from podsim.files import comparator_machines, comparators
     from podsim.report import json_comparators
     from podsim.report.views import comparator as comparator_view
@@ -87,10 +88,11 @@ def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
     placed = comparator_machines.machine(name)
     chip, machine = placed.chip.value, placed.machine
     results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
+    money = api.purse().comparator(machine, machine.chips)
     give(
         output,
-        screen=lambda: comparator_view.machine(chip, machine, results),
-        json_text=lambda: json_comparators.machine(chip, machine, results),
+        screen=lambda: comparator_view.machine(chip, machine, results, money),
+        json_text=lambda: json_comparators.machine(chip, machine, results, money),
         line=lambda: f"{machine.title}, {machine.chips:,} × {chip.name}",
     )
     return ExitCode.ANSWERED
@@ -101,14 +103,18 @@ Shown = tuple[Callable[[], Doc], dict[str, object], str]
 
 
 def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
+    from podsim import api
     from podsim.topology import measure
 
+    money = api.purse().machine(machine, machine.hosts.servers)
     bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
     screen = partial(
         view.document, machine, provenance, bisection_bytes_per_s=bisection_bytes_per_s, diameter_hops=diameter_hops,
-        verbose=verbose,
+        money=money, verbose=verbose,
     )  # fmt: skip
-    measures = {"bisection_bytes_per_s": bisection_bytes_per_s, "diameter_hops": diameter_hops}
+    measures = {
+        "bisection_bytes_per_s": bisection_bytes_per_s, "diameter_hops": diameter_hops, "money": money,
+    }  # fmt: skip
     return screen, measures, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
 
 

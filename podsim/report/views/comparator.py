@@ -12,9 +12,11 @@ from podsim.model.comparator import (
     ComparatorResult,
     ComparatorSummary,
 )
+from podsim.model.money import Owned
 from podsim.model.validation import ErrorSummary
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import money
 from podsim.report.views.prediction import grade
 from podsim.report.views.validation import three
 
@@ -46,6 +48,7 @@ def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
         (Facts(tuple(_facts(p, verbose=verbose))),),
         (Heading("where a step goes, by the law"), bars),
         (Note(p.limited_by, "limited by", Tone.STRONG),),
+        *((tuple(money.blocks(p.money)),) if p.money else ()),
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)),
         tuple(_footer(p)),
     ]
@@ -174,7 +177,7 @@ def _verdict(found: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
     yield Note(f"{said}{more}{wrote} · {NOT_MLPERF}", "", Tone.WARNING if found.misses else Tone.QUIET)
 
 
-def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...]) -> Doc:
+def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: Owned) -> Doc:
     """What is known of a machine: facts of its chip, and how many of its results are published."""
     facts = [Fact("chip", chip.name, "", chip.title), Fact("chips", f"{one.chips:,}", "", "unless --chips says more")]
     facts.append(Fact("portions", f"{one.multiple:,}", "chips"))
@@ -200,5 +203,9 @@ def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[Compara
         rows.append((workload, f"{len(mine)}", f"{sizes[0]:,} to {sizes[-1]:,}", ", ".join(rounds)))
     said = "no IPUs: podsim predict answers by a scaling law fitted to these results, which no other command has"
     return Doc(
-        ((Heading(one.title), Facts(tuple(facts))), (Table(columns, tuple(rows)),), (Note(said, "", Tone.QUIET),))
+        (
+            (Heading(one.title), Facts((*facts, *money.owned(owned))), *money.bases(owned)),
+            (Table(columns, tuple(rows)),),
+            (Note(said, "", Tone.QUIET),),
+        )
     )

@@ -60,6 +60,7 @@ def document(
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
         tuple(_noisy(p)) if p.noise else (),
         tuple(_mapping(p)),
+        tuple(_paid(p)),
     ]
     if verbose:
         groups += [tuple(_doubts(p)), tuple(_graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
@@ -80,6 +81,12 @@ def _noisy(p: Prediction) -> Iterable[Block]:
     from podsim.report.views import noise
 
     return noise.blocks(p.noise, p.run.training_s) if p.noise else ()
+
+
+def _paid(p: Prediction) -> Iterable[Block]:
+    from podsim.report.views import money
+
+    return money.blocks(p.money) if p.money else ()
 
 
 def _chips(p: Prediction) -> str:

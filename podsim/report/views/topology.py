@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from podsim.model.fabric import Level, Shape, Topology
+from podsim.model.money import Owned
 from podsim.model.quantity import Provenance
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import money as costs
 from podsim.report.views import provenance as origins
 
 GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
@@ -18,9 +20,10 @@ def document(
     *,
     bisection_bytes_per_s: Mapping[str, float],
     diameter_hops: int,
+    money: Owned,
     verbose: bool = False,
 ) -> Doc:
-    """Levels with bandwidth per link, per IPU and bisection side by side, then gateways, hosts and notes."""
+    """Levels with bandwidth per link, per IPU and bisection side by side, then gateways, hosts, price and notes."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{topology.title}, {topology.ipus:,} × {topology.chip.name}"),),
         (
@@ -31,7 +34,7 @@ def document(
                 Tone.QUIET,
             ),
         ),
-        (Facts(tuple(_facts(topology, diameter_hops))),),
+        (Facts((*_facts(topology, diameter_hops), *costs.owned(money))), *costs.bases(money)),
         tuple(Note(note, "·") for note in topology.notes),
     ]
     if verbose:
@@ -100,7 +103,7 @@ def per_ipu_bytes_per_s(topology: Topology, level: Level) -> float | None:
 
 
 def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
-    gateway, hosts, money = topology.gateway, topology.hosts, topology.economics
+    gateway, hosts = topology.gateway, topology.hosts
     machines = f"{topology.machines:,} machine{'' if topology.machines == 1 else 's'}"
     domains = f"{topology.racks:,} IPU-Link domain{'' if topology.racks == 1 else 's'} of {topology.ipus_per_rack}"
     yield Fact(
@@ -120,7 +123,3 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
         "hosts", str(hosts.servers), "", f"{numbers.rate(hosts.server_bytes_per_s, 'B/s')} each",
         f"at most {hosts.most_servers}",
     )  # fmt: skip
-    price = f"{money.machine_usd * topology.machines:,.0f} USD in all"
-    yield Fact("price of a machine", f"{money.machine_usd:,.0f}", "USD", price)
-    power = numbers.rate(money.machine_w * topology.machines, "W")
-    yield Fact("power of a machine", f"{money.machine_w:,.0f}", "W", f"{power} in all")

@@ -1,0 +1,89 @@
+"""A price list and terms of owning, read once for any number of machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from podsim.errors import InputError
+from podsim.files import prices
+from podsim.model.money import Owned
+from podsim.model.prices import PriceList, Terms
+from podsim.planning import money as counting
+
+if TYPE_CHECKING:
+    from podsim.model.comparator import ComparatorMachine
+    from podsim.model.fabric import Topology
+    from podsim.model.money import Money
+    from podsim.model.quantity import Estimate
+
+FLAGS = {"years": "years", "use": "use", "usd_per_kwh": "kwh_price", "pue": "pue"}
+MOST = {"years": 100.0, "use": 1.0, "usd_per_kwh": 100.0, "pue": 10.0}
+LEAST = {"usd_per_kwh": 0.0, "pue": 1.0}  # of others, anything above 0
+
+
+class MoneyFlags(TypedDict, total=False):
+    """On what terms a machine is owned, as the flags of the same names; whatever is left out is as the list has it."""
+
+    prices: str | Path | None
+    years: float | None
+    use: float | None
+    kwh_price: float | None
+    pue: float | None
+    rent_per_hour: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purse:
+    """Prices, terms, and a rent to hold owning against."""
+
+    prices: PriceList
+    terms: Terms
+    rent_usd_per_hour: float | None = None
+
+    def machine(self, topology: Topology, hosts: int, *, changed: bool = False) -> Owned:
+        """What a machine of IPUs costs and draws; `changed` where its price or power was set by hand."""
+        return Owned(
+            capital=counting.capital(topology, hosts, self.prices, changed=changed),
+            draw=counting.draw(topology, hosts, self.prices, changed=changed),
+        )
+
+    def comparator(self, machine: ComparatorMachine, chips: int) -> Owned:
+        """What a machine without IPUs costs and draws."""
+        return Owned(
+            capital=counting.comparator_capital(machine, chips, self.prices),
+            draw=counting.comparator_draw(machine, chips, self.prices),
+        )
+
+    def run(self, time: Estimate, owned: Owned) -> Money:
+        """What a run of so long on a machine costs."""
+        return counting.money(time, owned, self.terms, rent_usd_per_hour=self.rent_usd_per_hour)
+
+
+def purse(**flags: Unpack[MoneyFlags]) -> Purse:
+    """The purse that flags mean; InputError for a price list with faults, or for terms out of range."""
+    own, rent = flags.get("prices"), flags.get("rent_per_hour")
+    found = prices.prices(Path(own) if own is not None else None)
+    if rent is not None and not 0 < rent <= 1e9:
+        raise InputError(f"--rent-per-hour must be above 0 and at most 1e9, not {rent:g}", code="bad-value",
+                         hint="--rent-per-hour 120")  # fmt: skip
+    return Purse(prices=found, terms=_terms(prices.terms(found), flags), rent_usd_per_hour=rent)
+
+
+def _terms(listed: Terms, flags: MoneyFlags) -> Terms:
+    """The terms of the list, with those that flags state."""
+    stated: dict[str, float] = {}
+    for name, flag in FLAGS.items():
+        value = flags.get(flag)
+        if value is None:
+            continue
+        assert isinstance(value, int | float), "only prices are a text"
+        low, most = LEAST.get(name), MOST[name]
+        if not (value > 0 if low is None else value >= low) or not value <= most:
+            least = "above 0" if low is None else f"at least {low:g}"
+            raise InputError(
+                f"--{flag.replace('_', '-')} must be {least} and at most {most:g}, not {value:g}", code="bad-value"
+            )
+        stated[name] = float(value)
+    return replace(listed, **stated)
