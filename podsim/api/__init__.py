@@ -14,6 +14,7 @@ from podsim.api.comparators import calibrate_comparators, predict_comparator, va
 from podsim.api.drawing import drawn
 from podsim.api.money import priced
 from podsim.api.plans import plan, plan_mix
+from podsim.api.scaling import scale
 from podsim.api.upkeep import (
     calibrate,
     calibrate_noise,
@@ -51,6 +52,7 @@ __all__ = [
     "predict_comparator",
     "priced",
     "purse",
+    "scale",
     "trace",
     "trace_collective",
     "validate",

@@ -33,4 +33,10 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import mix
 
         return mix.document(answer, verbose=True)
+    from podsim.model.scaling import ScaleReport
+
+    if isinstance(answer, ScaleReport):
+        from podsim.report.views import scaling
+
+        return scaling.document(answer, verbose=True)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")

@@ -32,6 +32,7 @@ ASK, KEEP, LOOK_UP = "ask", "keep the model honest", "look things up"
 COMMANDS = (
     Command("predict", "predict:predict", "time to train, what limits it, and how sure that is", ASK),
     Command("plan", "plan:plan", "which machine meets a time, a budget and a power, and what comes near", ASK),
+    Command("scale", "scale:scale", "machines of growing size: what each takes, what stops scaling", ASK),
     Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),
     Command("trace", "trace:trace", "when everything of a step happens, for a timeline viewer", ASK),
     Command("explain", "explain:explain", "operators of a step ranked by time, with what bounds each", ASK),

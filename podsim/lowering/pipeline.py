@@ -37,6 +37,7 @@ class Pipeline:
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
     _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
     _computes: dict[tuple[int, bool, float], tuple[str, Cut]] = field(default_factory=dict)
+    computed: dict[tuple[int, bool, int, tuple[int, ...]], Task] = field(default_factory=dict)
 
     @cached_property
     def replicas(self) -> tuple[int, ...]:
@@ -225,8 +226,12 @@ def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tu
 
 def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
-    name, cut = pipeline.compute(item, backward, where)
-    return Task(TaskKind.COMPUTE, name, where, cut, needs)
+    key = item.stage.index, backward, where, needs  # most cycles of a pipeline that fills or drains repeat it
+    known = pipeline.computed.get(key)
+    if known is None:
+        name, cut = pipeline.compute(item, backward, where)
+        known = pipeline.computed[key] = Task(TaskKind.COMPUTE, name, where, cut, needs)
+    return known
 
 
 def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:

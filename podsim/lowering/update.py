@@ -7,6 +7,7 @@ is the reduced gradient and every replica updates everything: the traffic is the
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from podsim.lowering import collective, pacing
 from podsim.lowering.groups import Group
@@ -18,6 +19,7 @@ from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import Rates
+from podsim.topology.fabric import Fabric
 
 BETWEEN_RACKS = "rack all-reduce"  # the block of it
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
@@ -97,9 +99,37 @@ def _asked(pipeline: Pipeline, optimizer: str) -> Update:
     return Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
 
 
+_KNOWN: WeakKeyDictionary[Fabric, dict[object, tuple[object, tuple[Block, ...]]]] = WeakKeyDictionary()
+MOST_KNOWN = 64  # a search needs one for each size of replica, a fit more than can be held
+
+
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
-    """The weight update of a step, in order; without the reduction in the rack where that is done already."""
+    """The weight update of a step, in order; without the reduction in the rack where that is done already.
+
+    The micro-batch does not enter it, so that all of a split share one.
+    """
     update = _asked(pipeline, optimizer)
+    known = _KNOWN.setdefault(pipeline.fabric, {})
+    key = _rests_on(update, reduced)
+    if key not in known:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = pipeline.mapping.stages, _blocks(update, reduced)  # stages are held for their identity
+    return known[key][1]
+
+
+def _rests_on(update: Update, reduced: bool) -> object:
+    """Everything that decides the blocks on one fabric."""
+    pipeline, mapping = update.pipeline, update.pipeline.mapping
+    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "collective.start", "step.host"))
+    # The layout of a practice has become the stages.
+    split = mapping.replicas, mapping.ipus_per_replica, id(mapping.stages), replace(mapping.practice, layout=())
+    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
+    return planned, fitted, split, pipeline.folded, reduced
+
+
+def _blocks(update: Update, reduced: bool) -> tuple[Block, ...]:
+    pipeline, optimizer = update.pipeline, update.optimizer
     parts: list[tuple[str, Sequence[Task]]] = []
     scatter = update.in_rack(Collective.REDUCE_SCATTER) if update.local > 1 else None
     if scatter and not reduced:

@@ -14,7 +14,7 @@ from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target, plans, same_plans
+from podsim.tiles.plan import Planner, Target, numbered, plans
 
 
 def computing(machine: Machine, practice: Practice) -> Machine:
@@ -72,29 +72,44 @@ def stage_plans(
             yield operator.name, run, plan
 
 
+Pair = tuple[TileCost, TileCost]
+_TABLES: dict[object, dict[int | tuple[int, ...], Pair]] = {}
+MOST_TABLES = 256  # a search needs one for each micro-batch size, a fit more than can be held
+
+
 class _CostTable:
-    """Costs of operators for one micro-batch size; layers repeat, so equal shapes are asked once."""
+    """Costs of operators for one micro-batch size; layers repeat, so equal operators and units are asked once.
+
+    Machines of one chip and one fit share what is known.
+    """
 
     def __init__(self, workload: Workload, mapping: Mapping, machine: Machine) -> None:
         self._practice: Practice = mapping.practice
         self._rows = mapping.micro_batch
         self._rates = rates(machine, workload)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
-        self._known: dict[object, tuple[TileCost, TileCost]] = {}
+        key = self._rates.planner.target.key, self._rates.stretch, self._rows, mapping.recompute, self._norm_s
+        if key not in _TABLES and len(_TABLES) >= MOST_TABLES:
+            _TABLES.clear()
+        self._known = _TABLES.setdefault(key, {})
 
-    def unit(self, unit: Unit) -> tuple[TileCost, TileCost]:
+    def unit(self, unit: Unit) -> Pair:
         """Forward and backward of a unit."""
-        pairs = [self._operator(operator) for operator in unit.active(self._practice)]
-        return sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
-
-    def _operator(self, operator: Operator) -> tuple[TileCost, TileCost]:
-        key = same_plans(operator)
-        known = self._known.get(key)
+        operators, numbers = numbered(unit, self._practice)
+        known = self._known.get(numbers)
         if known is None:
-            known = self._known[key] = self._cost(operator)
+            pairs = [self._operator(*both) for both in zip(operators, numbers, strict=True)]
+            whole = sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
+            known = self._known[numbers] = whole
         return known
 
-    def _cost(self, operator: Operator) -> tuple[TileCost, TileCost]:
+    def _operator(self, operator: Operator, number: int) -> Pair:
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._cost(operator)
+        return known
+
+    def _cost(self, operator: Operator) -> Pair:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
         if self._practice.recompute is not Recompute.NONE:
             runs.append(Pass.RECOMPUTE)

@@ -42,10 +42,12 @@ def asked_of(
     changes: Mapping[str, str] | Sequence[str],
     also: str = "",
     parameters_file: str | None = None,
+    known: Workload | None = None,
 ) -> tuple[Machine, Workload, Preset | None]:
     """The machine with its parameters, shipped or of a file, the workload, and the preset meant.
 
-    `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
+    `also` is the beginning of paths that may be changed beside those of machine, workload and fit; `known` is the
+    workload where it has been read already.
     """
     from podsim.files import cache, catalog
     from podsim.files.changes import apply_to_parameters
@@ -59,7 +61,7 @@ def asked_of(
     Planner.memo_of = staticmethod(cache.shelf)
     document = catalog.topology(topology, changes, chip=chip)
     found = document.value
-    model = catalog.workload(workload, changes).value
+    model = known or catalog.workload(workload, changes).value
     own = Path(parameters_file) if parameters_file else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     named = choose.preset(model, preset, found) if preset else None

@@ -11,7 +11,7 @@ from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Unit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.plan import Planner, Target, same_plans
+from podsim.tiles.plan import Planner, Target, numbered
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
@@ -29,12 +29,20 @@ class _Buffers:
     vertices: int
 
 
+# Buffers of operators by target and micro-batch, and there by number; mappings of a search share nearly all of them.
+_KNOWN: dict[tuple[str, int], dict[int, _Buffers]] = {}
+MOST_KNOWN = 256
+
+
 def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision))
-    known: dict[object, _Buffers] = {}
+    key = planner.target.key, mapping.micro_batch
+    if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
+        _KNOWN.clear()
+    known = _KNOWN.setdefault(key, {})
     held = tuple(_ipu(planner, mapping, topology, ipu, known) for ipu in ipus)
     streaming = 0.0
     if mapping.state is StatePlace.STREAMING:
@@ -73,9 +81,7 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     )
 
 
-def _ipu(
-    planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[object, _Buffers]
-) -> StageMemory:
+def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[int, _Buffers]) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
@@ -147,10 +153,10 @@ def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     return float(largest * mapping.micro_batch * element)
 
 
-def _buffers(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[object, _Buffers]) -> _Buffers:
+def _buffers(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers]) -> _Buffers:
     """What the largest plan of these stages holds on its tiles, and the vertices of all; `known` grows by them."""
-    units = [unit for stage in stages for unit in stage.units]
-    alike = {same_plans(operator): operator for unit in units for operator in unit.active(mapping.practice)}
+    units = [numbered(unit, mapping.practice) for stage in stages for unit in stage.units]
+    alike = {number: operator for found in units for operator, number in zip(*found, strict=True)}
     for key, operator in alike.items():
         if key not in known:
             known[key] = _of_operator(planner, operator, mapping.micro_batch)

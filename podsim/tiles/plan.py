@@ -6,7 +6,8 @@ from typing import ClassVar, Protocol, TypeVar
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream
+from podsim.model.training import Practice
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream, Unit
 from podsim.tiles import attention, composite, gather, product, reduction, update, vector
 from podsim.tiles.supersteps import Cycles, total
 
@@ -109,6 +110,27 @@ def _beside_operands(plan: TilePlan) -> float:
 def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool]:
     """What tells operators with different plans apart; the layers of a model repeat most of theirs."""
     return operator.shape, operator.kind, operator.input_gradient
+
+
+_NUMBERS: dict[tuple[OperatorShape, Kind, bool], int] = {}
+_NUMBERED: dict[tuple[int, bool], tuple[Unit, tuple[Operator, ...], tuple[int, ...]]] = {}
+MOST_NUMBERED = 10_000  # units of workloads that are held, some MB
+
+
+def numbered(unit: Unit, practice: Practice) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
+    """The operators of a unit that run, and a number for each, the same where plans are: a search looks up thousands.
+
+    Numbers hold in this process alone.
+    """
+    key = id(unit), practice.attention_dropout
+    known = _NUMBERED.get(key)
+    if known is None:
+        if len(_NUMBERED) >= MOST_NUMBERED:
+            _NUMBERED.clear()
+        active = unit.active(practice)
+        numbers = tuple(_NUMBERS.setdefault(same_plans(operator), len(_NUMBERS)) for operator in active)
+        known = _NUMBERED[key] = unit, active, numbers  # the unit is held, so that no other gets its identity
+    return known[1], known[2]
 
 
 def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:

@@ -1,0 +1,168 @@
+"""One workload on machines of growing size: which ones, at which global batch, and what they tell together."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from podsim.errors import Infeasible, InputError
+from podsim.model.calibration import CalibrationPoint
+from podsim.model.prediction import Prediction
+from podsim.model.program import Part
+from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
+from podsim.model.training import Division
+from podsim.model.workload import Workload
+from podsim.planning import scaling_law
+from podsim.planning.search import Wanted
+
+MOST_MACHINES = 24  # more than the sizes there are
+REFUSALS = ("mapping-does-not-divide", "bad-mapping")  # an answer for one machine, not for the question
+Answer = Callable[[str, Wanted], Prediction]
+
+
+def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
+    """IPUs of each machine, ascending: "16..1024" doubles, "16,64,256" lists; InputError where that is no list."""
+    listed = text.split(",") if isinstance(text, str) else [str(one) for one in text]
+    found: set[int] = set()
+    for part in listed:
+        first, dots, last = (word.strip() for word in part.partition(".."))
+        ends = [first, last] if dots else [first]
+        if not all(end.isdecimal() and int(end) > 0 for end in ends) or (dots and int(last) < int(first)):
+            raise InputError(f'pods are "{part.strip()}"', code="bad-value", hint="--pods 16..1024, or 16,64,256")
+        low, high = int(first), int(ends[-1])
+        found |= {low << doublings for doublings in range((high // low).bit_length())}
+    if len(found) > MOST_MACHINES:
+        raise InputError(f"{len(found)} machines are more than {MOST_MACHINES}", code="bad-value",
+                         hint="--pods 16..1024")  # fmt: skip
+    return tuple(sorted(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to grow and how; `answer` predicts a machine by name with what is wanted of its mapping."""
+
+    workload: Workload
+    machines: Sequence[tuple[str, int]]  # name and IPUs, ascending
+    scaling: Scaling
+    wanted: Wanted
+    division: Division
+    interval: float
+    knee_gain: float
+    points: Sequence[CalibrationPoint]
+    answer: Answer
+    on_progress: Callable[[int, int], None] | None = None
+
+    def check(self) -> None:
+        """Raise InputError where the batch is said twice, or a share is none."""
+        wanted = self.wanted
+        if self.scaling is Scaling.BEST and wanted.global_batch:
+            raise InputError("--global-batch is the best for each machine unless --scaling says how it goes on",
+                             code="conflicting-flags", hint="--scaling strong, or weak")  # fmt: skip
+        if self.scaling is not Scaling.BEST and wanted.accumulation:
+            raise InputError(f"--scaling {self.scaling} decides the accumulation", code="conflicting-flags",
+                             hint="leave out --accumulation")  # fmt: skip
+        if not 0 < self.knee_gain < 1:
+            raise InputError(f"a knee is a gain between 0 and 1, not {self.knee_gain:g}", code="bad-value",
+                             hint="--knee 0.5: from where twice the IPUs give less than 1.5 times")  # fmt: skip
+
+
+def report(asked: Asked) -> ScaleReport:
+    """Every machine in turn and what they tell together; Infeasible where the workload fits none of them."""
+    asked.check()
+    rows, first = [], None
+    for done, machine in enumerate(asked.machines, start=1):
+        row = _row(asked, machine, first)
+        rows.append(row)
+        first = first or row.prediction
+        if asked.on_progress:
+            asked.on_progress(done, len(asked.machines))
+    if first is None:
+        raise Infeasible(
+            f"{asked.workload.name} fits none of the machines asked for",
+            context=[f"{row.topology}: {row.refused}" for row in rows], hint="--pods 16..1024, or another mapping",
+        )  # fmt: skip
+    return _together(asked, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
+
+
+def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> ScaleRow:
+    name, ipus = machine
+    published = tuple(
+        _published(asked.workload, point) for point in asked.points
+        if (point.workload, point.topology, point.division) == (asked.workload.name, name, asked.division)
+    )  # fmt: skip
+    row = ScaleRow(topology=name, ipus=ipus, published=published)
+    try:
+        return replace(row, prediction=asked.answer(name, _wanted(asked, ipus, first)))
+    except (Infeasible, InputError) as no:
+        if isinstance(no, InputError) and no.code not in REFUSALS:
+            raise
+        return replace(row, refused=str(no))
+
+
+def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
+    """The mapping asked for with the batch of this machine, which follows that of the first that answered."""
+    if asked.scaling is Scaling.BEST or first is None:
+        return asked.wanted
+    grown = ipus / first.ipus if asked.scaling is Scaling.WEAK else 1
+    return replace(asked.wanted, global_batch=round(first.mapping.global_batch * grown))
+
+
+def _published(workload: Workload, point: CalibrationPoint) -> PublishedTime:
+    return PublishedTime(
+        point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
+        throughput_samples_per_s=point.global_batch * workload.packing / point.step_s,
+    )  # fmt: skip
+
+
+def _efficiency(prediction: Prediction | None, first: Prediction) -> float | None:
+    """Throughput an IPU of the machine, over that of the first (Eq. 57)."""
+    return None if prediction is None else _sample_ipu_s(first) / _sample_ipu_s(prediction)
+
+
+def _sample_ipu_s(prediction: Prediction) -> float:
+    """IPU time that a sample takes inside steps [s]."""
+    return prediction.ipus / prediction.throughput_samples_per_s.value
+
+
+def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
+    found = [row.prediction for row in rows if row.prediction]
+    measured = [(one.ipus, one.throughput_samples_per_s.value) for one in found]
+    universal = scaling_law.fit(measured, scaling_law.UNIVERSAL)
+    return ScaleReport(
+        workload=asked.workload.name,
+        workload_title=asked.workload.title,
+        target=asked.workload.benchmark.target,
+        scaling=asked.scaling,
+        interval=asked.interval,
+        rows=rows,
+        doublings=tuple(_doubling(*pair) for pair in pairwise(found) if pair[1].ipus > pair[0].ipus),
+        amdahl=scaling_law.fit(measured, scaling_law.AMDAHL),
+        universal=universal,
+        knee_gain=asked.knee_gain,
+        knee_ipus=scaling_law.knee(universal, asked.knee_gain) if universal else None,
+        peak_ipus=scaling_law.peak(universal) if universal else None,
+        grown=grown(found[0], found[-1]),
+    )
+
+
+def _doubling(small: Prediction, large: Prediction) -> Doubling:
+    """What each doubling between two machines gains; both are spread evenly where there are several."""
+    count = math.log2(large.ipus / small.ipus)
+    rate = large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
+    time = small.time_to_train_s.value / large.time_to_train_s.value
+    return Doubling(from_ipus=small.ipus, to_ipus=large.ipus, throughput=rate ** (1 / count) - 1,
+                    time=time ** (1 / count) - 1)  # fmt: skip
+
+
+def grown(first: Prediction, last: Prediction) -> Mapping[Part, float]:
+    """What each part of a step adds to the IPU time of a sample, over all of it on the first machine, most first.
+
+    The shares add up to 1 / efficiency - 1.
+    """
+    each = [
+        {part: seconds / one.step_s.value * _sample_ipu_s(one) for part, seconds in one.breakdown_s.items()}
+        for one in (first, last)
+    ]
+    whole = _sample_ipu_s(first)
+    added = {part: (each[1].get(part, 0.0) - each[0].get(part, 0.0)) / whole for part in Part}
+    return dict(sorted(((part, more) for part, more in added.items() if more), key=lambda item: -item[1]))

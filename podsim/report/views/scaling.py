@@ -1,0 +1,244 @@
+"""How a run scales, as a document."""
+
+from collections.abc import Iterator
+
+from podsim.model.prediction import Prediction
+from podsim.model.program import Part
+from podsim.model.quantity import Grade
+from podsim.model.scaling import ScaleReport, ScaleRow, Scaling, ScalingCurve
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Axis,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Series,
+    Table,
+    Tone,
+)
+from podsim.report.views.prediction import PARTS
+
+BATCH = {
+    Scaling.BEST: "the best for each machine",
+    Scaling.STRONG: "that of the first machine on all",
+    Scaling.WEAK: "that of the first machine times the growth",
+}
+SHOWN_PARTS = 3  # parts of a step named among those that grow
+FEWEST = 2  # machines that make a curve
+
+
+def answer(report: ScaleReport) -> str:
+    """The answer in one line: "28.2 min on 16 IPUs to 2.91 min on 1,024: 9.7 × for 64 × the IPUs"."""
+    first, last = report.answered[0], report.answered[-1]
+    times = [f"{numbers.time(one.time_to_train_s.value)} on {one.ipus:,} IPUs" for one in (first, last)]
+    gain = first.time_to_train_s.value / last.time_to_train_s.value
+    if first is last:
+        return times[0]
+    return f"{' to '.join(times)}: {numbers.short(gain)} × for {numbers.short(last.ipus / first.ipus)} × the IPUs"
+
+
+def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
+    """The whole answer; `verbose` adds each machine's mapping, what limits it and what was assumed."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{report.workload_title}, target {report.target}, global batch {BATCH[report.scaling]}"),),
+        (_machines(report), *_refused(report)),
+        tuple(_charts(report)),
+        (Heading("the law that throughput follows"), *_laws(report)),
+        tuple(_grown(report)),
+    ]
+    if verbose:
+        groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
+    quiet = f"{report.answered[0].engine} engine · {report.answered[0].calibration} · {NOT_MLPERF}"
+    groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _machines(report: ScaleReport) -> Table:
+    unit = numbers.scale([one.time_to_train_s.value for one in report.answered], numbers.TIME)
+    level = numbers.percent(report.interval, 0 if round(report.interval * 1000) % 10 == 0 else 1)
+    columns = (
+        Column("machine"),
+        Column("IPUs", number=True, priority=10),
+        Column(unit.unit, number=True),
+        Column(level, number=True, priority=4),
+        Column("published", number=True, priority=3),
+        Column("samples/s", number=True, priority=2),
+        Column("an IPU", number=True, priority=9),
+        Column("efficiency", number=True, priority=1),
+        Column("bubble", number=True, priority=6),
+        Column("all-reduce", number=True, priority=5),
+        Column("starts", number=True, priority=5),
+        Column("outside", number=True, priority=7),
+        Column("global batch", number=True, priority=8),
+        Column("grade", priority=11),
+    )
+    return Table(columns, tuple(_cells(row, unit) for row in report.rows))
+
+
+def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
+    published = ", ".join(f"{unit.number(one.time_to_train_s)} {one.round}" for one in row.published[-1:])
+    p = row.prediction
+    if p is None:
+        return row.topology, f"{row.ipus:,}", "no", "", published, *([""] * 9)
+    time, rate = p.time_to_train_s, p.throughput_samples_per_s.value
+    figures = 1 if numbers.is_coarse(time) else 3
+    outside_s = p.run.startup_s + p.run.evaluation_s + p.run.checkpoint_s
+    return (
+        row.topology, f"{row.ipus:,}", unit.number(time.value, figures),
+        f"{unit.number(time.low, figures)} – {unit.number(time.high, figures)}", published,
+        numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
+        numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
+        _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), f"{p.mapping.global_batch:,}",
+        _grade(p),
+    )  # fmt: skip
+
+
+def _share(p: Prediction, part: Part) -> str:
+    return numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
+
+
+def _grade(p: Prediction) -> str:
+    time = p.time_to_train_s
+    far = f" ×{numbers.short(time.beyond)}" if time.grade is Grade.EXTRAPOLATED and time.beyond > 1 else ""
+    return f"{time.grade}{far}"
+
+
+def _refused(report: ScaleReport) -> Iterator[Note]:
+    yield Note(
+        "time to train; efficiency is throughput an IPU over that of the first machine; bubble, all-reduce on links "
+        "and starts of collectives by software are shares of a step, outside is the share of the run outside steps",
+        "", Tone.QUIET,
+    )  # fmt: skip
+    for row in report.rows:
+        if row.refused:
+            yield Note(f"no answer for {row.topology}: {row.refused}", "·", Tone.WARNING)
+
+
+def _charts(report: ScaleReport) -> Iterator[Chart]:
+    """Time to train against IPUs, published runs beside it; throughput and its law."""
+    found = report.answered
+    if len(found) < FEWEST:
+        return
+    unit = numbers.scale([one.time_to_train_s.value for one in found], numbers.TIME)
+    predicted = Series(
+        "predicted", tuple((float(one.ipus), one.time_to_train_s.value / unit.factor) for one in found),
+        band=tuple((one.time_to_train_s.low / unit.factor, one.time_to_train_s.high / unit.factor) for one in found),
+    )  # fmt: skip
+    runs = tuple((float(row.ipus), one.time_to_train_s / unit.factor) for row in report.rows for one in row.published)
+    sizes = Axis("IPUs", log=True, ticks=tuple(float(one.ipus) for one in found))
+    published = (Series("published", runs, joined=False),) if runs else ()
+    yield Chart(f"time to train, {unit.unit}", sizes, Axis(unit.unit, log=True), (predicted, *published))
+
+
+def _laws(report: ScaleReport) -> Iterator[Block]:
+    universal, amdahl = report.universal, report.amdahl
+    facts = []
+    if amdahl:
+        facts.append(Fact("Amdahl", _small(amdahl.contention), "serial", _error(amdahl),
+                          "share of the work of the smallest machine that more of it do not speed up"))  # fmt: skip
+    if universal:
+        facts.append(Fact("universal", _small(universal.contention), "contention", _error(universal),
+                          f"and {_small(universal.coherency)} coherency, for each pair of machines"))  # fmt: skip
+    if facts:
+        yield Facts(tuple(facts))
+    yield from _knees(report)
+    if not universal:
+        yield Note("the universal law has three parameters: it takes four machines of different sizes that fit",
+                   "", Tone.QUIET)  # fmt: skip
+    if facts and report.scaling is Scaling.BEST:
+        yield Note("batch and mapping differ from machine to machine: the law describes what a user would run, "
+                   "--scaling strong and weak one batch", "", Tone.QUIET)  # fmt: skip
+
+
+def _small(fraction: float) -> str:
+    return f"{numbers.short(100 * fraction)} %"
+
+
+def _error(law: ScalingCurve) -> str:
+    return f"{numbers.percent(law.error, 1)} fit error (rms over {law.machines})"
+
+
+def _knees(report: ScaleReport) -> Iterator[Note]:
+    largest, gain = report.answered[-1].ipus, numbers.percent(report.knee_gain)
+    if report.universal:
+        if report.knee_ipus is None:
+            text = f"none: every doubling gains {gain} of throughput or more"
+        else:
+            beyond = ", beyond the machines asked for" if report.knee_ipus > largest else ""
+            text = f"from {_ipus(report.knee_ipus)} on a doubling gains less than {gain} of throughput, by the "
+            text += f"universal law{beyond}"
+        if report.peak_ipus is not None:
+            text += f"; throughput peaks at {_ipus(report.peak_ipus)}"
+        yield Note(text, "knee", Tone.STRONG)
+    short = next((one for one in report.doublings if one.throughput < report.knee_gain), None)
+    if short:
+        yield Note(
+            f"from {short.from_ipus:,} to {short.to_ipus:,} IPUs a doubling gains "
+            f"{numbers.percent(short.throughput)} of throughput and {numbers.percent(short.time)} of time to train, "
+            f"the first below {gain}", "predicted", Tone.PLAIN,
+        )  # fmt: skip
+
+
+def _ipus(size: float) -> str:
+    return f"{numbers.significant(size, 2)} IPUs"
+
+
+def _grown(report: ScaleReport) -> Iterator[Block]:
+    """Which part of a step stops scaling."""
+    first, last = report.answered[0], report.answered[-1]
+    if first.ipus == last.ipus:
+        return
+    whole = 1 + sum(report.grown.values())
+    more = [(part, share) for part, share in report.grown.items() if share > 0]
+    less = [(part, share) for part, share in report.grown.items() if share < 0]
+    text = f"a sample takes {numbers.short(whole)} × the IPU time on {last.ipus:,} IPUs that it takes on {first.ipus:,}"
+    if more:
+        named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
+        text += f"; of that, {', '.join(named)}"
+    if less:
+        text += f"; less is {PARTS[less[-1][0]]}, {numbers.signed_percent(less[-1][1], 0)}"
+    yield Note(text, "what grows", Tone.STRONG)
+
+
+def _mappings(report: ScaleReport) -> Table:
+    columns = (
+        Column("machine"),
+        Column("replicas × IPUs", number=True),
+        Column("micro-batch", number=True),
+        Column("accumulation", number=True),
+        Column("step ms", number=True),
+        Column("samples M", number=True),
+        Column("MFU", number=True),
+        Column("SRAM", number=True),
+    )
+    rows = tuple(
+        (
+            p.topology, f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}", f"{p.mapping.micro_batch}",
+            f"{p.mapping.accumulation:,}", numbers.significant(1e3 * p.step_s.value),
+            numbers.significant(p.samples_to_converge.value / 1e6), numbers.percent(p.mfu, 1),
+            numbers.percent(p.memory.fraction),
+        )
+        for p in report.answered
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _limits(report: ScaleReport) -> Iterator[Block]:
+    yield Heading("what limits each")
+    for p in report.answered:
+        yield Note(p.limited_by, p.topology)
+
+
+def _assumed(report: ScaleReport) -> Iterator[Block]:
+    """What was assumed of all, and of some."""
+    lines = dict.fromkeys(line for p in report.answered for line in p.assumptions)
+    yield Heading("assumed")
+    for line in lines:
+        of = [p.topology for p in report.answered if line in p.assumptions]
+        yield Note(line if len(of) == len(report.answered) else f"{line} ({', '.join(of)})", "·")
