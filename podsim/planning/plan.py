@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from podsim.errors import InputError
+from podsim.errors import Infeasible, InputError
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.planning import pareto
 from podsim.planning.remedies import remedies
@@ -44,12 +44,12 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:
-    """The plan; without a machine that meets every demand `chosen` is None."""
+    """The plan; without a machine that meets every demand `chosen` is None. Infeasible where none trains it at all."""
     scale = Scale(asked=asked)
     weighed = scale.all(tuple(machines), on_progress)
     if not weighed:
         why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
-        raise InputError(f"no machine named can train {workload.name}", code="no-machine", context=why)
+        raise Infeasible(f"no machine named trains {workload.name}", context=why)
     settled, most = _settled(weighed, asked)
     candidates = [one.candidate for one in settled]
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
