@@ -55,10 +55,10 @@ def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress:
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
     chosen = best(candidates, asked.demand.objective)
     near = _near(candidates)
-    closest = None if chosen else min(candidates, key=_farthest)
+    closest = None if chosen else min(candidates, key=_short)
     missed = {id(one) for one in (closest, *near)}
     late = [one for one in settled if id(one.candidate) in missed and _misses(one.candidate, "time")]
-    found = sorted(late, key=lambda one: _farthest(one.candidate))[:HELPED]
+    found = sorted(late, key=lambda one: _short(one.candidate))[:HELPED]
     first = next((one for one in settled if one.candidate is (chosen or closest)), settled[0])
     return Plan(
         workload=workload.name, workload_title=workload.title, target=workload.benchmark.target, demand=asked.demand,
@@ -95,7 +95,7 @@ def _settled(weighed: list[Weighed], asked: Asked) -> tuple[list[Weighed], tuple
         best(candidates, asked.demand.objective),
         *(candidates[at] for at in pareto.front([one.merits for one in candidates])),
         *_near(candidates),
-        min(candidates, key=_farthest),
+        min(candidates, key=_short),
     )
     wanted = list({id(one): one for one in order if one is not None and one.timeline is not None}.values())
     taken = {id(one) for one in wanted[:MOST_SETTLED]}
@@ -117,10 +117,15 @@ def _farthest(one: Candidate) -> float:
     return max((miss.over for miss in one.misses), default=0.0)
 
 
+def _short(one: Candidate) -> tuple[float, float]:
+    """How far a machine is from what is demanded: by the demand missed most, then by all of them."""
+    return _farthest(one), sum(miss.over for miss in one.misses)
+
+
 def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The machines that miss a demand by little, nearest first; one number of hosts of each."""
     found: dict[str, Candidate] = {}
-    for one in sorted(candidates, key=_farthest):
+    for one in sorted(candidates, key=_short):
         if one.misses and _farthest(one) <= NEAR:
             found.setdefault(one.topology, one)
     return tuple(found.values())[:MOST_NEAR]

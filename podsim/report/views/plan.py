@@ -110,7 +110,7 @@ def _best(plan: Plan) -> Iterator[Block]:
         return
     yield Facts(tuple(_facts(plan, one)))
     if plan.contradiction:
-        yield Note(plan.contradiction, "contradicts", Tone.WARNING)
+        yield Note(plan.contradiction, "why", Tone.WARNING)
 
 
 def _facts(plan: Plan, one: Candidate) -> Iterator[Fact]:
