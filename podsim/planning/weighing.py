@@ -100,9 +100,10 @@ class Scale:
             usual_s = assemble.step(question, usual.mapping).step_s
             moved = assemble.step(other, usual.mapping).step_s / usual_s - 1
             if abs(moved) > SAME:
-                yield self._best(other)
+                yield _told(self._best(other), hosts)
             elif hosts < machine.hosts:
-                yield replace(usual, candidate=_candidate(other, _predicted(other, usual), asked), question=other)
+                fewer = replace(usual, candidate=_candidate(other, _predicted(other, usual), asked), question=other)
+                yield _told(fewer, hosts)
             elif usual.choice:
                 self.counts["gain nothing by more hosts"] += usual.choice.legal
 
@@ -161,6 +162,12 @@ def _other_hosts(question: assemble.Question) -> list[int]:
     hosts, usual = question.machine.topology.hosts, question.machine.hosts
     found = {min(hosts.servers * 2**i, hosts.most_servers) for i in range(hosts.most_servers.bit_length())}
     return sorted(found - {usual})
+
+
+def _told(weighed: Weighed, hosts: int) -> Weighed:
+    """The same, whose number of hosts is none that was published."""
+    others = tuple(line for line in weighed.said if not line.startswith("hosts: "))
+    return replace(weighed, said=(*others, f"hosts: {hosts}, of the numbers that this machine takes"))
 
 
 def _predicted(question: assemble.Question, weighed: Weighed) -> Prediction:

@@ -102,6 +102,9 @@ def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> N
     late = {one.hosts: one for one in found.candidates}
     assert late[4].sure_s == late[8].sure_s
     assert found.closest is late[4]
+    assert [line for line in found.assumptions if "hosts" in line] == [
+        "hosts: 4, of the numbers that this machine takes"
+    ]
 
 
 def test_machines_that_nobody_knows_are_refused() -> None:
