@@ -14,6 +14,7 @@ from podsim.api.comparators import calibrate_comparators, predict_comparator, va
 from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.money import priced
+from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
 from podsim.api.sweeping import sweep
 from podsim.api.upkeep import (
@@ -48,6 +49,8 @@ __all__ = [
     "goodput",
     "microbenchmarks",
     "op",
+    "plan",
+    "plan_mix",
     "predict",
     "predict_comparator",
     "priced",

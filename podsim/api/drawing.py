@@ -17,6 +17,8 @@ def drawn(answer: object) -> str:
 
 def _document(answer: object) -> Doc:
     """The document of an answer, by its type; each view is loaded when an answer of its kind is shown."""
+    from podsim.model.mix import MixPlan
+    from podsim.model.plan import Plan
     from podsim.model.prediction import Prediction
     from podsim.model.sweep import SweepReport
 
@@ -28,6 +30,14 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import sweep
 
         return sweep.document(answer, charts=True)
+    if isinstance(answer, Plan):
+        from podsim.report.views import plan
+
+        return plan.document(answer, verbose=True, charts=True)
+    if isinstance(answer, MixPlan):
+        from podsim.report.views import mix
+
+        return mix.document(answer, verbose=True)
     from podsim.model.scaling import ScaleReport
 
     if isinstance(answer, ScaleReport):

@@ -31,6 +31,7 @@ TITLES = {"Arguments": "arguments", "Commands": "commands", "Parameters": "flags
 ASK, KEEP, LOOK_UP = "ask", "keep the model honest", "look things up"
 COMMANDS = (
     Command("predict", "predict:predict", "time to train, what limits it, and how sure that is", ASK),
+    Command("plan", "plan:plan", "which machine meets a time, a budget and a power, and what comes near", ASK),
     Command("scale", "scale:scale", "machines of growing size: what each takes, what stops scaling", ASK),
     Command("compare", "compare:compare", "machines, chips, releases or what-ifs side by side", ASK),
     Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),

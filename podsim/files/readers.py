@@ -75,6 +75,12 @@ def _prices(loaded: Loaded) -> "Document[PriceList]":
     return document(loaded, PriceList, prices.faults)
 
 
+def _mix(loaded: Loaded) -> Document[Any]:
+    from podsim.files import mixes
+
+    return mixes.of_loaded(loaded)
+
+
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
     from podsim.files import free
     from podsim.model.free import FreeParameters
@@ -110,5 +116,6 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "laws": _laws,
     "claims": _claims,
     "prices": _prices,
+    "mix": _mix,
     "sweep": _sweep,
 }

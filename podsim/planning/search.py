@@ -46,6 +46,7 @@ class Search:
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
+    evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
 
     def run(self) -> tuple[Mapping, Choice]:
@@ -154,8 +155,17 @@ class Search:
         return result
 
     def _time_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
-        beat = assemble.question_pace(quick, mapping, step_s)
+        beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
         return expected_s(beat, assemble.samples(quick, mapping.global_batch))
+
+    def _evaluation_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
+        """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
+        if not mapping.practice.forward_evaluation:
+            return assemble.evaluation_s(quick, mapping, step_s)
+        key = (*_split(mapping), min(mapping.accumulation, _depth(mapping)))
+        if key not in self.evaluations_s:
+            self.evaluations_s[key] = assemble.evaluation_s(quick, mapping, step_s)
+        return self.evaluations_s[key]
 
     def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
         """Accumulations that reach the batches worth weighing: fixed, or the reference's batches and powers of two."""

@@ -106,9 +106,10 @@ def samples(question: Question, batch: int) -> Samples:
     return to_converge(convergence, batch, learned, question.optimizer, question.division)
 
 
-def question_pace(question: Question, mapping: Mapping, step_s: float) -> Pace:
-    """The pace of a run with a given step."""
-    return pace(question.workload, mapping, step_s, evaluation_s(question, mapping, step_s), question.overhead)
+def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: float | None = None) -> Pace:
+    """The pace of a run with a given step; `each_s` is that of its evaluations where it is known."""
+    one_s = evaluation_s(question, mapping, step_s) if each_s is None else each_s
+    return pace(question.workload, mapping, step_s, one_s, question.overhead)
 
 
 def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...]) -> Prediction:

@@ -37,6 +37,18 @@ def lognormal(
     )
 
 
+def below(estimate: Estimate, share: float) -> float:
+    """What that share of truths stays below, of an estimate whose 90 % interval is lognormal (Eq. 32)."""
+    return estimate.value * math.pow(estimate.high / estimate.value, NormalDist().inv_cdf(share) / NINETY)
+
+
+def chance(estimate: Estimate, limit: float) -> float:
+    """The share of truths that stays below a limit, of such an estimate (Eq. 32)."""
+    spread = math.log(estimate.high / estimate.value) / NINETY
+    far = math.log(limit / estimate.value)
+    return NormalDist().cdf(far / spread) if spread > 0 else float(far >= 0)
+
+
 def shares(variances: Mapping[Cause, float]) -> dict[Cause, float]:
     """Each cause's share of the variance, of those that have any."""
     whole = sum(variances.values())

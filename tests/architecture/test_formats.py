@@ -25,6 +25,7 @@ from podsim.model.free import FreeParameters
 from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
 from podsim.model.maturity import Releases
+from podsim.model.mix import Mix
 from podsim.model.noise import Noise
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
@@ -52,6 +53,7 @@ ROOTS: dict[str, type] = {
     "comparator": ComparatorChip,
     "laws": Laws,
     "claims": ClaimsFile,
+    "mix": Mix,
     "prices": PriceList,
     "sweep": SweepFile,
     "sources": Source,

@@ -1,0 +1,88 @@
+"""Sizing as functions: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.errors import InputError
+from podsim.planning.purse import MoneyFlags
+
+if TYPE_CHECKING:
+    from podsim.model.mix import MixPlan
+    from podsim.model.plan import Plan
+
+Progress = Callable[[int, int], None]
+Aim = Literal["time", "cost", "energy", "price-performance"]
+
+
+def plan(
+    workload: str,
+    *,
+    within: str | None = None,
+    budget: str | float | None = None,
+    max_power: str | None = None,
+    confidence: float | None = None,
+    objective: Aim = "cost",
+    machines: str | Sequence[str] | None = None,
+    sdk: str | None = None,
+    division: Literal["closed", "open"] = "closed",
+    parameters: str | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    **money: Unpack[MoneyFlags],
+) -> Plan:
+    """Which machine to take for a workload; names and defaults are those of the flags of `podsim plan`.
+
+    `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
+    machine meets every demand `chosen` is None. Raises InputError where the question is malformed.
+    """
+    from podsim.files import catalog
+    from podsim.planning import demands, weighing
+    from podsim.planning import plan as planning
+    from podsim.planning.purse import purse
+
+    demand = demands.demand(
+        within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
+    )
+    asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
+                           parameters=parameters, seed=seed)  # fmt: skip
+    model = catalog.workload(workload).value
+    return planning.plan(model, asked, planning.named(machines), on_progress)
+
+
+def plan_mix(
+    workloads: str,
+    *,
+    budget: str | float | None = None,
+    max_power: str | None = None,
+    confidence: float | None = None,
+    objective: Aim = "cost",
+    machines: str | Sequence[str] | None = None,
+    sdk: str | None = None,
+    division: Literal["closed", "open"] = "closed",
+    parameters: str | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    **money: Unpack[MoneyFlags],
+) -> MixPlan:
+    """One machine for the jobs of a file, on partitions side by side: `podsim plan --workloads FILE`.
+
+    Raises InputError where the question or the file is malformed.
+    """
+    from podsim.files.mixes import mix
+    from podsim.planning import demands, weighing
+    from podsim.planning import mix as planning
+    from podsim.planning import plan as single
+    from podsim.planning.purse import purse
+
+    found = mix(workloads)
+    demand = demands.demand(budget=budget, max_power=max_power, objective=objective)
+    if confidence is not None and all(job.within_s is None for job in found.jobs):
+        raise InputError("--confidence is that of a time, and no job has one", code="conflicting-flags",
+                         hint='within = "30 min" of a job, or leave out --confidence')  # fmt: skip
+    demand = replace(demand, confidence=demands.sure(confidence))
+    asked = weighing.Asked(workload="", demand=demand, purse=purse(**money), sdk=sdk, division=division,
+                           parameters=parameters, seed=seed)  # fmt: skip
+    return planning.plan(found, asked, single.named(machines), on_progress)

@@ -1,0 +1,146 @@
+"""`podsim plan`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import (
+    ANY_MONEY,
+    ANY_OUTPUT,
+    MACHINE,
+    RUN,
+    MoneyFlags,
+    OutputFlags,
+    keywords,
+    share,
+    whole_or_zero,
+)
+from podsim.cli.progress import progress
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.errors import InputError
+
+DEMAND = Group("demands", sort_key=0)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemandFlags:
+    """What a machine has to meet, and what is best of those that do."""
+
+    within: Annotated[str | None, Parameter(group=DEMAND, metavar="TIME", allow_leading_hyphen=True)] = None
+    "Longest time to train, such as 5min."
+
+    budget: Annotated[str | None, Parameter(group=DEMAND, metavar="USD", allow_leading_hyphen=True)] = None
+    "Most that the machine and its hosts may cost, in US dollars: 3M, 250k."
+
+    max_power: Annotated[str | None, Parameter(group=DEMAND, metavar="POWER", allow_leading_hyphen=True)] = None
+    "Most that they may draw at peak, such as 100kW."
+
+    confidence: Annotated[float | None, Parameter(group=DEMAND, converter=share, metavar="SHARE")] = None
+    "How sure the time is to be, from 0.5 to 0.99 [default: 0.9]."
+
+    objective: Annotated[
+        Literal["time", "cost", "energy", "price-performance"], Parameter(group=DEMAND, show_default=True)
+    ] = "cost"
+    "What the best machine has least of: time, cost or energy of a run, or capital times time."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchFlags:
+    """What is searched, for what."""
+
+    workloads: Annotated[str | None, Parameter(group=DEMAND, metavar="FILE")] = None
+    "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml."
+
+    machines: Annotated[str | None, Parameter(group=MACHINE, metavar="LIST")] = None
+    "Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024 and Bow Pods]."
+
+    sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
+    "Poplar SDK [default: the newest calibrated]."
+
+    division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
+    "MLPerf division, which decides who chose the hyper-parameters."
+
+    parameters: Annotated[str | None, Parameter(group=MACHINE, metavar="FILE")] = None
+    "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
+
+    seed: Annotated[int, Parameter(group=RUN, converter=whole_or_zero, metavar="N", show_default=True)] = 0
+    "Seed of the simulated scores behind intervals."
+
+
+ANY_DEMAND, ANY_SEARCH = DemandFlags(), SearchFlags()
+
+
+def plan(
+    workload: str | None = None,
+    /,
+    *,
+    demand: DemandFlags = ANY_DEMAND,
+    search: SearchFlags = ANY_SEARCH,
+    money: MoneyFlags = ANY_MONEY,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Which machine to take: the best that meets a time, a budget and a power, the others, and what comes near.
+
+    Parameters
+    ----------
+    workload
+        A name (podsim workload list) or a file; or --workloads for several.
+    """
+    output.check()
+    report.check()
+    if (workload is None) == (search.workloads is None):
+        which = "neither" if workload is None else "both"
+        raise InputError(f"give a workload or --workloads FILE, not {which}", code="conflicting-flags",
+                         hint="podsim plan bert --within 5min")  # fmt: skip
+    given = keywords(demand, search, money)
+    del given["workloads"]
+    return _single(workload, given, report, output) if workload else _mix(search, given, demand, report, output)
+
+
+def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_plan
+    from podsim.report.views import plan as view
+
+    with progress("weighing machines", output) as on_progress:
+        found = api.plan(workload, on_progress=on_progress, **given)
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=lambda: json_plan.plan(found),
+        line=lambda: view.answer(found),
+    )
+    save(report, output, report=lambda: view.document(found, verbose=True, charts=True),
+         json_text=lambda: json_plan.plan(found), rows="candidates")  # fmt: skip
+    return ExitCode.ANSWERED if found.chosen else ExitCode.NO
+
+
+def _mix(
+    search: SearchFlags, given: dict[str, Any], demand: DemandFlags, report: ReportFlags, output: OutputFlags
+) -> int:
+    from podsim import api
+    from podsim.report import json_plan
+    from podsim.report.views import mix as view
+
+    if demand.within is not None:
+        raise InputError("each job of a mix has its own time: --within says nothing to --workloads",
+                         code="conflicting-flags", hint='within = "30 min" in the [[job]]')  # fmt: skip
+    assert search.workloads is not None, "one of the two is given"
+    del given["within"]
+    with progress("weighing machines", output) as on_progress:
+        found = api.plan_mix(search.workloads, on_progress=on_progress, **given)
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=lambda: json_plan.mix(found),
+        line=lambda: view.answer(found),
+    )
+    save(report, output, report=lambda: view.document(found, verbose=True), json_text=lambda: json_plan.mix(found),
+         rows="candidates")  # fmt: skip
+    return ExitCode.ANSWERED if found.chosen else ExitCode.NO

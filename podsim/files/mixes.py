@@ -1,0 +1,30 @@
+"""A customer's job mix: `podsim plan --workloads FILE`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from podsim.files import find
+from podsim.files.faults import Fault, unknown
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
+from podsim.model.mix import Mix
+
+
+def mix(path: str) -> Mix:
+    """The jobs of a file; InputError with all of its faults."""
+    return of_loaded(load(Path(path), "mix")).value
+
+
+def of_loaded(loaded: Loaded) -> Document[Mix]:
+    """The jobs of a file that was read; InputError with all of its faults."""
+    return document(loaded, Mix, faults)
+
+
+def faults(found: Mix | None, _tables: object) -> Iterator[Fault]:
+    """Workloads that nobody knows."""
+    if found is None:
+        return
+    known = find.names("workloads")
+    for at, job in enumerate(found.jobs):
+        if not find.is_path(job.workload) and job.workload not in known:
+            yield Fault(("job", at, "workload"), unknown(job.workload, known))

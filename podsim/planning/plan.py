@@ -1,0 +1,161 @@
+"""Which machine to take for a workload: the best that meets every demand, what else there is, what would help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from podsim.errors import Infeasible, InputError
+from podsim.model.plan import Candidate, Objective, Plan
+from podsim.planning import pareto
+from podsim.planning.remedies import remedies
+from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
+
+if TYPE_CHECKING:
+    from podsim.model.workload import Workload
+
+SIZES = (4, 16, 64, 128, 256, 512, 1024)
+CHIPS = ("gc200", "bow")
+NEAR = 0.25  # share by which a demand is missed at most by what counts as near
+MOST_NEAR = 3
+MOST_SETTLED = 8
+HELPED = 2  # near misses whose remedies are computed
+
+
+def usual_machines() -> tuple[str, ...]:
+    """POD4 to POD1024 and the Bow Pods of those sizes."""
+    from podsim.files import catalog
+
+    return tuple(catalog.pod(ipus, chip) for chip in CHIPS for ipus in SIZES)
+
+
+def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The machines to weigh, "pod64,dgx-a100" or one by one; InputError where none is left or one stands twice."""
+    if machines is None:
+        return usual_machines()
+    texts = machines.split(",") if isinstance(machines, str) else machines
+    names = tuple(name for text in texts if (name := text.strip()))
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if not names or twice:
+        what = f"names {', '.join(twice)} twice" if twice else "names no machine"
+        raise InputError(f"--machines {what}", code="bad-value", hint="--machines pod64,bow-pod64,dgx-a100:64")
+    return names
+
+
+def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:
+    """The plan; without a machine that meets every demand `chosen` is None. Infeasible where none trains it at all."""
+    scale = Scale(asked=asked)
+    weighed = scale.all(tuple(machines), on_progress)
+    if not weighed:
+        why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
+        raise Infeasible(f"no machine named trains {workload.name}", context=why)
+    settled, most = _settled(weighed, asked)
+    candidates = [one.candidate for one in settled]
+    frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
+    chosen = best(candidates, asked.demand.objective)
+    near = _near(candidates)
+    closest = None if chosen else min(candidates, key=_short)
+    missed = {id(one) for one in (closest, *near)}
+    late = [one for one in settled if id(one.candidate) in missed and _misses(one.candidate, "time")]
+    found = sorted(late, key=lambda one: _short(one.candidate))[:HELPED]
+    first = next((one for one in settled if one.candidate is (chosen or closest)), settled[0])
+    return Plan(
+        workload=workload.name, workload_title=workload.title, target=workload.benchmark.target, demand=asked.demand,
+        chosen=chosen, closest=closest, candidates=tuple(candidates), frontier=tuple(frontier), near=near,
+        remedies=tuple(remedy for one in found for remedy in remedies(one, asked)),
+        contradiction=_contradiction(candidates) if chosen is None else "", excluded=tuple(scale.excluded),
+        legal=scale.legal, counts=dict(sorted(scale.counts.items())), settled=most, assumptions=first.said,
+        calibration=first.worth,
+    )  # fmt: skip
+
+
+def best(candidates: Sequence[Candidate], objective: Objective) -> Candidate | None:
+    """The least by the objective of those that miss nothing; the quicker of two alike, None where there is none."""
+    meeting = [one for one in candidates if not one.misses and math.isfinite(worth(one, objective))]
+    return min(meeting, key=lambda one: (worth(one, objective), one.time_to_train_s.value), default=None)
+
+
+def worth(one: Candidate, objective: Objective) -> float:
+    """What the objective has least of; infinite where nobody knows (Eq. 63)."""
+    time_s = one.time_to_train_s.value
+    found = {
+        Objective.TIME: time_s,
+        Objective.COST: one.cost_usd,
+        Objective.ENERGY: one.energy_j,
+        Objective.PRICE_PERFORMANCE: None if one.capital_usd is None else time_s * one.capital_usd,
+    }[objective]
+    return math.inf if found is None else found
+
+
+def _settled(weighed: list[Weighed], asked: Asked) -> tuple[list[Weighed], tuple[int, float]]:
+    """The best few, and whoever is near, timed by the event engine; how many, and the largest change of a step."""
+    candidates = [one.candidate for one in weighed]
+    order = (
+        best(candidates, asked.demand.objective),
+        *(candidates[at] for at in pareto.front([one.merits for one in candidates])),
+        *_near(candidates),
+        min(candidates, key=_short),
+    )
+    wanted = list({id(one): one for one in order if one is not None and one.timeline is not None}.values())
+    taken = {id(one) for one in wanted[:MOST_SETTLED]}
+    found = [settle(one, asked) if id(one.candidate) in taken else one for one in weighed]
+    changes = [
+        abs(after.candidate.timeline.step_s / before.candidate.timeline.step_s - 1)
+        for before, after in zip(weighed, found, strict=True)
+        if after is not before and after.candidate.timeline and before.candidate.timeline
+    ]
+    return found, (len(changes), max(changes, default=0.0))
+
+
+def _misses(one: Candidate, demand: str) -> bool:
+    return any(miss.demand == demand for miss in one.misses)
+
+
+def _farthest(one: Candidate) -> float:
+    """By which share the demand that a machine misses most is missed; 0 where it misses none."""
+    return max((miss.over for miss in one.misses), default=0.0)
+
+
+def _short(one: Candidate) -> tuple[float, float]:
+    """How far a machine is from what is demanded: by the demand missed most, then by all of them."""
+    return _farthest(one), sum(miss.over for miss in one.misses)
+
+
+def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The machines that miss a demand by little, nearest first; one number of hosts of each."""
+    found: dict[str, Candidate] = {}
+    for one in sorted(candidates, key=_short):
+        if one.misses and _farthest(one) <= NEAR:
+            found.setdefault(one.topology, one)
+    return tuple(found.values())[:MOST_NEAR]
+
+
+def _contradiction(candidates: Sequence[Candidate]) -> str:
+    """Which demands cannot be met together: what each takes that meets one, by the machines weighed."""
+    demands = [name for name in ("time", "budget", "power") if any(_misses(one, name) for one in candidates)]
+    alone = {name: [one for one in candidates if not _misses(one, name)] for name in demands}
+    never = [name for name in demands if not alone[name]]
+    if never or len(demands) < 2:
+        words = {"time": "quick enough", "budget": "within the budget", "power": "within the power"}
+        return f"no machine weighed is {' or '.join(words[name] for name in never)}" if never else ""
+    return "; ".join(_alone(name, alone[name]) for name in demands)
+
+
+def _alone(name: str, meeting: Sequence[Candidate]) -> str:
+    """What meeting one demand takes of the others, as the nearest machine that does."""
+    least: dict[str, tuple[str, Callable[[Candidate], float]]] = {
+        "time": ("the time takes at least", lambda one: one.most_capital_usd or math.inf),
+        "budget": ("the budget pays at most for", lambda one: one.sure_s),
+        "power": ("the power is enough at most for", lambda one: one.sure_s),
+    }
+    words, order = least[name]
+    one = min(meeting, key=order)
+    return f"{words} {one.title} ({_figures(one)})"
+
+
+def _figures(one: Candidate) -> str:
+    minutes = f"{one.sure_s / 60:,.3g} min"
+    usd = "" if one.most_capital_usd is None else f", {one.most_capital_usd / 1e6:,.3g} M USD"
+    watts = "" if one.most_power_w is None else f", {one.most_power_w / 1e3:,.3g} kW"
+    return minutes + usd + watts

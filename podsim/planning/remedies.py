@@ -1,0 +1,103 @@
+"""What would have to change for a machine to meet a time: one number at a time, all else and the mapping as it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.model.plan import Remedy
+from podsim.planning import asking
+from podsim.planning.weighing import scores
+from podsim.predicting import assemble, intervals
+from podsim.topology.fabric import build
+
+if TYPE_CHECKING:
+    from podsim.model.machine import Machine
+    from podsim.planning.weighing import Asked, Weighed
+
+MOST = 16.0  # times a number is made better before it counts as no remedy
+ENOUGH = 0.005  # share by which a time may stay below the one demanded
+MOST_TRIES = 12
+IDLE = 1e-3  # share of a time below which a number that is MOST times better changes nothing
+LEARNED = ("program.stretch", "collective.start")
+
+
+def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
+    """Each number that matters, with the value at which the machine meets the time demanded (Eq. 62)."""
+    if weighed.question is None or asked.demand.within_s is None:
+        return ()
+    found = (_remedy(weighed, asked, path) for path in _paths(weighed.question.machine))
+    return tuple(one for one in found if one is not None)
+
+
+def _paths(machine: Machine) -> Iterator[str]:
+    """Paths that `--set` takes: bandwidths of links that join machines or chips, and what software takes."""
+    joined = {level.link for level in machine.topology.levels if level.holds > 1}
+    yield from (f"{link}.bandwidth" for link in machine.topology.links if link in joined)
+    yield from (name for name in LEARNED if name in machine.parameters.fitted)
+
+
+def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
+    """The least change of a number that is enough; None where it does nothing."""
+    assert weighed.question is not None, "a machine of IPUs"
+    assert asked.demand.within_s is not None, "a time is demanded"
+    limit, now_s = asked.demand.within_s, weighed.candidate.sure_s
+    present, unit = _present(weighed.question.machine, path)
+    best_s = _time_s(weighed, asked, path, _better(path, present, MOST), unit)
+    if best_s > now_s * (1 - IDLE):
+        return None
+    made = Remedy(topology=weighed.candidate.topology, demand="time", path=path, unit=unit, present=present,
+                  needed=None, best=best_s)  # fmt: skip
+    if best_s > limit:
+        return made
+    low, low_s, high, high_s = 0.0, now_s, math.log(MOST), best_s
+    for _ in range(MOST_TRIES):
+        if limit * (1 - ENOUGH) <= high_s <= limit:
+            break
+        # Between halving and the chord: times fall ever less with a number, and in steps of an evaluation.
+        chord = low + (high - low) * (low_s - limit) / (low_s - high_s)
+        middle = (chord + (low + high) / 2) / 2
+        middle_s = _time_s(weighed, asked, path, _better(path, present, math.exp(middle)), unit)
+        if middle_s <= limit:
+            high, high_s = middle, middle_s
+        else:
+            low, low_s = middle, middle_s
+    return replace(made, needed=_better(path, present, math.exp(high)), best=high_s)
+
+
+def _better(path: str, present: float, factor: float) -> float:
+    """A number so many times better: rates grow, what software takes shrinks."""
+    return present / factor if path in LEARNED else present * factor
+
+
+def _present(machine: Machine, path: str) -> tuple[float, str]:
+    """What a number is, and its unit."""
+    if path in LEARNED:
+        return machine.parameters.value(path), machine.parameters.fitted[path].unit
+    return machine.topology.links[path.removesuffix(".bandwidth")].bandwidth_bytes_per_s, "B/s"
+
+
+def _time_s(weighed: Weighed, asked: Asked, path: str, value: float, unit: str) -> float:
+    """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
+    question, mapping = weighed.question, weighed.mapping
+    assert question is not None, "a machine of IPUs"
+    assert mapping is not None, "has a mapping"
+    quick = replace(question, engine=asking.engine_of("analytic"))
+    changed = replace(quick, machine=_changed(question.machine, asked, path, f"{value!r} {unit}"))
+    changed = replace(changed, fabric=build(changed.machine.topology))
+    ordered = scores(changed, mapping, assemble.step(changed, mapping))
+    return intervals.quantile(ordered, asked.demand.confidence)
+
+
+def _changed(machine: Machine, asked: Asked, path: str, text: str) -> Machine:
+    """The machine with one number changed; a learned number stays as doubtful as it was."""
+    if path in LEARNED:
+        fitted = machine.parameters.fitted
+        other = replace(fitted[path], value=float(text.partition(" ")[0]))
+        return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
+    return asking.asked_of(
+        asked.workload, machine.topology.name, chip=None, preset=None, sdk=asked.sdk, hosts=machine.hosts,
+        changes={path: text}, parameters_file=asked.parameters,
+    )[0]  # fmt: skip

@@ -1,0 +1,125 @@
+"""One machine for a mix of jobs, as a document."""
+
+from collections.abc import Iterator
+
+from podsim.model.mix import MixCandidate, MixPlan, Pool, Timed
+from podsim.model.plan import Objective
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, watts
+
+LEAST = {
+    Objective.TIME: "the quickest",
+    Objective.COST: "the cheapest",
+    Objective.ENERGY: "the one of least energy",
+    Objective.PRICE_PERFORMANCE: "the best price-performance",
+}
+
+
+def answer(plan: MixPlan) -> str:
+    """The answer in one line: "IPU-POD64: 48 of 64 IPUs in 3 partitions, 538 k USD"."""
+    one = plan.chosen or plan.closest
+    if one is None:
+        return "nothing weighed"
+    line = f"{one.title}: {_used(one)}, {dollars(one.capital_usd)}"
+    return line if plan.chosen else f"none; closest {line}, {one.reason or missed(one.misses)}"
+
+
+def _used(one: MixCandidate) -> str:
+    count = sum(pool.partitions for pool in one.pools)
+    return f"{one.used_ipus:,} of {one.ipus:,} IPUs in {count:,} partition{'' if count == 1 else 's'}"
+
+
+def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
+    """The whole answer; `verbose` adds what was assumed."""
+    jobs = f"{len(plan.jobs)} job{'' if len(plan.jobs) == 1 else 's'} a month"
+    verdict = LEAST[plan.demand.objective] if plan.chosen else "no machine weighed holds them"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{jobs} on one machine: {verdict}"), Note(_asked(plan), "asked")),
+        tuple(_best(plan)),
+        tuple(_layout(plan)),
+        (Heading("machines weighed"), _weighed(plan)),
+        (
+            Note("a partition runs as a machine of its size; those of one size share their jobs; runs wait for a free "
+                 "one, which no deadline counts", "assumed"),
+            *(Note(one.reason, f"not {one.topology}", Tone.WARNING) for one in plan.excluded),
+        ),
+    ]  # fmt: skip
+    if verbose:
+        groups.append((Heading("assumed of the runs"), *(Note(line, "·") for line in plan.assumptions)))
+    groups.append((Note(NOT_MLPERF, "", Tone.QUIET),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _asked(plan: MixPlan) -> str:
+    limits = asked(plan.demand).rpartition("of those ")[0].rstrip("; ")
+    busy = f"partitions busy at most {numbers.percent(plan.use)} of the hours"
+    sure = f"deadlines {numbers.percent(plan.confidence)} sure"
+    return "; ".join(part for part in (sure, busy, limits) if part)
+
+
+def _best(plan: MixPlan) -> Iterator[Block]:
+    one = plan.chosen or plan.closest
+    if one is None:
+        return
+    short = one.reason or (f"misses {missed(one.misses)}" if one.misses else "")
+    facts = [
+        Fact("take" if plan.chosen else "closest", one.title, "", f"{one.ipus:,} × {one.chip}",
+             short or f"{one.hosts} host{'' if one.hosts == 1 else 's'}", strong=True),
+        Fact("partitions", f"{one.used_ipus:,}", "IPUs", f"of {one.ipus:,}", f"{one.ipus - one.used_ipus:,} spare"),
+        Fact("capital", *numbers.parted(dollars(one.capital_usd)), _most(one)),
+        Fact("power", *numbers.parted(watts(one.power_w)), f"up to {watts(one.most_power_w)}"),
+    ]  # fmt: skip
+    if one.energy_j is not None:
+        facts.append(Fact("a month takes", numbers.significant(one.energy_j / J_PER_KWH), "kWh", "while jobs run"))
+    yield Facts(tuple(facts))
+
+
+def _most(one: MixCandidate) -> str:
+    return "with its hosts" if one.most_capital_usd == one.capital_usd else f"up to {dollars(one.most_capital_usd)}"
+
+
+def _layout(plan: MixPlan) -> Iterator[Block]:
+    one = plan.chosen or plan.closest
+    if one is None or not one.pools:
+        return
+    jobs = {job.called: job for job in plan.jobs}
+
+    def row(pool: Pool, timed: Timed) -> tuple[str, ...]:
+        within = jobs[timed.job].within_s
+        deadline = "–" if within is None else numbers.time(within)
+        return (
+            timed.job, f"{pool.partitions:,} × {pool.ipus:,}", numbers.count(jobs[timed.job].runs_per_month),
+            numbers.time(timed.time_to_train_s.value), numbers.time(timed.sure_s), deadline,
+            numbers.significant(timed.hours),
+        )  # fmt: skip
+
+    columns = (
+        Column("job", wraps=True), Column("partitions", number=True), Column("runs", number=True, priority=2),
+        Column("a run", number=True, priority=1), Column(f"{numbers.percent(plan.confidence)} sure", number=True),
+        Column("within", number=True), Column("hours", number=True, priority=3),
+    )  # fmt: skip
+    yield Heading("partitions side by side, and a month on them")
+    yield Table(columns, tuple(row(pool, timed) for pool in one.pools for timed in pool.jobs))
+    yield Bars(tuple(
+        Bar(f"{pool.partitions:,} × {pool.ipus:,} IPUs", pool.busy, numbers.percent(pool.busy), "busy")
+        for pool in one.pools
+    ))  # fmt: skip
+
+
+def _weighed(plan: MixPlan) -> Table:
+    columns = (
+        Column("machine"), Column("IPUs used", number=True), Column("of", number=True, priority=2),
+        Column("capital", number=True), Column("power", number=True, priority=1), Column("", wraps=True, priority=3),
+    )  # fmt: skip
+    best = plan.chosen or plan.closest
+    marked = next((at for at, one in enumerate(plan.candidates) if one is best), None)
+    return Table(
+        columns,
+        tuple(
+            (one.topology, f"{one.used_ipus:,}" if one.pools else "–", f"{one.ipus:,}", dollars(one.capital_usd),
+             watts(one.power_w), one.reason or (f"misses {missed(one.misses)}" if one.misses else "holds all"))
+            for one in plan.candidates
+        ),
+        marked=marked,
+    )  # fmt: skip

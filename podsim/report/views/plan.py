@@ -1,0 +1,279 @@
+"""A plan as a document: the machine to take, the others, what would have to change."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from podsim.model.plan import Candidate, Demand, Miss, Objective, Plan, Remedy
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Axis,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Series,
+    Table,
+    Tone,
+)
+from podsim.report.views.prediction import grade
+
+J_PER_KWH = 3.6e6
+MONEY: numbers.Ladder = ((1e6, 1e6, "M USD"), (1e3, 1e3, "k USD"), (0.0, 1.0, "USD"))
+POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
+LEAST = {
+    Objective.TIME: "the quickest run",
+    Objective.COST: "the cheapest run",
+    Objective.ENERGY: "the run of least energy",
+    Objective.PRICE_PERFORMANCE: "the best price-performance",
+}
+NEEDS = {"program.stretch": "programs", "collective.start": "starts of collectives"}
+
+
+def answer(plan: Plan) -> str:
+    """The answer in one line: "IPU-POD256: 4.44 min (4.04 – 5.01), 2.15 M USD"."""
+    one = plan.chosen or plan.closest
+    if one is None:
+        return "nothing weighed"
+    time = numbers.shown(one.time_to_train_s, numbers.TIME)
+    price = "" if one.capital_usd is None else f", {dollars(one.capital_usd)}"
+    line = f"{one.title}: {time.text} ({time.interval}){price}"
+    return line if plan.chosen else f"none; closest {line}, {missed(one.misses)}"
+
+
+def dollars(usd: float | None) -> str:
+    """US dollars with k or M."""
+    return numbers.UNKNOWN if usd is None else numbers.scale(usd, MONEY).text(usd)
+
+
+def watts(power_w: float | None) -> str:
+    """A power."""
+    return numbers.UNKNOWN if power_w is None else numbers.scale(power_w, POWER).text(power_w)
+
+
+def missed(misses: Sequence[Miss]) -> str:
+    """By how much demands are missed: "time by 28 %"."""
+    return ", ".join(
+        f"{miss.demand} not known" if math.isinf(miss.over) else f"{miss.demand} by {_over(miss.over)}"
+        for miss in misses
+    )
+
+
+def _over(share: float) -> str:
+    return numbers.percent(share) if share < 1 else f"{numbers.short(1 + share)} ×"
+
+
+def document(plan: Plan, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """The whole answer; `verbose` lists every machine weighed and what was assumed."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{plan.workload_title}, target {plan.target}: {_verdict(plan)}"), Note(asked(plan.demand), "asked")),
+        tuple(_best(plan)),
+        tuple(_charts(plan)) if charts else (),
+        tuple(_weighed(plan, verbose=verbose)),
+        tuple(_near(plan)),
+        tuple(_left_out(plan)),
+    ]
+    if verbose:
+        groups.append((Heading("assumed"), *(Note(line, "·") for line in plan.assumptions)))
+    groups.append((Note(f"{_engine(plan)} · {plan.calibration} · {NOT_MLPERF}".replace(" ·  · ", " · "), "",
+                        Tone.QUIET),))  # fmt: skip
+    return Doc(tuple(group for group in groups if group))
+
+
+def _verdict(plan: Plan) -> str:
+    if plan.chosen is None:
+        return "no machine weighed meets every demand"
+    limits = plan.demand.within_s, plan.demand.budget_usd, plan.demand.most_power_w
+    meets = " that meets every demand" if any(limit is not None for limit in limits) else ""
+    return f"{LEAST[plan.demand.objective]}{meets}"
+
+
+def asked(demand: Demand) -> str:
+    """The demands in words."""
+    said = []
+    if demand.within_s is not None:
+        said.append(f"within {numbers.time(demand.within_s)}, {numbers.percent(demand.confidence)} sure")
+    if demand.budget_usd is not None:
+        said.append(f"at most {dollars(demand.budget_usd)}, at the highest price quoted")
+    if demand.most_power_w is not None:
+        said.append(f"at most {watts(demand.most_power_w)} at peak")
+    return "; ".join([*said, f"of those {LEAST[demand.objective]}"])
+
+
+def _best(plan: Plan) -> Iterator[Block]:
+    one = plan.chosen or plan.closest
+    if one is None:
+        return
+    yield Facts(tuple(_facts(plan, one)))
+    if plan.contradiction:
+        yield Note(plan.contradiction, "why", Tone.WARNING)
+
+
+def _facts(plan: Plan, one: Candidate) -> Iterator[Fact]:
+    time = numbers.shown(one.time_to_train_s, numbers.TIME)
+    label = "take" if plan.chosen else "closest"
+    hosts = f"{one.hosts} host{'' if one.hosts == 1 else 's'}" if one.hosts else ""
+    misses = missed(one.misses)
+    yield Fact(
+        label, one.title, "", f"{one.chips:,} × {one.chip}", f"misses {misses}" if misses else hosts, strong=True
+    )
+    yield Fact("time to train", time.number, time.unit, f"90 %: {time.interval}", grade(one.time_to_train_s))
+    unit = numbers.scale(one.time_to_train_s.value, numbers.TIME)
+    chance = "" if one.chance is None else f"{_chance(one.chance)} that it is {numbers.time(_within(plan))} or less"
+    yield Fact("stays below", unit.number(one.sure_s), unit.unit, f"{numbers.percent(plan.demand.confidence)} sure",
+               chance)  # fmt: skip
+    if one.mapping:
+        split = f"{one.mapping.replicas:,} × {one.mapping.ipus_per_replica} IPUs"
+        inner = f"micro-batch {one.mapping.micro_batch} × accumulation {one.mapping.accumulation}"
+        yield Fact("global batch", f"{one.global_batch:,}", "", split, inner)
+    most = f"up to {dollars(one.most_capital_usd)}" if one.most_capital_usd != one.capital_usd else ""
+    yield Fact("capital", *numbers.parted(dollars(one.capital_usd)), most or "with its hosts")
+    yield Fact("power", *numbers.parted(watts(one.power_w)), f"up to {watts(one.most_power_w)}")
+    if one.cost_usd is not None:
+        yield Fact("a run costs", *numbers.parted(dollars(one.cost_usd)), "its share of the capital, and energy")
+    if one.rent is not None:
+        hours = one.rent.break_even_hours
+        pays = "never" if hours is None else f"{numbers.count(hours)} h"
+        yield Fact(
+            "owning pays from", *numbers.parted(pays), f"of use, against {one.rent.usd_per_hour:,.4g} USD an hour"
+        )
+    if one.energy_j is not None:
+        yield Fact("a run takes", numbers.significant(one.energy_j / J_PER_KWH), "kWh")
+
+
+def _within(plan: Plan) -> float:
+    return plan.demand.within_s or 0.0
+
+
+def _chance(chance: float) -> str:
+    if chance > 0.99:
+        return "> 99 %"
+    return "< 1 %" if chance < 0.01 else numbers.percent(chance)
+
+
+def _weighed(plan: Plan, *, verbose: bool) -> Iterator[Block]:
+    """The machines that no other betters, the best and the near misses; with `verbose` all of them."""
+    front = {id(one) for one in plan.frontier}
+    kept = {*front, *(id(one) for one in (plan.chosen, plan.closest, *plan.near))}
+    rows = [one for one in plan.candidates if verbose or id(one) in kept]
+    rows.sort(key=lambda one: -one.time_to_train_s.value)
+    best = plan.chosen or plan.closest
+    marked = next((at for at, row in enumerate(rows) if row is best), None)
+    unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
+    yield Heading("machines weighed" if verbose else "machines that no other betters, and those that come near")
+    yield Table(_columns(plan, unit), tuple(_row(plan, one, unit, id(one) in front) for one in rows), marked=marked)
+    yield Note(
+        "front: no other machine is as good in time, capital, energy and cost of a run, and better in one", "",
+        Tone.QUIET,
+    )  # fmt: skip
+
+
+def _columns(plan: Plan, unit: numbers.Scale) -> tuple[Column, ...]:
+    within = plan.demand.within_s
+    return (
+        Column("machine"), Column("hosts", number=True, priority=1), Column("replicas", number=True, priority=7),
+        Column(unit.unit, number=True), Column("90 %", number=True, priority=5),
+        Column(f"{numbers.percent(plan.demand.confidence)} sure", number=True, priority=1),
+        *((Column(f"in {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
+        Column("capital", number=True, priority=1), Column("power", number=True, priority=4),
+        Column("USD a run", number=True, priority=2), Column("kWh a run", number=True, priority=5),
+        Column("front", priority=8), Column("misses", priority=3),
+    )  # fmt: skip
+
+
+def _row(plan: Plan, one: Candidate, unit: numbers.Scale, front: bool) -> tuple[str, ...]:
+    low, high = unit.number(one.time_to_train_s.low), unit.number(one.time_to_train_s.high)
+    replicas = f"{one.mapping.replicas:,} × {one.mapping.ipus_per_replica}" if one.mapping else numbers.UNKNOWN
+    chance = () if plan.demand.within_s is None or one.chance is None else (_chance(one.chance),)
+    kwh = numbers.UNKNOWN if one.energy_j is None else numbers.significant(one.energy_j / J_PER_KWH)
+    cost = numbers.UNKNOWN if one.cost_usd is None else numbers.significant(one.cost_usd)
+    return (
+        one.topology, f"{one.hosts:,}" if one.hosts else numbers.UNKNOWN, replicas,
+        unit.number(one.time_to_train_s.value), f"{low} – {high}", unit.number(one.sure_s), *chance,
+        dollars(one.capital_usd), watts(one.power_w), cost, kwh, "yes" if front else "", missed(one.misses),
+    )  # fmt: skip
+
+
+def _near(plan: Plan) -> Iterator[Block]:
+    """What the near misses lack, and what would give it to them."""
+    rows = [*plan.near]
+    if plan.closest is not None and all(plan.closest.topology != one.topology for one in rows):
+        rows.insert(0, plan.closest)
+    if not rows:
+        return
+    yield Heading("what would have to change, one at a time, the mapping as it is")
+    for one in rows:
+        lines = [*_limits(one)]
+        lines += [_remedy(remedy) for remedy in plan.remedies if remedy.topology == one.topology]
+        yield Note("; ".join(lines), one.title)
+
+
+def _limits(one: Candidate) -> Iterator[str]:
+    """The limits at which the machine would meet each demand."""
+    for miss in one.misses:
+        if miss.found is None:
+            yield f"nobody says what its {miss.demand} is"
+            continue
+        found, limit = _spelled(miss.demand, miss.found), _spelled(miss.demand, miss.limit)
+        yield f"{'a budget' if miss.demand == 'budget' else 'a limit'} of {found} instead of {limit} ({missed([miss])})"
+
+
+def _spelled(demand: str, value: float) -> str:
+    return dollars(value) if demand == "budget" else watts(value) if demand == "power" else numbers.time(value)
+
+
+def _remedy(remedy: Remedy) -> str:
+    what = NEEDS.get(remedy.path, remedy.path)
+    if remedy.needed is None:
+        left = "" if remedy.best is None else f": {numbers.time(remedy.best)} remain"
+        return f"no {what} is enough{left}" if what == remedy.path else f"no quicker {what} are enough{left}"
+    factor = remedy.needed / remedy.present
+    if what != remedy.path:
+        return (
+            f"{what} that take {numbers.percent(1 - factor)} less ({remedy.path}={numbers.significant(remedy.needed)})"
+        )
+    value = numbers.rate(remedy.needed, remedy.unit)
+    return f"{numbers.significant(factor)} × the bandwidth ({what}={value})"
+
+
+def _left_out(plan: Plan) -> Iterator[Block]:
+    counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items())
+    if plan.legal:
+        yield Note(f"{plan.legal:,} legal mappings timed; left out: {counts or 'none'}", "searched")
+    number, most = plan.settled
+    if number:
+        change = "by less than 0.1 %" if most < 0.001 else f"at most {numbers.percent(most, 1)}"
+        yield Note(f"the best {number:,} timed once more by the event engine, whose steps differ {change}", "settled")
+    for one in plan.excluded:
+        yield Note(one.reason, f"not {one.topology}", Tone.WARNING)
+
+
+def _engine(plan: Plan) -> str:
+    return f"{len(plan.candidates):,} machines and numbers of hosts"
+
+
+def _charts(plan: Plan) -> Iterator[Chart]:
+    """Time against capital, where both are known."""
+    known = [one for one in plan.candidates if one.capital_usd is not None]
+    if len(known) < 2:
+        return
+    money = numbers.scale([one.capital_usd or 0.0 for one in known], MONEY)
+    unit = numbers.scale([min(one.time_to_train_s.value for one in known)], numbers.TIME)
+
+    def points(rows: Sequence[Candidate]) -> tuple[tuple[float, float], ...]:
+        return tuple(sorted(((one.capital_usd or 0.0) / money.factor, one.time_to_train_s.value / unit.factor)
+                            for one in rows))  # fmt: skip
+
+    front = {id(one) for one in plan.frontier}
+    rest = [one for one in known if id(one) not in front]
+    best = [one for one in known if one is plan.chosen]
+    rows = (("no other betters", [one for one in known if id(one) in front]), ("bettered", rest), ("taken", best))
+    yield Chart(
+        f"time to train against capital, {unit.unit} and {money.unit}",
+        Axis(f"capital, {money.unit}", log=True), Axis(unit.unit, log=True),
+        tuple(Series(label, points(some), joined=False) for label, some in rows if some),
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""`podsim plan -o`: each suffix, and what it holds."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from podsim.cli.app import main
+
+ASKED = ["plan", "resnet50", "--within", "6min", "--machines", "pod128,dgx-a100"]
+
+
+def test_every_suffix_holds_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for suffix in ("html", "svg", "png", "pdf", "csv", "json"):
+        assert main([*ASKED, "-q", "-o", str(tmp_path / f"plan.{suffix}")]) == 0
+    capsys.readouterr()
+    found = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    assert found["schema"] == "podsim.plan/1"
+    assert found["chosen"]["topology"] == "pod128"
+    assert {one["topology"] for one in found["candidates"] if one["misses"]} >= {"dgx-a100"}
+    with (tmp_path / "plan.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["topology"] for row in rows] == [one["topology"] for one in found["candidates"]]
+    page = (tmp_path / "plan.html").read_text(encoding="utf-8")
+    assert "cheapest run that meets every demand" in page
+    assert "podsim plan resnet50 --within 6min" in page
+    assert "<svg" in page
+
+
+def test_no_is_exit_code_1_with_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "resnet50", "--within", "1min", "--machines", "pod128", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["chosen"] is None
+    assert found["closest"]["topology"] == "pod128"
+
+
+def test_a_mix_as_json_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mix = Path(__file__).parents[2] / "examples" / "mix.toml"
+    page = tmp_path / "mix.html"
+    assert main(["plan", "--workloads", str(mix), "--machines", "pod128", "--json", "-o", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "podsim.mix_plan/1"
+    assert found["chosen"] == "pod128"
+    assert "side by side" in page.read_text(encoding="utf-8")

@@ -1,0 +1,49 @@
+"""Demands as flags state them."""
+
+from __future__ import annotations
+
+import pytest
+
+from podsim.errors import InputError
+from podsim.model.plan import Objective
+from podsim.planning.demands import demand, dollars
+from podsim.planning.plan import named, usual_machines
+
+
+@pytest.mark.parametrize(
+    ("text", "usd"),
+    [("3M", 3e6), ("250k", 250e3), ("$1.5M", 1.5e6), ("149,000", 149e3), ("149000 USD", 149e3), ("2.5e5", None),
+     ("0", None), ("-3M", None), ("3 million", None), ("", None), ("1,49", None), ("3 m", None)],
+)  # fmt: skip
+def test_budgets(text: str, usd: float | None) -> None:
+    if usd is None:
+        with pytest.raises(InputError, match="US dollars"):
+            dollars("budget", text)
+    else:
+        assert dollars("budget", text) == usd
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [{"within": "5"}, {"within": "5 kW"}, {"within": "0min"}, {"max_power": "100"}, {"max_power": "5min"},
+     {"max_power": "-1 kW"}, {"max_power": "nan W"}, {"confidence": 0.8}, {"within": "5min", "confidence": 0.3},
+     {"within": "5min", "confidence": 1.0}, {"objective": "beauty"}, {"budget": "0"}],
+)  # fmt: skip
+def test_what_is_no_demand_is_refused(flags: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        demand(**flags)  # type: ignore[arg-type]
+
+
+def test_a_demand_in_si() -> None:
+    found = demand(within="5min", budget="3M", max_power="100kW", confidence=0.8, objective="energy")
+    assert (found.within_s, found.budget_usd, found.most_power_w, found.confidence) == (300, 3e6, 1e5, 0.8)
+    assert found.objective is Objective.ENERGY
+
+
+def test_machines_by_name() -> None:
+    assert named("pod64, dgx-a100:64") == ("pod64", "dgx-a100:64")
+    assert named(None) == usual_machines()
+    assert len(usual_machines()) == 14
+    for wrong in ("", ",", "pod64,pod64"):
+        with pytest.raises(InputError):
+            named(wrong)

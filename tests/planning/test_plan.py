@@ -1,0 +1,114 @@
+"""Plans: what they choose, what they say would help, and that it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podsim import api
+from podsim.errors import InputError
+from podsim.model.plan import Candidate, Objective, Plan
+from podsim.planning.plan import best, worth
+
+MACHINES = "pod128,pod256"
+
+
+@pytest.fixture(scope="module")
+def missed() -> Plan:
+    """BERT under what POD256 nearly makes and POD128 does not."""
+    return api.plan("bert", within="4.6min", machines=MACHINES)
+
+
+def test_the_least_of_those_that_miss_nothing_is_chosen() -> None:
+    found = api.plan("resnet50", within="6min", budget="3M", machines="pod64,pod128,dgx-a100")
+    assert found.chosen is not None
+    assert not found.chosen.misses
+    meeting = [one for one in found.candidates if one.sure_s <= 360 and (one.most_capital_usd or 9e9) <= 3e6]
+    assert found.chosen.cost_usd == min(one.cost_usd or 9e9 for one in meeting)
+    assert all(any(one is kept for kept in found.candidates) for one in found.frontier)
+    assert found.settled[0] > 0
+    assert found.settled[1] < 0.01
+
+
+def test_the_times_are_those_of_predict() -> None:
+    found = api.plan("resnet50", machines="pod64")
+    own = next(one for one in found.candidates if one.hosts == 4)
+    alone = api.predict("resnet50", pod=64)
+    assert own.time_to_train_s == alone.time_to_train_s
+    sure = api.predict("resnet50", pod=64, interval=0.8).time_to_train_s.high
+    assert own.sure_s == pytest.approx(sure)
+    few = api.predict("resnet50", pod=64, hosts=1)
+    assert next(one for one in found.candidates if one.hosts == 1).time_to_train_s == few.time_to_train_s
+
+
+def test_a_remedy_is_enough_and_no_more(missed: Plan) -> None:
+    assert missed.chosen is None
+    assert missed.closest is not None
+    assert [one.topology for one in missed.near] == [missed.closest.topology] == ["pod256"]
+    needed = [remedy for remedy in missed.remedies if remedy.needed is not None]
+    assert needed
+    for remedy in missed.remedies:
+        assert remedy.best is not None
+        assert (remedy.best <= 276) == (remedy.needed is not None)
+    assert all(remedy.best is not None and remedy.best > 276 * 0.98 for remedy in needed)
+
+
+def test_a_bandwidth_that_is_not_enough_is_what_set_says(missed: Plan) -> None:
+    link = next(remedy for remedy in missed.remedies if remedy.path == "gw-link.bandwidth")
+    mapping = missed.closest and missed.closest.mapping
+    assert mapping is not None
+    changed = api.predict(
+        "bert", pod=256, replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica, interval=0.8,
+        micro_batch=mapping.micro_batch, accumulation=mapping.accumulation, engine="analytic",
+        changes={link.path: f"{16 * link.present!r} B/s"},
+    )  # fmt: skip
+    assert link.best == pytest.approx(changed.time_to_train_s.high)
+
+
+def test_demands_that_exclude_each_other_are_named() -> None:
+    found = api.plan("bert", within="7min", budget="600k", machines="pod64,pod128")
+    assert found.chosen is None
+    assert "the time takes at least IPU-POD128" in found.contradiction
+    assert "the budget pays at most for IPU-POD64" in found.contradiction
+
+
+def test_confidence_moves_what_is_chosen(missed: Plan) -> None:
+    even = api.plan("bert", within="4.6min", machines="pod256", confidence=0.5)
+    assert missed.chosen is None
+    assert even.chosen is not None
+    assert even.chosen.chance is not None
+    assert even.chosen.chance >= 0.5
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_objectives(objective: Objective, missed: Plan) -> None:
+    free = [replace(one, misses=()) for one in missed.candidates]
+    chosen = best(free, objective)
+    assert chosen is not None
+    assert worth(chosen, objective) == min(worth(one, objective) for one in free)
+    assert best(missed.candidates, objective) is None
+
+
+def test_what_nobody_prices_is_no_bargain(missed: Plan) -> None:
+    def priceless(one: Candidate) -> Candidate:
+        return replace(one, misses=(), cost_usd=None)
+
+    assert best([priceless(one) for one in missed.candidates], Objective.COST) is None
+
+
+def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> None:
+    found = api.plan("resnet50", within="4min", max_power="50kW", machines="pod128")
+    late = {one.hosts: one for one in found.candidates}
+    assert late[4].sure_s == late[8].sure_s
+    assert found.closest is late[4]
+    assert [line for line in found.assumptions if "hosts" in line] == [
+        "hosts: 4, of the numbers that this machine takes"
+    ]
+
+
+def test_machines_that_nobody_knows_are_refused() -> None:
+    with pytest.raises(InputError, match="pod63x"):
+        api.plan("bert", machines="pod64,pod63x")
+    with pytest.raises(InputError, match="how many chips"):
+        api.plan("bert", machines="dgx-a100:many")
