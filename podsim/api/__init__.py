@@ -12,6 +12,7 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.drawing import drawn
+from podsim.api.explaining import explain
 from podsim.api.upkeep import (
     calibrate,
     calibrate_noise,
@@ -37,6 +38,7 @@ __all__ = [
     "collective",
     "coverage",
     "diff",
+    "explain",
     "explain_operators",
     "freeze",
     "goodput",

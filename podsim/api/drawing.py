@@ -23,4 +23,10 @@ def _document(answer: object) -> Doc:
         from podsim.report.views import prediction_page
 
         return prediction_page.report(answer)
+    from podsim.model.explanation import Explanation
+
+    if isinstance(answer, Explanation):
+        from podsim.report.views import explanation
+
+        return explanation.document(answer, verbose=True)
     raise TypeError(f"{type(answer).__name__} is no answer of podsim")

@@ -33,7 +33,7 @@ COMMANDS = (
     Command("predict", "predict:predict", "time to train, what limits it, and how sure that is", ASK),
     Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),
     Command("trace", "trace:trace", "when everything of a step happens, for a timeline viewer", ASK),
-    Command("explain", "explain:explain", "operators of a step ranked by time, with what bounds each", ASK),
+    Command("explain", "explain:explain", "why: how the time adds up, what it hangs on, what would help", ASK),
     Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),
     Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
     Command("validate", "validate:validate", "published results beside predictions", KEEP),
