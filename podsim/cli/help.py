@@ -27,6 +27,10 @@ EXAMPLES = (
     "podsim topology show pod128",
     "podsim validate",
 )
+LAST = (
+    "podsim COMMAND --help prints the flags of one, podsim --version the version, "
+    "podsim --install-completion makes the shell complete them"
+)
 TITLES = {"Arguments": "arguments", "Commands": "commands", "Parameters": "flags"}  # the names cyclopts gives
 ASK, KEEP, LOOK_UP = "ask", "keep the model honest", "look things up"
 COMMANDS = (
@@ -42,6 +46,7 @@ COMMANDS = (
     Command("topology", "topology:app", "machines: list, show", LOOK_UP),
     Command("workload", "workload:app", "workloads: list, show", LOOK_UP),
     Command("chip", "chip:app", "chips: list, show", LOOK_UP),
+    Command("config", "config:app", "flags set by podsim.toml and variables: show", LOOK_UP),
     Command("check", "check:check", "read a file of any kind and list its faults", LOOK_UP),
 )
 
@@ -55,7 +60,7 @@ def page(width: int, *, full: bool) -> str:
             heading = command.heading
             lines += ["", heading]
         lines += _entry(command.name, command.help, 12, width)
-    lines += ["", *textwrap.wrap("podsim COMMAND --help prints the flags of one, podsim --version the version", width)]
+    lines += ["", *textwrap.wrap(LAST, width)]
     if full:
         lines += ["", "exit codes"]
         for code, meaning in MEANINGS.items():

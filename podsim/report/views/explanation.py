@@ -114,7 +114,7 @@ def _change(change: float) -> str:
 
 
 def _elasticity(item: Influence) -> str:
-    return numbers.signed_percent(item.change, 2)
+    return numbers.signed_percent(item.change, 2) if abs(item.change) >= LEAST_SHOWN else "none"
 
 
 def _influences(e: Explanation, *, verbose: bool) -> Iterator[Block]:
@@ -176,8 +176,8 @@ def _footer(e: Explanation) -> Iterator[Note]:
         yield Note(f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "",
                    Tone.WARNING)  # fmt: skip
     yield Note(
-        "what-ifs keep mapping, doubt and draws of the answer and run on the analytic engine; counts such as tiles have "
-        "no 1 %, and rates that a tile moves in whole words may show none",
+        "what-ifs keep mapping, doubt and draws of the answer and run on the analytic engine; counts such as tiles "
+        "have no 1 %, and rates that a tile moves in whole words may show none",
         "",
         Tone.QUIET,
     )
