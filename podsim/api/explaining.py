@@ -44,13 +44,12 @@ def explain(
     wanted = _wanted(asked)
     prediction = assemble.predict(meant, *settled(meant, wanted, named, (sdk, hosts, chip), on_progress))
     known = explaining.answered(meant, prediction)
-    larger = alternatives.twice_as_large(machine.topology, name) if not changes else None
     return Explanation(
         prediction=prediction,
         waterfall=explaining.waterfall(meant, prediction),
         without=tuple(explaining.without(known)),
         influences=influences.influences(known, prediction, catalog.topology(name, changes, chip=chip), on_progress),
-        alternatives=alternatives.alternatives(alternatives.Around(known, wanted.what_if, larger)),
+        alternatives=alternatives.alternatives(alternatives.around(known, wanted.what_if, name, changed=bool(changes))),
     )
 
 

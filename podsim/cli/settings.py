@@ -79,8 +79,8 @@ def effective(
     """
     stand = dict(given or {})
     found: list[Effective] = []
-    for tier in (kept.of_variables(command, known), *map(kept.read, kept.files())):
-        mine = [setting for setting in tier if _of(setting, command, known)]
+    for near in (kept.of_variables(command, known), *map(kept.read, kept.files())):
+        mine = [setting for setting in near if _of(setting, command, known)]
         before = dict(stand)
         for setting in mine:
             rival = next((before[name] for name in (setting.flag, *RIVALS.get(setting.flag, ())) if name in before), "")

@@ -55,6 +55,12 @@ class Around:
     larger: Topology | None
 
 
+def around(known: Answered, what_if: WhatIf, name: str, *, changed: bool) -> Around:
+    """What alternatives are weighed against; a machine that was `changed` with --set has no larger one."""
+    topology = known.question.machine.topology
+    return Around(known, what_if, None if changed else twice_as_large(topology, name))
+
+
 def twice_as_large(topology: Topology, name: str) -> Topology | None:
     """The pod of twice the IPUs, where the machine is one of a family of pods; None where it is not, or the largest."""
     chip = topology.chip.name
@@ -66,9 +72,9 @@ def twice_as_large(topology: Topology, name: str) -> Topology | None:
         return None
 
 
-def alternatives(around: Around) -> tuple[Alternative, ...]:
+def alternatives(asked: Around) -> tuple[Alternative, ...]:
     """Other splits, batches, schedules, links, servers and machines; the most helpful first (Eq. 57)."""
-    found = [*_splits(around), *_practices(around), *_faster_links(around), *_servers(around), *_larger(around)]
+    found = [*_splits(asked), *_practices(asked), *_faster_links(asked), *_servers(asked), *_larger(asked)]
     return tuple(sorted(found, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
 
 

@@ -1,5 +1,7 @@
 """`podsim explain`."""
 
+from typing import Any
+
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -49,12 +51,16 @@ def explain(
     _check(ops=ops, run=run, engine=engine)
     if ops:
         return _operators(workload, (machine, mapping, practice), report, output)
+    asked = keywords(machine, mapping, practice, run, engine)
+    asked.pop("fidelity")
+    return _run(workload, asked, report, output)
+
+
+def _run(workload: str, asked: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     from podsim import api
     from podsim.report import json_explanation
     from podsim.report.views import explanation as view
 
-    asked = keywords(machine, mapping, practice, run, engine)
-    asked.pop("fidelity")
     with progress("asking what if", output) as on_progress:
         found = api.explain(workload, on_progress=on_progress, **asked)
 
