@@ -13,6 +13,7 @@ from podsim.api.answers import (
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
+from podsim.api.explaining import explain
 from podsim.api.money import priced
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
@@ -44,6 +45,7 @@ __all__ = [
     "compare",
     "coverage",
     "diff",
+    "explain",
     "explain_operators",
     "freeze",
     "goodput",

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
+
+
+class _View(NamedTuple):
+    """The view of one type of answer, loaded when an answer of it is shown, and how it is asked for the whole."""
+
+    module: str
+    function: str = "document"
+    flags: tuple[tuple[str, Any], ...] = (("verbose", True),)
+
+
+_VIEWS: Final[dict[str, _View]] = {
+    "Prediction": _View("prediction_page", "report", ()),
+    "ComparatorPrediction": _View("comparator"),
+    "SweepReport": _View("sweep", flags=(("charts", True),)),
+    "Plan": _View("plan", flags=(("verbose", True), ("charts", True))),
+    "MixPlan": _View("mix"),
+    "ScaleReport": _View("scaling"),
+    "Comparison": _View("comparison", flags=()),
+    "Explanation": _View("explanation"),
+}
 
 
 def drawn(answer: object) -> str:
@@ -16,38 +37,9 @@ def drawn(answer: object) -> str:
 
 
 def _document(answer: object) -> Doc:
-    """The document of an answer, by its type; each view is loaded when an answer of its kind is shown."""
-    from podsim.model.mix import MixPlan
-    from podsim.model.plan import Plan
-    from podsim.model.prediction import Prediction
-    from podsim.model.sweep import SweepReport
-
-    if isinstance(answer, Prediction):
-        from podsim.report.views import prediction_page
-
-        return prediction_page.report(answer)
-    if isinstance(answer, SweepReport):
-        from podsim.report.views import sweep
-
-        return sweep.document(answer, charts=True)
-    if isinstance(answer, Plan):
-        from podsim.report.views import plan
-
-        return plan.document(answer, verbose=True, charts=True)
-    if isinstance(answer, MixPlan):
-        from podsim.report.views import mix
-
-        return mix.document(answer, verbose=True)
-    from podsim.model.scaling import ScaleReport
-
-    if isinstance(answer, ScaleReport):
-        from podsim.report.views import scaling
-
-        return scaling.document(answer, verbose=True)
-    from podsim.model.comparison import Comparison
-
-    if isinstance(answer, Comparison):
-        from podsim.report.views import comparison
-
-        return comparison.document(answer)
-    raise TypeError(f"{type(answer).__name__} is no answer of podsim")
+    found = _VIEWS.get(type(answer).__name__)
+    if found is None or not type(answer).__module__.startswith("podsim.model."):
+        raise TypeError(f"{type(answer).__name__} is no answer of podsim")
+    view = getattr(import_module(f"podsim.report.views.{found.module}"), found.function)
+    document: Doc = view(answer, **dict(found.flags))
+    return document

@@ -39,6 +39,11 @@ def _run(words: list[str]) -> int:
     if not words or words[0] in {"-h", "--help"}:
         put(page(look(sys.stdout).width, full=bool(words)), sys.stdout)
         return ExitCode.ANSWERED
+    if words[0] == "--install-completion":
+        from podsim.cli.completion import install
+
+        put(install(build(), words[1:]), sys.stdout)
+        return ExitCode.ANSWERED
     if words == ["--version"]:
         put(f"podsim {version()}\n", sys.stdout)
         return ExitCode.ANSWERED
@@ -61,6 +66,7 @@ def build(words: Sequence[str] = ()) -> "App":
     """The cyclopts application; commands are import paths until they are used."""
     from cyclopts import App, Parameter
 
+    from podsim.cli.settings import Settings
     from podsim.report.terminal import console
 
     screen_look = look(sys.stdout, color_wanted(words))
@@ -74,6 +80,7 @@ def build(words: Sequence[str] = ()) -> "App":
         default_parameter=Parameter(negative=(), show_default=False),
         result_action="return_value",
         suppress_keyboard_interrupt=False,
+        config=Settings(),
     )
     for command in COMMANDS:
         app.command(f"podsim.cli.commands.{command.path}", name=command.name)

@@ -64,7 +64,15 @@ def usage(error: "CycloptsError") -> InputError:
     """A command line that does not parse, as an error of our own."""
     kind = type(error).__name__
     hint = f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
-    return InputError(_usage_message(kind, error), code=USAGE_CODES.get(kind, "bad-usage"), hint=hint)
+    return InputError(
+        _usage_message(kind, error), code=USAGE_CODES.get(kind, "bad-usage"), context=_origin(error), hint=hint
+    )
+
+
+def _origin(error: "CycloptsError") -> tuple[str, ...]:
+    """Where a value that does not parse was set, if not on the command line."""
+    tokens = error.argument.tokens if error.argument is not None else ()
+    return tuple(f"set in {token.source}" for token in tokens[:1] if token.source not in {"", "cli"})
 
 
 def _usage_message(kind: str, error: "CycloptsError") -> str:

@@ -27,6 +27,10 @@ EXAMPLES = (
     "podsim topology show pod128",
     "podsim validate",
 )
+LAST = (
+    "podsim COMMAND --help prints the flags of one, podsim --version the version, "
+    "podsim --install-completion makes the shell complete them"
+)
 TITLES = {"Arguments": "arguments", "Commands": "commands", "Parameters": "flags"}  # the names cyclopts gives
 ASK, KEEP, LOOK_UP = "ask", "keep the model honest", "look things up"
 COMMANDS = (
@@ -36,7 +40,7 @@ COMMANDS = (
     Command("compare", "compare:compare", "machines, chips, releases or what-ifs side by side", ASK),
     Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),
     Command("trace", "trace:trace", "when everything of a step happens, for a timeline viewer", ASK),
-    Command("explain", "explain:explain", "operators of a step ranked by time, with what bounds each", ASK),
+    Command("explain", "explain:explain", "why: how the time adds up, what it hangs on, what would help", ASK),
     Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),
     Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
     Command(
@@ -48,6 +52,7 @@ COMMANDS = (
     Command("topology", "topology:app", "machines: list, show", LOOK_UP),
     Command("workload", "workload:app", "workloads: list, show", LOOK_UP),
     Command("chip", "chip:app", "chips: list, show", LOOK_UP),
+    Command("config", "config:app", "flags set by podsim.toml and variables: show", LOOK_UP),
     Command("check", "check:check", "read a file of any kind and list its faults", LOOK_UP),
 )
 
@@ -61,7 +66,7 @@ def page(width: int, *, full: bool) -> str:
             heading = command.heading
             lines += ["", heading]
         lines += _entry(command.name, command.help, 12, width)
-    lines += ["", *textwrap.wrap("podsim COMMAND --help prints the flags of one, podsim --version the version", width)]
+    lines += ["", *textwrap.wrap(LAST, width)]
     if full:
         lines += ["", "exit codes"]
         for code, meaning in MEANINGS.items():

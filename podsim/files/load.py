@@ -60,10 +60,10 @@ def load(path: Path, what: str = "") -> Loaded:
     Raises InputError: the file cannot be read, is not UTF-8 or TOML, or its `schema` is missing or another one.
     """
     code = f"bad-{what or 'input'}-file"
-    text = _text(path, code)
+    text = text_of(path, code)
     if not text.strip():
         raise InputError(f"{path.name} is empty", code=code)
-    tables = dict(_tables(text, path.name, code))
+    tables = dict(tables_of(text, path.name, code))
     schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
     found = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
     if not found or (what and found != what):
@@ -73,7 +73,8 @@ def load(path: Path, what: str = "") -> Loaded:
     return Loaded(path=path, what=found, text=text, tables=tables)
 
 
-def _text(path: Path, code: str) -> str:
+def text_of(path: Path, code: str) -> str:
+    """The text of a file; InputError where it cannot be read or is not UTF-8."""
     try:
         if path.is_dir():
             raise InputError(f"{path.name} is a folder, not a file", code=code)
@@ -95,7 +96,8 @@ def _text(path: Path, code: str) -> str:
 
 
 @lru_cache(maxsize=16)  # the files that a machine extends are met again and again; nobody changes inner tables
-def _tables(text: str, name: str, code: str) -> Mapping[str, Any]:
+def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
+    """The tables of a TOML text; InputError with the line where it is none."""
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -8,6 +8,7 @@ from podsim.model.calibration import SamplesFactor
 from podsim.model.money import Money
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
+from podsim.model.shown import Shown
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
 
@@ -135,7 +136,7 @@ class Laws:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparatorPrediction:
+class ComparatorPrediction(Shown):
     """How long a training run takes on chips that are no IPUs: the headline of a Prediction, without a mapping."""
 
     workload: str

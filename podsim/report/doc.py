@@ -57,13 +57,19 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One share of a whole, 0..1, with its size and a remark."""
+    """One share of a whole, 0..1, with its size and a remark; it is drawn from `start` on, another share."""
 
     label: str
     share: float
     share_text: str
     text: str
     remark: str = ""
+    start: float = 0.0
+
+    @property
+    def until(self) -> float:
+        """Where it ends."""
+        return self.start + self.share
 
 
 @dataclass(frozen=True, slots=True)

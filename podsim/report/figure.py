@@ -148,11 +148,12 @@ def _none() -> Any:  # noqa: ANN401  (a locator of matplotlib)
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
     rows = bars.rows[::-1]  # matplotlib counts upward
-    axes.barh([row.label for row in rows], [100 * row.share for row in rows], color=COLOURS[0], height=0.66)
-    most = max((row.share for row in rows), default=0.0) or 1.0
+    left = [100 * row.start for row in rows]
+    axes.barh([row.label for row in rows], [100 * row.share for row in rows], left=left, color=COLOURS[0], height=0.66)
+    most = max((row.until for row in rows), default=0.0) or 1.0
     for at, row in enumerate(rows):
         told = "  ".join(filter(None, (row.share_text, row.text)))
-        axes.text(100 * max(row.share, 0.0) + most, at, told, va="center", fontsize=8.5)
+        axes.text(100 * (row.start + max(row.share, 0.0)) + most, at, told, va="center", fontsize=8.5)
     axes.set_xlim(0, 100 * most * 1.4)
     axes.set_xticks([])
     axes.tick_params(length=0)

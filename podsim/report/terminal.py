@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from podsim.report.doc import Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +23,7 @@ ASCII = str.maketrans({
     "┤": "+", "─": "-", "┬": "+",
 })  # fmt: skip
 EIGHTHS = " ▏▎▍▌▋▊▉"
+THINNEST = "▏"
 STYLES = {Tone.PLAIN: "", Tone.QUIET: "dim", Tone.WARNING: "yellow", Tone.STRONG: "bold"}
 
 
@@ -168,7 +169,7 @@ def _bars(bars: Bars, look: Look) -> list[str]:
     if INDENT + sum(widths) + 4 * GAP + 2 * SHORTEST_BAR > look.width:
         columns, widths = columns[:3], widths[:3]
     room = min(LONGEST_BAR, look.width - INDENT - sum(widths) - len(widths) * GAP)
-    longest = max((bar.share for bar in bars.rows), default=0.0)
+    longest = max((bar.until for bar in bars.rows), default=0.0)
     grid = _grid()
     grid.add_column(width=widths[0], no_wrap=True)
     if room >= SHORTEST_BAR:
@@ -176,9 +177,16 @@ def _bars(bars: Bars, look: Look) -> list[str]:
     for width, justify in zip(widths[1:], ("right", "right", "left"), strict=False):
         grid.add_column(width=width, no_wrap=True, justify=justify)  # type: ignore[arg-type]
     for row, (label, *rest) in zip(bars.rows, zip(*columns, strict=True), strict=True):
-        bar = [Text(_bar(row.share / longest if longest else 0.0, room, look), "cyan")] if room >= SHORTEST_BAR else []
+        bar = [Text(_from(row, longest or 1.0, room, look), "cyan")] if room >= SHORTEST_BAR else []
         grid.add_row(label, *bar, *map(Text, rest))
     return _draw(grid, look)
+
+
+def _from(row: Bar, longest: float, room: int, look: Look) -> str:
+    """A bar that starts on a whole column; one too short for a column where it starts shows as the thinnest."""
+    before = min(math.floor(row.start / longest * room + 0.5), room - 1) if row.start else 0
+    drawn = _bar(row.share / longest, room, look)[: room - before]
+    return " " * before + (drawn or (THINNEST if row.start and look.unicode else ""))
 
 
 def _bar(share: float, room: int, look: Look) -> str:

@@ -1,21 +1,27 @@
 """`podsim explain`."""
 
+from typing import Any
+
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_ENGINE,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
     ANY_PRACTICE,
+    ANY_RUN,
+    EngineFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
     PracticeFlags,
+    RunFlags,
     keywords,
 )
+from podsim.cli.progress import progress
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.report import json_text
-from podsim.report.views import ranking as view
 
 
 def explain(
@@ -26,27 +32,80 @@ def explain(
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
+    run: RunFlags = ANY_RUN,
+    engine: EngineFlags = ANY_ENGINE,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Rank the operators of a step by the time they take, and say what bounds each: compute, exchange, SRAM or sync.
+    """Take a predicted run apart: how its time adds up, what it hangs on, what would help and what would not.
 
     Parameters
     ----------
     workload
         A name (podsim workload list) or a file.
     ops
-        Operators ranked by time.
+        Rank operators by time instead, with what bounds each: compute, exchange, SRAM or sync.
     """
     output.check()
-    if not ops:
-        raise InputError("say what to explain", code="missing-argument", hint=f"podsim explain {workload} --ops")
-    from podsim import api
+    report.check()
+    _check(ops=ops, run=run, engine=engine)
+    if ops:
+        return _operators(workload, (machine, mapping, practice), report, output)
+    asked = keywords(machine, mapping, practice, run, engine)
+    asked.pop("fidelity")
+    return _run(workload, asked, report, output)
 
-    found = api.explain_operators(workload, **keywords(machine, mapping, practice))
+
+def _run(workload: str, asked: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_explanation
+    from podsim.report.views import explanation as view
+
+    with progress("asking what if", output) as on_progress:
+        found = api.explain(workload, on_progress=on_progress, **asked)
+
+    def written() -> str:
+        return json_explanation.explanation(found)
+
+    give(
+        output,
+        screen=lambda: view.document(found, verbose=output.verbose),
+        json_text=written,
+        line=lambda: view.answer(found),
+    )
+    save(report, output, report=lambda: view.document(found, verbose=True), json_text=written, rows="influences")
+    return ExitCode.ANSWERED
+
+
+def _check(*, ops: bool, run: RunFlags, engine: EngineFlags) -> None:
+    """Raise InputError for flags that change nothing here."""
+    if ops and (run, engine) != (ANY_RUN, ANY_ENGINE):
+        raise InputError("--ops looks at one micro-batch: flags of the run and of the engine change nothing",
+                         code="conflicting-flags", hint="leave them out, or --ops")  # fmt: skip
+    if engine.fidelity != ANY_ENGINE.fidelity:
+        raise InputError("what-ifs run folded, which is exact", code="conflicting-flags",
+                         hint="leave out --fidelity")  # fmt: skip
+
+
+def _operators(
+    workload: str,
+    asked: tuple[MachineFlags, MappingFlags, PracticeFlags],
+    report: ReportFlags,
+    output: OutputFlags,
+) -> int:
+    from podsim import api
+    from podsim.report import json_text
+    from podsim.report.views import ranking as view
+
+    found = api.explain_operators(workload, **keywords(*asked))
     give(
         output,
         screen=lambda: view.document(found, verbose=output.verbose),
         json_text=lambda: json_text.ranking(found),
         line=lambda: view.answer(found),
     )
+    save(
+        report, output, report=lambda: view.document(found, verbose=True), json_text=lambda: json_text.ranking(found),
+        rows="operators",
+    )  # fmt: skip
     return ExitCode.ANSWERED

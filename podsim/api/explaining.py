@@ -1,0 +1,62 @@
+"""Why a run takes as long as it does: wiring only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.api.answers import AskedFlags, PracticeFlags, Progress
+
+if TYPE_CHECKING:
+    from podsim.model.explanation import Explanation
+    from podsim.planning.search import Wanted
+
+
+def explain(
+    workload: str,
+    *,
+    samples: float | None = None,
+    division: Literal["closed", "open"] = "closed",
+    sdk: str | None = None,
+    interval: float = 0.9,
+    engine: Literal["des", "analytic"] = "des",
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    **asked: Unpack[AskedFlags],
+) -> Explanation:
+    """Take a predicted run apart; flags as those of `podsim explain`.
+
+    Raises InputError where the question is malformed, Infeasible where the answer is no.
+    """
+    from podsim.files import catalog
+    from podsim.model.explanation import Explanation
+    from podsim.planning import alternatives, influences
+    from podsim.planning.asking import asked_of, machine_name, question, settled
+    from podsim.predicting import assemble, explaining
+
+    chip, hosts, changes = asked.get("chip"), asked.get("hosts"), asked.get("changes", ())
+    name = machine_name(asked.get("pod"), asked.get("topology"), chip)
+    machine, model, named = asked_of(
+        workload, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
+        parameters_file=asked.get("parameters"),
+    )  # fmt: skip
+    meant = question(machine, model, named, division=division, samples=samples, engine=engine, seed=seed,
+                     interval=interval)  # fmt: skip
+    wanted = _wanted(asked)
+    prediction = assemble.predict(meant, *settled(meant, wanted, named, (sdk, hosts, chip), on_progress))
+    known = explaining.answered(meant, prediction)
+    return Explanation(
+        prediction=prediction,
+        waterfall=explaining.waterfall(meant, prediction),
+        without=tuple(explaining.without(known)),
+        influences=influences.influences(known, prediction, catalog.topology(name, changes, chip=chip), on_progress),
+        alternatives=alternatives.alternatives(alternatives.around(known, wanted.what_if, name, changed=bool(changes))),
+    )
+
+
+def _wanted(asked: AskedFlags) -> Wanted:
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+
+    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
+    split = (asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"))
+    return Wanted(*split, asked.get("global_batch"), what_if(**practice))

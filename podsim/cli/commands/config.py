@@ -1,0 +1,90 @@
+"""`podsim config show`."""
+
+from typing import TYPE_CHECKING
+
+from cyclopts import App
+
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.help import COMMANDS
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.settings import Effective, effective, flags
+from podsim.errors import InputError
+from podsim.files import settings as kept
+from podsim.report.views import settings as view
+from podsim.report.views.settings import Row
+
+if TYPE_CHECKING:
+    from cyclopts.argument import Argument
+
+app = App(name="config", help="Flags that podsim.toml and variables set.")
+
+
+@app.command
+def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Show every flag that is set and where; of one command all flags, also those left at their default.
+
+    Nearest first: the command line, PODSIM_PREDICT_POD and its like, podsim.toml here or in a folder above, the
+    user's podsim/podsim.toml in XDG_CONFIG_HOME or ~/.config.
+
+    Parameters
+    ----------
+    command
+        A command, such as predict or topology show.
+    """
+    output.check()
+    rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
+    files = tuple(str(path) for path in kept.files())
+    give(
+        output,
+        screen=lambda: view.document(rows, files),
+        json_text=lambda: view.json_text(rows, files),
+        line=lambda: tuple(view.line(row) for row in rows if not row.displaced_by),
+    )
+    return ExitCode.ANSWERED
+
+
+def _commands() -> list[tuple[str, ...]]:
+    """Commands that a file sets flags of, or that a variable may."""
+    named = {setting.command for path in kept.files() for setting in kept.read(path)}
+    return sorted(named | {(item.name,) for item in COMMANDS})
+
+
+def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
+    """Flags of a command with value and origin; `every` adds those at their default."""
+    known = _flags(command)
+    found: tuple[Effective, ...] = effective(command, {flag: one.token_count()[1] for flag, one in known.items()})
+    rows = [
+        Row(" ".join(command), f"--{item.setting.flag.replace('_', '-')}", item.setting.words, item.setting.origin,
+            item.displaced_by)
+        for item in found
+    ]  # fmt: skip
+    if every:
+        own = {item.setting.flag for item in found if not item.displaced_by}
+        rows += [
+            Row(" ".join(command), f"--{flag.replace('_', '-')}", _default(one), "default", "")
+            for flag, one in known.items()
+            if flag not in own
+        ]
+    return rows
+
+
+def _flags(command: tuple[str, ...]) -> dict[str, "Argument"]:
+    """The flags of a command; none where it only groups others."""
+    from podsim.cli.app import build
+
+    parsed, used, unused = build().parse_commands(list(command))
+    if unused:
+        raise InputError(f'podsim has no command "{" ".join(command)}"', code="unknown-command", hint="podsim --help")
+    del parsed
+    target = used[-1]
+    if target.default_command is None:
+        return {}
+    return flags(target.assemble_argument_collection(parse_docstring=False))
+
+
+def _default(argument: "Argument") -> tuple[str, ...]:
+    value = argument.field_info.default
+    if value in (None, (), argument.field_info.empty):
+        return ()
+    return (str(value).lower() if isinstance(value, bool) else str(value),)

@@ -1,0 +1,106 @@
+"""Flags from variables and files, behind those of the command line: flag > variable > podsim.toml > the user's."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from podsim.cli.help import COMMANDS
+from podsim.errors import InputError
+from podsim.files import settings as kept
+from podsim.files.settings import Setting
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import Argument, ArgumentCollection
+
+SPLIT: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "pod": ("topology",),
+    "topology": ("pod",),
+    "preset": (*SPLIT, "pod", "topology"),
+    **dict.fromkeys(SPLIT, ("preset",)),
+    "accumulation": ("preset", "global_batch"),
+    "global_batch": ("preset", "accumulation"),
+    "json": ("quiet", "verbose"),
+    "quiet": ("json", "verbose"),
+    "verbose": ("json", "quiet"),
+}
+"""Flags that say the same otherwise: one that stands nearer displaces the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A setting, and what displaces it ("" where it holds)."""
+
+    setting: Setting
+    displaced_by: str = ""
+
+
+class Settings:
+    """What cyclopts asks for the flags that a command line leaves out."""
+
+    def __call__(self, _app: "App", command: tuple[str, ...], arguments: "ArgumentCollection") -> None:
+        """Give each argument without a value the nearest setting of its command."""
+        from cyclopts.token import Token
+
+        by_flag = flags(arguments)
+        if not by_flag or command[:1] == ("config",):
+            return
+        given = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
+        for found in effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given):
+            if found.displaced_by:
+                continue
+            setting = found.setting
+            for index, word in enumerate(setting.words):
+                keyword = f"--{setting.flag.replace('_', '-')}"
+                by_flag[setting.flag].append(Token(keyword=keyword, value=word, source=setting.origin, index=index))
+
+
+def flags(arguments: "Iterable[Argument]") -> dict[str, "Argument"]:
+    """Arguments by the Python name of their long flag; positional ones are none."""
+    found = {}
+    for argument in arguments:
+        name = argument.name
+        if name.startswith("--") and argument.parameter.parse is not False and not argument.children:
+            found[name.removeprefix("--").replace("-", "_")] = argument
+    return found
+
+
+def _repeats(argument: "Argument") -> bool:
+    return bool(argument.token_count()[1])
+
+
+def effective(
+    command: tuple[str, ...], known: Mapping[str, bool], given: Mapping[str, str] | None = None
+) -> tuple[Effective, ...]:
+    """Settings of a command from the nearest to the farthest, each with what stands before it.
+
+    `given` are the flags of the command line. Raises InputError for settings that name no flag.
+    """
+    stand = dict(given or {})
+    found: list[Effective] = []
+    for near in (kept.of_variables(command, known), *map(kept.read, kept.files())):
+        mine = [setting for setting in near if _of(setting, command, known)]
+        before = dict(stand)
+        for setting in mine:
+            rival = next((before[name] for name in (setting.flag, *RIVALS.get(setting.flag, ())) if name in before), "")
+            found.append(Effective(setting, rival))
+            if not rival:
+                stand[setting.flag] = setting.origin
+    return tuple(found)
+
+
+def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -> bool:
+    """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
+    first = setting.command[0]
+    if first not in {item.name for item in COMMANDS}:
+        from podsim.files.faults import meant
+
+        near = meant(first, [item.name for item in COMMANDS])
+        raise InputError(f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting",
+                         hint="podsim --help")  # fmt: skip
+    if setting.command != command:
+        return False
+    if setting.flag not in known:
+        raise kept.unknown(setting.origin, f"--{setting.flag.replace('_', '-')}", command, known)
+    return True

@@ -1,0 +1,216 @@
+"""Other choices than those of an answer, each predicted, with what it gains and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import PodsimError
+from podsim.files import catalog
+from podsim.lowering.layout import most_ipus
+from podsim.model.explanation import Alternative
+from podsim.model.program import Part
+from podsim.model.training import Schedule
+from podsim.planning.practice import Planner, WhatIf
+from podsim.planning.search import LARGEST_REPLICA
+from podsim.predicting import assemble, explaining
+from podsim.predicting.assemble import NAMES
+from podsim.tiles import memory
+from podsim.topology.fabric import build
+
+if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
+    from podsim.model.mapping import Mapping
+    from podsim.predicting.assemble import Question
+    from podsim.predicting.explaining import Answered
+
+SEEN: Final = 0.005
+"""Share of the time to train from which a part that grows or shrinks is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """How the work would be split."""
+
+    replicas: int
+    ipus_per_replica: int
+    micro_batch: int
+    accumulation: int
+
+    @property
+    def flags(self) -> str:
+        """As a command line says it."""
+        names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
+        values = (self.replicas, self.ipus_per_replica, self.micro_batch, self.accumulation)
+        return " ".join(f"--{name} {value}" for name, value in zip(names, values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """An answer and what was otherwise than practice in it already; `larger` is the machine of twice the IPUs."""
+
+    known: Answered
+    what_if: WhatIf
+    larger: Topology | None
+
+
+def around(known: Answered, what_if: WhatIf, name: str, *, changed: bool) -> Around:
+    """What alternatives are weighed against; a machine that was `changed` with --set has no larger one."""
+    topology = known.question.machine.topology
+    return Around(known, what_if, None if changed else twice_as_large(topology, name))
+
+
+def twice_as_large(topology: Topology, name: str) -> Topology | None:
+    """The pod of twice the IPUs, where the machine is one of a family of pods; None where it is not, or the largest."""
+    chip = topology.chip.name
+    try:
+        if catalog.pod(topology.ipus, chip) != name:
+            return None
+        return catalog.topology(catalog.pod(2 * topology.ipus, chip)).value
+    except PodsimError:
+        return None
+
+
+def alternatives(asked: Around) -> tuple[Alternative, ...]:
+    """Other splits, batches, schedules, links, servers and machines; the most helpful first (Eq. 68)."""
+    found = [*_splits(asked), *_practices(asked), *_faster_links(asked), *_servers(asked), *_larger(asked)]
+    return tuple(sorted(found, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
+
+
+def _splits(around: Around) -> Iterator[Alternative]:
+    mapping = around.known.mapping
+    one = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
+    for size, words in ((2, "twice the IPUs a replica"), (0.5, "half the IPUs a replica")):
+        ipus, replicas = int(one.ipus_per_replica * size), int(one.replicas / size)
+        if ipus < 1 or replicas < 1:
+            continue
+        if ipus > min(LARGEST_REPLICA, most_ipus(around.known.question.workload)):
+            yield Alternative(name=words, flags="", time_to_train_s=None, change=None,
+                              why=f"the model has too few parts for {ipus} IPUs a replica")  # fmt: skip
+            continue
+        yield _split(around, words, replace(one, ipus_per_replica=ipus, replicas=replicas,
+                                            accumulation=max(1, round(one.accumulation * size))))  # fmt: skip
+    for size, words in ((2, "twice the micro-batch"), (0.5, "half the micro-batch")):
+        rows = int(one.micro_batch * size)
+        if rows >= 1:
+            count = max(1, round(one.micro_batch * one.accumulation / rows))
+            yield _split(around, words, replace(one, micro_batch=rows, accumulation=count))
+    yield _split(around, "twice the batch", replace(one, accumulation=2 * one.accumulation))
+    if one.accumulation > 1:
+        yield _split(around, "half the batch", replace(one, accumulation=one.accumulation // 2))
+
+
+def _split(around: Around, words: str, split: _Split, question: Question | None = None) -> Alternative:
+    """Another split on this machine, or on that of another question, with the practice that suits it."""
+    asked = question or around.known.question
+    machine = asked.machine
+    planner = Planner(asked.workload, machine.topology, machine.like, around.what_if)
+    try:
+        mapping, held = planner.first_that_fits(
+            replicas=split.replicas, ipus_per_replica=split.ipus_per_replica, micro_batch=split.micro_batch,
+            accumulation=split.accumulation,
+        )  # fmt: skip
+    except PodsimError as error:
+        return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=str(error))
+    if not held.fits:
+        full = f"the fullest IPU would need {100 * held.fraction:.0f} % of its SRAM"
+        return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=full)
+    return _timed(around, words, split.flags, asked, mapping)
+
+
+def _timed(around: Around, words: str, flags: str, question: Question, mapping: Mapping) -> Alternative:
+    timeline, time_s = explaining.timed(around.known, question, mapping)
+    change = around.known.change(time_s)
+    need = assemble.samples(question, mapping.global_batch).mean
+    beat = assemble.question_pace(question, mapping, timeline.step_s)
+    steps = need / beat.samples_per_step
+    spent_s = {part: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    return Alternative(
+        name=words,
+        flags=flags,
+        time_to_train_s=around.known.told_s(time_s),
+        change=change,
+        why=_why(around, spent_s, need),
+    )
+
+
+def _why(around: Around, spent_s: dict[Part, float], samples: float) -> str:
+    """What shrinks most and what grows most of the time in steps, as shares of the time to train, and the samples."""
+    known = around.known
+    before = assemble.samples(known.question, known.mapping.global_batch).mean
+    beat = assemble.question_pace(known.question, known.mapping, known.timeline.step_s)
+    steps = before / beat.samples_per_step
+    grown = {
+        part: (seconds - known.timeline.breakdown_s.get(part, 0.0) * steps) / known.time_s
+        for part, seconds in spent_s.items()
+    }
+    less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
+    said = []
+    if grown[less] <= -SEEN:
+        said.append(f"{NAMES[less]} takes {-100 * grown[less]:.1f} % of the run less")
+    if grown[more] >= SEEN:
+        said.append(f"{NAMES[more]} {100 * grown[more]:.1f} % more")
+    if abs(samples / before - 1) >= SEEN:
+        said.append(f"it needs {samples / 1e6:.3g} M samples, not {before / 1e6:.3g} M")
+    return ", ".join(said) or f"no part of a step changes by {100 * SEEN:g} % of the run"
+
+
+def _practices(around: Around) -> Iterator[Alternative]:
+    """Another schedule, and reductions beside backward, where that is not so already."""
+    mapping = around.known.mapping
+    if len(mapping.stages) > 1:
+        others = [one for one in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if one is not mapping.schedule]
+        for schedule in others:
+            yield _practice(around, f"schedule {schedule}", f"--schedule {schedule}",
+                            replace(around.what_if, schedule=schedule))  # fmt: skip
+    if mapping.replicas > 1 and not mapping.practice.overlaps_reduction:
+        yield _practice(around, "gradients reduced beside backward", "--overlap", replace(around.what_if, overlap=True))
+
+
+def _practice(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
+    known = around.known
+    mapping = replace(known.mapping, practice=what_if.of(known.mapping.practice))
+    held = memory.fit(known.question.workload, mapping, known.question.machine.topology)
+    if not held.fits:
+        full = f"the fullest IPU would need {100 * held.fraction:.0f} % of its SRAM"
+        return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)
+    return _timed(around, words, flags, known.question, mapping)
+
+
+def _faster_links(around: Around) -> Iterator[Alternative]:
+    """Each kind of link at twice its bandwidth."""
+    question = around.known.question
+    machine = question.machine
+    for name, link in machine.topology.links.items():
+        if machine.topology.racks == 1 and name == "gw-link":
+            continue
+        rate = 2 * link.bandwidth_bytes_per_s
+        links = {**machine.topology.links, name: replace(link, bandwidth_bytes_per_s=rate)}
+        asked = _on(question, replace(machine.topology, links=links))
+        flags = f'--set {name}.bandwidth="{rate / 1e9:g} GB/s"'
+        yield _timed(around, f"{name}s twice as fast", flags, asked, around.known.mapping)
+
+
+def _on(question: Question, topology: Topology) -> Question:
+    return replace(question, machine=replace(question.machine, topology=topology), fabric=build(topology))
+
+
+def _servers(around: Around) -> Iterator[Alternative]:
+    question = around.known.question
+    hosts = 2 * question.machine.hosts
+    if hosts <= question.machine.topology.hosts.most_servers:
+        asked = replace(question, machine=replace(question.machine, hosts=hosts))
+        yield _timed(around, "twice the servers", f"--hosts {hosts}", asked, around.known.mapping)
+
+
+def _larger(around: Around) -> Iterator[Alternative]:
+    """Twice the IPUs with twice the replicas: at the same batch, and at twice the batch."""
+    if around.larger is None:
+        return
+    mapping, question = around.known.mapping, _on(around.known.question, around.larger)
+    flags = f"--topology {around.larger.name}"
+    for words, count in (("same batch", mapping.accumulation / 2), ("twice the batch", mapping.accumulation)):
+        split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, max(1, round(count)))
+        found = _split(around, f"twice the IPUs, {words}", split, question)
+        yield replace(found, flags=f"{flags} {split.flags}")

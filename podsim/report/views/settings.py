@@ -1,0 +1,56 @@
+"""Which flags are set and where, as a document and as JSON."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from podsim.report import json_text as json
+from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+
+
+class Row(NamedTuple):
+    """One flag of one command: its values, where they come from, and what stands before it ("" where it holds)."""
+
+    command: str
+    flag: str
+    values: tuple[str, ...]
+    origin: str
+    displaced_by: str
+
+
+def line(row: Row) -> str:
+    """One flag in a line: "predict --pod 64  podsim.toml:2"."""
+    return f"{row.command} {row.flag} {' '.join(row.values)}  {row.origin}"
+
+
+def _origin(row: Row) -> str:
+    return f"{row.origin}, displaced by {row.displaced_by}" if row.displaced_by else row.origin
+
+
+def document(rows: Sequence[Row], files: Sequence[str]) -> Doc:
+    """The flags as a table, and the files that were read."""
+    blocks: list[Block] = [Heading("flags that are set, and where")]
+    if rows:
+        columns = (
+            Column("command"), Column("flag"), Column("value", wraps=True), Column("origin", wraps=True),
+        )  # fmt: skip
+        table = tuple((row.command, row.flag, ", ".join(row.values), _origin(row)) for row in rows)
+        blocks.append(Table(columns, table))
+    else:
+        blocks.append(Note("none: no variable and no podsim.toml sets any"))
+    read = ", ".join(files) or "none"
+    return Doc((
+        tuple(blocks),
+        (Note(read, "files read", Tone.QUIET),
+         Note("flag > variable > podsim.toml upward from here > the user's > default", "", Tone.QUIET)),
+    ))  # fmt: skip
+
+
+def json_text(rows: Sequence[Row], files: Sequence[str]) -> str:
+    """`podsim config show --json`, schema podsim.settings-report/1."""
+    return json.text("settings-report", {
+        "files": list(files),
+        "settings": [
+            {"command": row.command, "flag": row.flag, "values": list(row.values), "origin": row.origin,
+             "displaced_by": row.displaced_by} for row in rows
+        ],
+    })  # fmt: skip

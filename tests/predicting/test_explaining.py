@@ -1,0 +1,123 @@
+"""A run taken apart: sums, closed forms, and what-ifs against predictions of their own."""
+
+import dataclasses
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.files import catalog, changes
+from podsim.model.explanation import Mechanism
+from podsim.model.fabric import Topology
+from podsim.model.program import Part
+from podsim.model.quantity import Grade, SourceKind
+from podsim.planning.alternatives import _Split
+
+# exactly so many samples, so that no draw of seeds stands between a what-if and its closed form
+ASKED = {"pod": 64, "preset": "mlperf-v1.1-closed", "samples": 2.5e6, "engine": "analytic"}
+CHANGED = ["ipu-link.hop=0.2 us"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return podsim.explain("bert", changes=CHANGED, **ASKED)
+
+
+def named(found, name):
+    return next(item for item in found if item.name == name)
+
+
+def test_the_waterfall_ends_at_the_answer_and_begins_with_peak_arithmetic(found):
+    p, first, last = found.prediction, found.waterfall[0], found.waterfall[-1]
+    assert last.until_s == pytest.approx(p.time_to_train_s.value, rel=1e-9)
+    assert sum(rise.added_s for rise in found.waterfall) == pytest.approx(p.time_to_train_s.value, rel=1e-9)
+    assert first.mechanism is Mechanism.IDEAL
+    flop = p.run.training_s * p.mfu * catalog.topology("pod64").value.chip.peak_flop_per_s("16.16") * 64
+    workload = catalog.workload("bert").value
+    rows = 2.5e6 / workload.samples_per_row
+    assert first.added_s == pytest.approx(p.run.training_s * p.mfu)
+    assert flop == pytest.approx(rows * workload.training_flop_per_row(), rel=0.02)  # packing is 2.0 or so
+
+
+def test_outside_steps_stand_last_in_the_waterfall(found):
+    by_name = {rise.mechanism: rise.added_s for rise in found.waterfall}
+    run = found.prediction.run
+    assert by_name[Mechanism.EVALUATION] == pytest.approx(run.evaluation_s)
+    assert by_name[Mechanism.STARTUP] == pytest.approx(run.startup_s)
+    assert Mechanism.SEEDS not in by_name
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("chip.clock", "1.33825 GHz"),
+        ("ipu-link.bandwidth", "16.16 GB/s"),
+        ("program.stretch", repr(1.01 * catalog.parameters().value("program.stretch"))),
+    ],
+)
+def test_an_elasticity_is_what_predict_with_set_says(found, path, more):
+    before = found.prediction.time_to_train_s.value
+    after = podsim.predict("bert", changes=[*CHANGED, f"{path}={more}"], **ASKED).time_to_train_s.value
+    assert named(found.influences, path).change == pytest.approx(after / before - 1, rel=1e-6)
+
+
+def test_one_per_cent_more_samples_are_one_per_cent_more_of_steps(found):
+    run = found.prediction.run
+    change = named(found.influences, "samples to converge").change
+    at_pace = run.training_s / run.total_s
+    assert 0.01 * at_pace <= change + 1e-9 <= 0.01 * (at_pace + run.evaluation_s / run.total_s) + 1e-2 / 12
+
+
+def test_every_path_printed_is_one_that_set_takes(found):
+    known = {*changes.settable(catalog.topology("pod64").tables, Topology), *catalog.parameters().fitted}
+    paths = [item.path for item in found.influences if item.path]
+    assert len(paths) > 20
+    assert set(paths) <= known
+    assert all(item.source for item in found.influences)
+
+
+def test_what_is_assumed_is_graded_so(found):
+    assert named(found.influences, "gw-link.latency").grade is Grade.ASSUMED
+    assert named(found.influences, "chip.clock").grade is Grade.INTERPOLATED
+    given = named(found.influences, "ipu-link.hop")
+    assert (given.kind, given.grade, given.value) == (SourceKind.ASSUMED, Grade.ASSUMED, "0.2 us")
+
+
+def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_longer(found):
+    assert all(row.change <= 1e-9 for row in found.without)
+    p = found.prediction
+    steps = p.run.training_s / p.timeline.step_s
+    each = round(p.run.evaluation_s / p.run.evaluations / p.timeline.step_s)
+    compute_s = p.breakdown_s[Part.COMPUTE]
+    # an evaluation of this practice is a whole number of training steps (Eq. 27)
+    expected_s = p.run.startup_s + (steps + p.run.evaluations * each) * compute_s
+    assert named(found.without, "compute only").time_to_train_s == pytest.approx(expected_s, rel=1e-6)
+    alone = named(found.without, "nothing but steps")
+    assert alone.time_to_train_s == pytest.approx(p.run.training_s, rel=1e-9)
+
+
+def test_alternatives_are_sorted_and_say_why_they_cannot_be_had(found):
+    full = named(found.alternatives, "twice the micro-batch")
+    assert full.time_to_train_s is None
+    assert not full.helps
+    assert "SRAM" in full.why
+    taken = [item.change for item in found.alternatives if item.change is not None]
+    assert taken == sorted(taken)
+
+
+def test_an_alternative_takes_what_its_flags_predict(found):
+    links = named(found.alternatives, "ipu-links twice as fast")
+    path = links.flags.removeprefix("--set ").replace('"', "")
+    there = podsim.predict("bert", changes=[*CHANGED, path], **ASKED)
+    assert links.time_to_train_s == pytest.approx(there.time_to_train_s.value, rel=1e-9)
+
+
+def test_a_split_says_its_flags():
+    split = _Split(8, 4, 2, 1)
+    assert split.flags == "--replicas 8 --ipus-per-replica 4 --micro-batch 2 --accumulation 1"
+    assert replace(split, replicas=1).flags.startswith("--replicas 1 ")
+
+
+def test_a_notebook_draws_it(found):
+    assert "how the time to train adds up" in found._repr_html_()
+    assert dataclasses.is_dataclass(found)
