@@ -193,14 +193,21 @@ def diff(old: str | Path, new: str | Path) -> Difference:
     Raises InputError where one is no answer of podsim's, or they are of different verbs.
     """
     from podsim.calibrate.difference import difference
-    from podsim.files import inputs, saved
+    from podsim.files import catalog, inputs, saved
+
+    def values(file: str | None) -> Mapping[str, float]:
+        found = catalog.own_parameters(Path(file)) if file else catalog.parameters()
+        return {name: item.value for name, item in found.fitted.items()}
 
     def again(flags: Mapping[str, Any], parameters: Mapping[str, float]) -> tuple[Prediction, Mapping[str, str]]:
         named = {"changes" if name == "set" else "faults" if name == "fault" else name: flags[name] for name in flags}
         asked = list(named.pop("changes", ()))
         own = {change.partition("=")[0] for change in asked}
-        changes = [f"{name}={value!r}" for name, value in parameters.items() if name not in own]
         try:
+            here = values(named.get("parameters"))
+            # A number that is set is taken as certain, so only one that differs is.
+            others = {name: value for name, value in parameters.items() if value != here.get(name)}
+            changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
             with inputs.recording() as ledger:
                 return predict(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything

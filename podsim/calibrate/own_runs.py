@@ -43,6 +43,8 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
         return "has no evaluation, left out"
     pieces = run.epochs if len(run.epochs) > len(run.blocks) else run.blocks
     coarse = run.blocks or run.epochs
+    if run.unpaired and (missing_s := _missing_s(run, coarse)):
+        return f"lacks a block of training, whose start or end cannot be read ({missing_s:.3g} s), left out"
     trained = _trained(run, workload, global_batch, pieces)
     if isinstance(trained, str):
         return trained
@@ -68,6 +70,17 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
 
 def _overlap_s(span: Span, others: Sequence[Span]) -> float:
     return sum(max(0.0, min(span.stop_s, one.stop_s) - max(span.start_s, one.start_s)) for one in others)
+
+
+def _missing_s(run: LogRun, coarse: Sequence[Span]) -> float:
+    """The longest time between blocks, evaluations apart, where it is as long as a block could be; else 0 [s]."""
+    spans = [one.span for one in run.evaluations]
+    holes = [(before.stop_s, after.start_s) for before, after in pairwise(coarse)]
+    holes += [(coarse[-1].stop_s, span.start_s) for span in spans if span.start_s > coarse[-1].stop_s]
+    holes += [(0.0, span.start_s) for span in spans if span.stop_s <= coarse[0].start_s]
+    found = [stop_s - start_s - _overlap_s(Span(start_s=start_s, stop_s=stop_s), spans) for start_s, stop_s in holes]
+    longest_s = max(found, default=0.0)
+    return longest_s if longest_s > median(span.length_s for span in coarse) / 2 else 0.0
 
 
 def _evaluating(run: LogRun, trained_s: float, benchmark: Benchmark) -> dict[str, float]:

@@ -28,6 +28,10 @@ def chips_refused(comparator: ComparatorFlags, machine: MachineFlags) -> None:
     """Raise InputError where IPUs are counted with --chips."""
     if comparator.chips is not None:
         which = machine.topology or "an IPU-POD"
+        if machine.topology:
+            from podsim.files import catalog
+
+            catalog.topology(machine.topology)  # a name that nobody knows is said to be that
         raise InputError(
             f"--chips sizes machines without IPUs, not {which}", code="conflicting-flags",
             hint=f"--pod {comparator.chips}, or --topology of one without IPUs: podsim topology list",

@@ -129,10 +129,11 @@ def network(name: str, changes: Changes = ()) -> "Document[Topology] | Document[
 
 
 def _fitted_names() -> tuple[str, ...]:
-    try:
-        return tuple(parameters().fitted)
-    except MissingParameter:
-        return ()
+    with inputs.recording():  # apart: names answer nothing, and own numbers are not to be taken for the shipped
+        try:
+            return tuple(parameters().fitted)
+        except MissingParameter:
+            return ()
 
 
 def workload(name: str, changes: Changes = ()) -> Document[Workload]:

@@ -34,6 +34,12 @@ class Ledger:
             called = f"{what} {name} ({at})"
 
     @property
+    def calibration(self) -> str | None:
+        """The digest of the parameters that answer; None where none or several were read."""
+        found = {digest for called, digest in self.files.items() if called.startswith("parameters ")}
+        return found.pop() if len(found) == 1 else None
+
+    @property
     def hash(self) -> str:
         """One digest of all contents and the question; neither names of files nor the order of reading count."""
         flags = {name: "" if name in self.named else value for name, value in self.flags.items()}

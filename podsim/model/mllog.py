@@ -45,7 +45,8 @@ class LogRun:
     """One complete run of a log; texts are "" and numbers None where the log does not say.
 
     `clock_s` goes from run_start to run_stop, `init_s` from the first event to run_start. `samples_set` is what
-    train_samples says before the first block, `samples_done` what it says after.
+    train_samples says before the first block, `samples_done` what it says after. `unpaired`: a block or epoch has only
+    one of its ends.
     """
 
     file: str
@@ -57,6 +58,7 @@ class LogRun:
     blocks: tuple[Span, ...]
     epochs: tuple[Span, ...]
     evaluations: tuple[Evaluation, ...]
+    unpaired: bool = False
     platform: str = ""
     organisation: str = ""
     division: str = ""

@@ -9,9 +9,12 @@ from podsim.report.doc import Note, Tone
 
 
 def calibration_version() -> str | None:
-    """A digest of the fitted parameters as they are shipped; None where nothing has been fitted."""
+    """A digest of the fitted parameters that answer, else of those shipped; None where nothing has been fitted."""
     from podsim.files import find  # help has no need of it
 
+    ledger = inputs.current()
+    if ledger is not None and ledger.calibration:
+        return ledger.calibration
     try:
         return inputs.digest((find.shipped("calibration") / "parameters.toml").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):

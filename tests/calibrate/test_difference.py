@@ -59,6 +59,12 @@ def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: di
     assert {one.path for one in found.headline} == {"time_to_train_s.value", "step_s"}
 
 
+def test_an_answer_of_this_podsim_is_predicted_again_as_it_was(tmp_path: Path, answer: dict[str, Any]) -> None:
+    """The fitted numbers keep their errors, which the mean time to train hangs on."""
+    found = diff(tmp_path, saved("--interval", "0.5"), answer)
+    assert found.notes == ()
+
+
 def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -> None:
     """The old answer is what podsim says with other fitted numbers, as a calibration before would have had them."""
     old = saved("--set", "program.stretch=1.1", "--set", "collective.start=0.0006")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from podsim.cli.app import main
-from podsim.files import catalog, find, inputs
+from podsim.files import catalog, find, inputs, write
 from podsim.report import rests_on
 
 POD16 = (find.shipped("topologies") / "pod16.toml").read_text(encoding="utf-8")
@@ -88,6 +89,22 @@ def test_screen_and_json_name_the_same_inputs(capsys: pytest.CaptureFixture[str]
 def test_the_calibration_version_is_the_content_of_the_fitted_parameters() -> None:
     text = catalog.parameters_path().read_text(encoding="utf-8")
     assert rests_on.calibration_version() == inputs.digest(text)
+
+
+def test_own_parameters_are_named_and_not_the_shipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The version and the numbers are those of the file; a change of a parameter still rests on the shipped file."""
+    own, shipped = tmp_path / "own.toml", catalog.parameters()
+    stretch = shipped.fitted["program.stretch"]
+    slower = replace(stretch, value=stretch.value * 1.01)
+    own.write_text(write.parameters_text(replace(shipped, fitted={**shipped.fitted, "program.stretch": slower})))
+    question = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic")
+    found = asked(capsys, *question, "--parameters", str(own))
+    assert found["calibration"] == inputs.digest(own.read_text(encoding="utf-8"))
+    assert found["parameters"]["program.stretch"] == pytest.approx(slower.value, rel=1e-5)  # type: ignore[index]
+    assert "parameters parameters.toml" not in found["files"]  # type: ignore[operator]
+    found = asked(capsys, *question, "--set", "program.stretch=1.2")
+    assert "parameters parameters.toml" in found["files"]  # type: ignore[operator]
+    assert found["calibration"] == rests_on.calibration_version()
 
 
 def test_a_hash_takes_less_than_five_milliseconds() -> None:

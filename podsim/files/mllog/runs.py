@@ -52,6 +52,7 @@ class _Open:
         self.quality: list[tuple[float, float | None, float | None]] = []  # seconds, quality, epoch_num
         self.last_ms = 0.0
         self.backwards: tuple[int, float] | None = None
+        self.unpaired = False
 
     def since_s(self, time_ms: float) -> float:
         """Seconds after run_start."""
@@ -125,7 +126,11 @@ def _take(now: _Open, event: Event, say: Say) -> None:
         name, read = NUMBERS[event.key]
         _state(now, name, read(event.value), event, say)
     elif event.key == "train_samples":
-        now.stated["samples_done" if now.trained else "samples_set"] = number(event.value)
+        samples = number(event.value)
+        if samples is None or samples <= 0:
+            say(event.line, "train_samples is no number that can be, ignored")
+        else:
+            now.stated["samples_done" if now.trained else "samples_set"] = samples
     elif event.key.startswith("target"):
         now.stated["target"] = number(event.value)
     elif event.key in {"tracked_stats", "throughput"}:
@@ -156,11 +161,13 @@ def _span(now: _Open, event: Event, say: Say) -> None:
     time_ms = _clock(now, event)
     if event.key in STARTS:
         if what in now.begun:
+            now.unpaired = now.unpaired or what != "evaluations"
             say(event.line, f"{event.key} again before its stop, that of line {now.begun[what].line} is ignored")
         now.begun[what] = event
         return
     begun = now.begun.pop(what, None)
     if begun is None:
+        now.unpaired = now.unpaired or what != "evaluations"
         say(event.line, f"{event.key} without a start, ignored")
     elif len(now.spans[what]) < MOST_EVENTS:
         start_s = now.since_s(min(begun.time_ms, time_ms))
@@ -186,6 +193,7 @@ def _stopped(now: _Open, event: Event, say: Say) -> list[LogRun]:
         return []
     status = event.metadata.get("status", event.value)
     if now.begun:
+        now.unpaired = now.unpaired or bool({*now.begun} - {"evaluations"})
         say(event.line, f"{', '.join(sorted(now.begun))} begun and not ended when the run stops, ignored")
     return [
         LogRun(
@@ -193,7 +201,7 @@ def _stopped(now: _Open, event: Event, say: Say) -> list[LogRun]:
             init_s=(now.start.time_ms - (now.first_ms or now.start.time_ms)) / 1e3,
             status=status.strip().lower() if isinstance(status, str) else "",
             blocks=tuple(now.spans["blocks"]), epochs=tuple(now.spans["epochs"]), evaluations=_evaluations(now),
-            **(now.inherited | now.stated),
+            unpaired=now.unpaired, **(now.inherited | now.stated),
         )
     ]  # fmt: skip
 
