@@ -90,10 +90,7 @@ def predict(
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
 ) -> Prediction:
-    """Predict a training run; names and defaults are those of the flags of `podsim predict`.
-
-    Raises InputError where the question is malformed, Infeasible where the answer is no.
-    """
+    """Predict a run; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
@@ -101,8 +98,8 @@ def predict(
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
-    found, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
-    return _with_noise(found, question, changes, steps, noise_scale)
+    answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
+    return _with_noise(*answered, changes, steps, noise_scale)
 
 
 def _with_noise(

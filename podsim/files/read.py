@@ -9,7 +9,7 @@ from podsim.files.faults import Fault
 from podsim.files.load import Loaded, load
 from podsim.files.provenance import unwrap
 from podsim.files.structure import structure
-from podsim.model.quantity import Provenance
+from podsim.model.quantity import Provenance, SourceKind
 
 T = TypeVar("T")
 Rule = Callable[[Any, Mapping[str, Any]], Iterable[Fault]]
@@ -29,6 +29,11 @@ class Document(Generic[T]):
     tables: Mapping[str, Any] = field(repr=False)
     provenance: Mapping[str, Provenance] = field(repr=False)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def assumed(self) -> frozenset[str]:
+        """Paths of numbers that nobody has published."""
+        return frozenset(path for path, item in self.provenance.items() if item.kind is SourceKind.ASSUMED)
 
 
 def no_rule(_value: object, _tables: Mapping[str, Any]) -> Iterable[Fault]:

@@ -59,7 +59,7 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rent:
-    """Renting a like machine instead: from how many hours of use on owning is cheaper (Eq. 60).
+    """Renting a like machine instead: from how many hours of use on owning is cheaper (Eq. 62).
 
     `use` is that of the years of life, None where owning never is.
     """
@@ -84,5 +84,5 @@ class Money:
 
 
 def per_dollar(seconds: float, usd: float, base_s: float, base_usd: float) -> float:
-    """Performance per dollar over that of a baseline: one over time and price (Eq. 59)."""
+    """Performance per dollar over that of a baseline: one over time and price (Eq. 61)."""
     return base_s * base_usd / (seconds * usd)

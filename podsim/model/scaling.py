@@ -59,7 +59,7 @@ class ScalingCurve:
     machines: int
 
     def at(self, ipus: float) -> float:
-        """Throughput on so many IPUs [samples/s] (Eq. 65)."""
+        """Throughput on so many IPUs [samples/s] (Eq. 57)."""
         size = ipus / self.unit_ipus
         loss = 1 + self.contention * (size - 1) + self.coherency * size * (size - 1)
         return self.unit_samples_per_s * size / loss

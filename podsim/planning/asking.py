@@ -52,7 +52,6 @@ def asked_of(
     from podsim.files import cache, catalog
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
-    from podsim.model.quantity import SourceKind
     from podsim.planning import choose
     from podsim.predicting import maturity
     from podsim.tiles.plan import Planner
@@ -62,9 +61,8 @@ def asked_of(
     document = catalog.topology(topology, changes, chip=chip)
     found = document.value
     model = known or catalog.workload(workload, changes).value
-    own = Path(parameters_file) if parameters_file else None
-    parameters = catalog.own_parameters(own) if own else catalog.parameters()
     named = choose.preset(model, preset, found) if preset else None
+    own, parameters = _parameters(parameters_file)
     release = sdk or (named.sdk if named else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)
     machine = Machine(
@@ -73,10 +71,18 @@ def asked_of(
         sdk=release,
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
         maturity=grown,
-        parameters_file=own.name if own else "",
-        assumed=frozenset(path for path, item in document.provenance.items() if item.kind is SourceKind.ASSUMED),
+        parameters_file=own,
+        assumed=document.assumed,
     )
     return machine, model, named
+
+
+def _parameters(file: str | None) -> tuple[str, ParameterSet]:
+    """The name of the user's file and its parameters; "" and those that are shipped where there is none."""
+    from podsim.files import catalog
+
+    own = Path(file) if file else None
+    return (own.name, catalog.own_parameters(own)) if own else ("", catalog.parameters())
 
 
 def _refuse_idle(changes: Mapping[str, str] | Sequence[str], also: str) -> None:

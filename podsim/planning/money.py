@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def capital(topology: Topology, hosts: int, prices: PriceList, *, changed: bool = False) -> Capital | None:
-    """The price of a machine with so many servers: as quoted, else of its parts (Eq. 57); None where nobody says.
+    """The price of a machine with so many servers: as quoted, else of its parts (Eq. 59); None where nobody says.
 
     With `changed` the price of one machine was set by hand, so that quotations of the whole do not hold.
     """
@@ -36,7 +36,7 @@ def capital(topology: Topology, hosts: int, prices: PriceList, *, changed: bool 
 
 
 def comparator_capital(machine: ComparatorMachine, chips: int, prices: PriceList) -> Capital | None:
-    """The price of so many comparator chips, by the machine that holds them (Eq. 57); None where nobody says."""
+    """The price of so many comparator chips, by the machine that holds them (Eq. 59); None where nobody says."""
     quoted = prices.of(machine.name)
     if quoted is None:
         return None
@@ -72,7 +72,7 @@ def _servers(count: int, server: PriceRange) -> str:
 
 
 def draw(topology: Topology, hosts: int, prices: PriceList, *, changed: bool = False) -> Draw:
-    """What a machine draws with so many servers, which count at their peak (Eq. 58)."""
+    """What a machine draws with so many servers, which count at their peak (Eq. 60)."""
     one = prices.power(prices.unit(topology.chip.name))
     server = prices.power(SERVER)
     servers_w = hosts * (server.peak_w or server.typical_w or 0.0) if server else 0.0
@@ -87,7 +87,7 @@ def draw(topology: Topology, hosts: int, prices: PriceList, *, changed: bool = F
 
 
 def comparator_draw(machine: ComparatorMachine, chips: int, prices: PriceList) -> Draw | None:
-    """What so many comparator chips draw, by the machine that holds them (Eq. 58); None where nobody says."""
+    """What so many comparator chips draw, by the machine that holds them (Eq. 60); None where nobody says."""
     one = prices.power(machine.name)
     if one is None or (one.typical_w is None and one.peak_w is None):
         return None
@@ -97,7 +97,7 @@ def comparator_draw(machine: ComparatorMachine, chips: int, prices: PriceList) -
 
 
 def money(time: Estimate, owned: Owned, terms: Terms, *, rent_usd_per_hour: float | None = None) -> Money:
-    """What a run of so long costs (Eq. 59): its share of the machine's life, and its energy.
+    """What a run of so long costs (Eq. 61): its share of the machine's life, and its energy.
 
     Intervals run from the low end of time, price and power together to the high end of all.
     """
@@ -129,7 +129,7 @@ def _times(estimate: Estimate, value: float, low: float, high: float, factor: fl
 
 
 def rent(time: Estimate, owned: Owned, terms: Terms, usd_per_hour: float) -> Rent:
-    """Renting a like machine by the hour, electricity included in the rent (Eq. 60)."""
+    """Renting a like machine by the hour, electricity included in the rent (Eq. 62)."""
     hours = None
     if owned.capital is not None and owned.draw is not None:
         saved = usd_per_hour - owned.draw.least_w * terms.pue * HOUR_S / J_PER_KWH * terms.usd_per_kwh

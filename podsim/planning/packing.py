@@ -11,12 +11,12 @@ _SLACK = 1e-9
 
 
 def partitions(hours: float, available: float) -> int:
-    """Partitions that so many hours keep busy where each has so many available (Eq. 64)."""
+    """Partitions that so many hours keep busy where each has so many available (Eq. 67)."""
     return math.ceil(hours / available - _SLACK)
 
 
 def ipus(sizes: Sequence[int], jobs: Sequence[Hours], available: float) -> int:
-    """IPUs of the partitions that jobs need on these sizes; those of one size share theirs (Eq. 64).
+    """IPUs of the partitions that jobs need on these sizes; those of one size share theirs (Eq. 67).
 
     Sizes are powers of two, which fit side by side into any machine that has as many IPUs.
     """

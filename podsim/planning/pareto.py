@@ -7,7 +7,7 @@ Merits = tuple[float | None, ...]
 
 
 def betters(one: Merits, other: Merits) -> bool:
-    """Whether `one` is nowhere worse than `other` and somewhere better (Eq. 61).
+    """Whether `one` is nowhere worse than `other` and somewhere better (Eq. 64).
 
     What is known of one alone cannot be compared: then neither betters the other.
     """

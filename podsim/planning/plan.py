@@ -77,7 +77,7 @@ def best(candidates: Sequence[Candidate], objective: Objective) -> Candidate | N
 
 
 def worth(one: Candidate, objective: Objective) -> float:
-    """What the objective has least of; infinite where nobody knows (Eq. 63)."""
+    """What the objective has least of; infinite where nobody knows (Eq. 66)."""
     time_s = one.time_to_train_s.value
     found = {
         Objective.TIME: time_s,

@@ -25,7 +25,7 @@ LEARNED = ("program.stretch", "collective.start")
 
 
 def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
-    """Each number that matters, with the value at which the machine meets the time demanded (Eq. 62)."""
+    """Each number that matters, with the value at which the machine meets the time demanded (Eq. 65)."""
     if weighed.question is None or asked.demand.within_s is None:
         return ()
     found = (_remedy(weighed, asked, path) for path in _paths(weighed.question.machine))

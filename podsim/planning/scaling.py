@@ -120,7 +120,7 @@ def _published(workload: Workload, point: CalibrationPoint) -> PublishedTime:
 
 
 def _efficiency(prediction: Prediction | None, first: Prediction) -> float | None:
-    """Throughput an IPU of the machine, over that of the first (Eq. 65)."""
+    """Throughput an IPU of the machine, over that of the first (Eq. 57)."""
     return None if prediction is None else _sample_ipu_s(first) / _sample_ipu_s(prediction)
 
 

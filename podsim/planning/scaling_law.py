@@ -18,7 +18,7 @@ def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     """The law with so many parameters that is nearest; None where there are not more machines than parameters.
 
     The time a sample takes, N / X(N), is linear in the law's coefficients, none of which may be below 0: least squares
-    with one best answer, which need no start (Eq. 65). Source: gunther-1993.
+    with one best answer, which need no start (Eq. 57). Source: gunther-1993.
     """
     unit = min(ipus for ipus, _ in measured) if measured else 1
     size = np.array([ipus / unit for ipus, _ in measured])
@@ -58,7 +58,7 @@ def _not_negative(terms: Array) -> tuple[float, ...]:
 
 
 def peak(law: ScalingCurve) -> float | None:
-    """The size beyond which throughput falls [IPUs]; None where it never does (Eq. 66)."""
+    """The size beyond which throughput falls [IPUs]; None where it never does (Eq. 58)."""
     if law.coherency == 0:
         return None
     return law.unit_ipus * max(1.0, math.sqrt((1 - law.contention) / law.coherency))
@@ -67,7 +67,7 @@ def peak(law: ScalingCurve) -> float | None:
 def knee(law: ScalingCurve, gain: float) -> float | None:
     """The size from which twice as many IPUs give less than 1 + gain times the throughput [IPUs]; None if none does.
 
-    X(2N) = (1 + gain) X(N), a quadratic in N (Eq. 66).
+    X(2N) = (1 + gain) X(N), a quadratic in N (Eq. 58).
     """
     factor, shared, pairs = 1 + gain, law.contention, law.coherency
     square = (4 * factor - 2) * pairs

@@ -95,7 +95,7 @@ def labels(titles: Sequence[str], sides: Sequence[Wanted]) -> tuple[str, ...]:
 
 
 def per_dollar(time: Ratio, first: Money | None, other: Money | None) -> Ratio | None:
-    """Performance per dollar over that of the first (Eq. 59); None where a price is not known."""
+    """Performance per dollar over that of the first (Eq. 61); None where a price is not known."""
     from podsim.model.comparison import Ratio as Quotient
     from podsim.model.money import per_dollar as of
 

@@ -108,7 +108,7 @@ class Scale:
                 self.counts["gain nothing by more hosts"] += usual.choice.legal
 
     def _best(self, question: assemble.Question) -> Weighed:
-        """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 61)."""
+        """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
         given = (self.asked.sdk, None, None)
         mapping, choice, said = asking.settled(question, Wanted(), None, given, None)
         self.legal += choice.legal

@@ -66,7 +66,7 @@ class Simulated:
 
 
 def of_prediction(answer: Prediction, question: Question) -> Simulated:
-    """What may move a prediction, source by source (Eq. 67)."""
+    """What may move a prediction, source by source (Eq. 63)."""
     found = doubt.of_step(question, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
@@ -117,7 +117,7 @@ def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question) -> 
 
 
 def of_law(answer: ComparatorPrediction, runs: int) -> Simulated:
-    """What may move the answer of a scaling law: nothing that it shares with another chip but luck (Eq. 67)."""
+    """What may move the answer of a scaling law: nothing that it shares with another chip but luck (Eq. 63)."""
     time = answer.time_to_train_s
     variance = (math.log(time.high / time.low) / (2 * intervals.NINETY)) ** 2
     sizes = {cause: math.sqrt(share * variance) for cause, share in time.causes.items()}
@@ -173,7 +173,7 @@ def ratio(first: Simulated, other: Simulated, *, seed: int, level: float, shared
 
 
 def causes(first: Simulated, other: Simulated) -> dict[Cause, float]:
-    """Shares of the variance of the log of the ratio by cause, to first order: what is shared cancels (Eq. 67)."""
+    """Shares of the variance of the log of the ratio by cause, to first order: what is shared cancels (Eq. 63)."""
     sizes = (_linear(first), _linear(other))
     found: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):

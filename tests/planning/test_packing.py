@@ -43,7 +43,7 @@ def test_a_job_that_meets_its_deadline_nowhere_has_no_layout() -> None:
 
 @given(st.lists(st.sampled_from(SIZES), min_size=1, max_size=12))
 def test_powers_of_two_fit_side_by_side_without_gaps(sizes: list[int]) -> None:
-    """What Eq. 64 rests on: placed by size, each starts at a multiple of its own, so that it is a partition."""
+    """What Eq. 67 rests on: placed by size, each starts at a multiple of its own, so that it is a partition."""
     starts, at = [], 0
     for size in sorted(sizes, reverse=True):
         starts.append((at, size))

@@ -96,8 +96,6 @@ def calibrate(
         Write the parameters here instead.
     """
     output.check()
-    from podsim import api
-
     path = Path(out) if out is not None else None
     if noise and comparators:
         raise InputError("give one of --noise and --comparators", code="conflicting-flags")
@@ -107,8 +105,14 @@ def calibrate(
         return _comparators(output, path, write=not dry_run)
     if noise:
         return _noise(output, path, write=not dry_run)
+    return _published(hold_out, output, path, write=not dry_run)
+
+
+def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: bool) -> int:
+    from podsim import api
+
     with progress("fitting", output) as on_progress:
-        report = api.calibrate(hold_out=hold_out, write=not dry_run, path=path, on_progress=on_progress)
+        report = api.calibrate(hold_out=hold_out, write=write, path=path, on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(report),
