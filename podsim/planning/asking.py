@@ -44,10 +44,9 @@ def asked_of(
     parameters_file: str | None = None,
     known: Workload | None = None,
 ) -> tuple[Machine, Workload, Preset | None]:
-    """The machine with its parameters, shipped or of a file, the workload, and the preset meant.
+    """The machine with its parameters, shipped or of a file, the workload (`known` if read already), the preset meant.
 
-    `also` is the beginning of paths that may be changed beside those of machine, workload and fit; `known` is the
-    workload where it has been read already.
+    `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
     """
     from podsim.files import cache, catalog
     from podsim.files.changes import apply_to_parameters
@@ -59,21 +58,16 @@ def asked_of(
     _refuse_idle(changes, also)
     Planner.memo_of = staticmethod(cache.shelf)
     document = catalog.topology(topology, changes, chip=chip)
-    found = document.value
-    model = known or catalog.workload(workload, changes).value
+    found, model = document.value, known or catalog.workload(workload, changes).value
     named = choose.preset(model, preset, found) if preset else None
     own, parameters = _parameters(parameters_file)
     release = sdk or (named.sdk if named else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)
     machine = Machine(
-        topology=found,
-        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes),
-        sdk=release,
-        hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named),
-        maturity=grown,
-        parameters_file=own,
+        topology=found, parameters=apply_to_parameters(maturity.applied(parameters, grown), changes), sdk=release,
+        hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named), maturity=grown, parameters_file=own,
         assumed=document.assumed,
-    )
+    )  # fmt: skip
     return machine, model, named
 
 
