@@ -1,8 +1,12 @@
 """Machines to test with, and a world that does not depend on whose machine this is."""
 
+import fcntl
 import os
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -10,6 +14,7 @@ from hypothesis import settings
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
 from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
+from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
@@ -19,6 +24,22 @@ settings.register_profile("search", deadline=None, max_examples=2000, print_blob
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))
 
 SPOKEN_TO = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")
+
+
+def of_all(factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of one test run share."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def once(factory: pytest.TempPathFactory, name: str, compute: Callable[[], Any]) -> Any:
+    """What takes long and many tests look at, computed by the first process that asks."""
+    kept = of_all(factory) / f"{name}.pickle"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(compute()))
+    return pickle.loads(kept.read_bytes())  # noqa: S301  (this run wrote it)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,7 +52,7 @@ def plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         ]:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str(of_all(tmp_path_factory) / "cache"))
         patch.setenv("PYTHONIOENCODING", "utf-8")
         yield
 
@@ -63,8 +84,20 @@ class Fitted:
 
 
 @pytest.fixture(scope="session")
-def fitted() -> Fitted:
-    """Both answers from the same fits without each machine size, which take ten seconds and are made once."""
+def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
+    """What `podsim validate --microbenchmarks` says now."""
+    from podsim import api
+
+    return once(tmp_path_factory, "microbenchmarks", api.microbenchmarks)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
+    """Both answers from the same fits without each machine size, which take twenty seconds and are made once."""
+    return once(tmp_path_factory, "fitted", _fitted)  # type: ignore[no-any-return]
+
+
+def _fitted() -> Fitted:
     from podsim.api.upkeep import cases as _cases
     from podsim.api.upkeep import convergence
     from podsim.calibrate import holdout

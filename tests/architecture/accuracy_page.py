@@ -85,7 +85,7 @@ def claims(asked: shown.Asked) -> str:
 
 def cannot(asked: shown.Asked) -> str:
     """Claims that podsim has no answer to, and measurements it leaves out."""
-    report, measured = _claims(), shown._measured()
+    report, measured = _claims(), asked.measured()
     claims = [
         f"- {one.claim.id}, {one.claim.claim}: {one.reason}."
         for one in report.answers if one.verdict is Verdict.CANNOT

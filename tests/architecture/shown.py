@@ -7,13 +7,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 
 from source import ROOT
 
 import podsim
-from podsim import api
 from podsim.calibrate.microbenchmarks.bench import from_cycles
 from podsim.errors import Infeasible
 from podsim.files import catalog
@@ -24,9 +23,20 @@ from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSum
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.views.prediction import PARTS
 
-Asked = Callable[[], Validation]  # what `podsim validate` says, for those blocks that ask
 NO_SOFTWARE = "collective.start=1e-9"
 EXCHANGE, SRAM = 'chip.exchange.bandwidth="47.5 TB/s"', 'chip.sram.bandwidth="47.5 TB/s"'
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What pages may ask for that takes long."""
+
+    validation: Callable[[], Validation]
+    measured: Callable[[], MicrobenchmarkReport]
+
+    def __call__(self) -> Validation:
+        """What `podsim validate` says."""
+        return self.validation()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -187,11 +197,6 @@ def _step(ask: Callable[..., Prediction], *changes: str) -> str:
     return f"{1e3 * found.step_s.value:.1f} ms ({100 * found.breakdown_s[Part.EXCHANGE] / found.step_s.value:.0f} %)"
 
 
-@cache
-def _measured() -> MicrobenchmarkReport:
-    return api.microbenchmarks()
-
-
 def microbenchmarks(asked: Asked) -> str:
     """Errors of every family of published microbenchmarks."""
     head = ("family", "rows", "median", "90 % within", "mean signed", "bar", "")
@@ -201,14 +206,14 @@ def microbenchmarks(asked: Asked) -> str:
             percent(one.mean_signed),
             ", ".join(f"{bar.statistic} ≤ {100 * bar.limit:.0f} %" for bar in one.family.bars), one.verdict,
         )
-        for one in _measured().summaries
+        for one in asked.measured().summaries
     ]  # fmt: skip
     return table(head, rows)
 
 
 def parts(asked: Asked) -> str:
     """Measurements that only one reading of 47.5 TB/s leaves standing."""
-    measured = [one for one in _measured().compared if one.family in ("stream", "all-to-all")]
+    measured = [one for one in asked.measured().compared if one.family in ("stream", "all-to-all")]
     gc200 = catalog.chip("gc200").value
     each = 47.5e12 / (gc200.tiles * gc200.clock_hz)
     rows = []

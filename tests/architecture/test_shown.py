@@ -8,7 +8,7 @@ import re
 import pytest
 from accuracy_page import page as accuracy_page
 from shown import BLOCKS as SHOWN
-from shown import block, page
+from shown import Asked, block, page
 from source import tracked
 
 BLOCKS = {**SHOWN, ("docs/accuracy.md", "accuracy-page"): accuracy_page}
@@ -20,7 +20,8 @@ def test_a_page_shows_what_podsim_says(name: str, marker: str, request: pytest.F
     text = page(name).read_text(encoding="utf-8")
     found = block(marker).findall(text)
     assert len(found) == 1, f"{name} has no one block {marker}"
-    said = BLOCKS[name, marker](lambda: request.getfixturevalue("fitted").validation) + "\n"
+    asked = Asked(lambda: request.getfixturevalue("fitted").validation, lambda: request.getfixturevalue("measured"))
+    said = BLOCKS[name, marker](asked) + "\n"
     if os.environ.get("PODSIM_UPDATE"):
         page(name).write_text(block(marker).sub(lambda match: match[1] + said + match[3], text), encoding="utf-8")
     else:

@@ -147,7 +147,7 @@ def nothing_known(monkeypatch):
     monkeypatch.setattr(work, "_TABLES", {})
     monkeypatch.setattr(memory, "_KNOWN", {})
     cache._shelf.cache_clear()
-    load._tables.cache_clear()
+    load.tables_of.cache_clear()
     yield monkeypatch
     cache._shelf.cache_clear()
 

@@ -16,7 +16,7 @@ from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.physics.links import alone_s
 
-ROUNDS = 15
+ROUNDS = 5
 SHARE = 0.6
 
 

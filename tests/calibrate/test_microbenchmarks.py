@@ -29,11 +29,9 @@ ROWS = microbenchmarks.shipped()
 LINE = "a-1,gc2,1216,1.6,latency,one word,tiles=2;bytes=4,fp32,0.133,us,note,jia-2019,table 4.1"
 
 
-@pytest.fixture(scope="module")
-def report() -> MicrobenchmarkReport:
-    import podsim.api
-
-    return podsim.api.microbenchmarks()
+@pytest.fixture
+def report(measured: MicrobenchmarkReport) -> MicrobenchmarkReport:
+    return measured
 
 
 @pytest.fixture(scope="module")

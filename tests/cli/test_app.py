@@ -70,14 +70,14 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
     words = (
         "predict bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --set b=2 --preset p --replicas 8 "
         "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --samples 2.5e6 --division open "
-        "--sdk 2.3 --engine analytic --fidelity full --seed 7 --schedule 1f1b --prefetch 3 --overlap --io-tiles 32 "
-        "--steps 9 --noise-scale 2 --parameters f.toml --fault ipu:3=0.5 --fault rack:0=lost -q"
+        "--sdk 2.3 --interval 0.8 --engine analytic --fidelity full --seed 7 --schedule 1f1b --prefetch 3 --overlap "
+        "--io-tiles 32 --steps 9 --noise-scale 2 --parameters f.toml --fault ipu:3=0.5 --fault rack:0=lost -q"
     )
     assert run(capsys, *words.split())[0] == 0
     assert api.asked.pop("on_progress") is None
     assert api.asked == {
         "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1", "b=2"),
-            "parameters": "f.toml",
+        "parameters": "f.toml", "interval": 0.8,
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
         "fidelity": "full", "seed": 7, "schedule": "1f1b", "prefetch": 3, "overlap": True, "io_tiles": 32,
@@ -90,6 +90,7 @@ def test_flags_left_out_leave_the_choice_to_the_api(api: FakeApi, capsys: pytest
     given = {name: value for name, value in api.asked.items() if value not in (None, ()) and value is not False}
     assert given == {
         "workload": "bert", "division": "closed", "engine": "des", "fidelity": "folded", "seed": 0, "steps": 0,
+        "interval": 0.9,
     }  # fmt: skip
 
 

@@ -343,7 +343,7 @@ def test_a_cache_folder_in_any_state_changes_nothing(
         ("matmul", {"m": 4097, "k": 4097, "n": 4097, "groups": 97}),
         (
             "conv",
-            {"batch": 64, "size": 64, "in_channels": 4096, "out_channels": 4096, "kernel": 32, "channel_groups": 64},
+            {"batch": 64, "size": 64, "in_channels": 4096, "out_channels": 4096, "kernel": 32},
         ),
         ("gather", {"table": 30_000, "width": 10_000, "lookups": 2_000_000}),
         ("softmax", {"rows": 2**31 - 1, "columns": 3}),
