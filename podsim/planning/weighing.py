@@ -209,6 +209,7 @@ def _paid(candidate: Candidate, spent: Money) -> Candidate:
         most_capital_usd=owned.usd.high if owned else None,
         power_w=drawn.least_w if drawn else None,
         most_power_w=drawn.most_w if drawn else None,
+        owned=spent.owned,
         cost_usd=spent.run_usd.value if spent.run_usd else None,
         energy_j=spent.energy_j.value if spent.energy_j else None,
         rent=spent.rent,

@@ -31,8 +31,7 @@ def document(found: Comparison, *, verbose: bool = False) -> Doc:
         (Heading(f"over {first}"), _differences(found), _said(found)),
     ]
     groups += [
-        (Heading(f"where {one.label} differs from {first}, of the run"), _bars(one), *_reasons(one))
-        for one in found.differences
+        (Heading(f"where {one.label} differs from {first}, of the run"), *_reasons(one)) for one in found.differences
     ]
     if verbose:
         groups += [tuple(_causes(one)) for one in found.differences]
@@ -90,7 +89,11 @@ def _usd(p: Answer, of: Callable[..., float | None]) -> str:
 
 def _power(p: Answer) -> str:
     draw = p.money.owned.draw if p.money else None
-    return numbers.rate(draw.least_w, "W") if draw else numbers.UNKNOWN
+    if draw is None:
+        return numbers.UNKNOWN
+    most = "" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} peak"
+    least = "" if draw.typical_w is None else f"{numbers.rate(draw.typical_w, 'W')} typical"
+    return ", ".join(filter(None, (least, most)))
 
 
 def _change(time: Ratio) -> str:
@@ -175,7 +178,11 @@ def _signed(seconds: float, unit: numbers.Scale) -> str:
 
 
 def _reasons(one: Difference) -> Iterator[Block]:
-    _, whole_s = _shown(one)
+    rows, whole_s = _shown(one)
+    if not rows:
+        yield Note("no part of the run differs by 0.1 % of it")
+        return
+    yield _bars(one)
     yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}, of runs at their mean samples", "in all")
 
 
