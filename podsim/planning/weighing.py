@@ -127,7 +127,7 @@ class Scale:
         placed = comparator_machines.machine(name)
         answer = comparators.predict(comparators.Question(
             workload=catalog.workload(asked.workload).value, chip=placed.chip.value, machine=placed.machine,
-            chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
+            chips=comparator_machines.count(placed, chips, f"--machines {name}:"), laws=comparator_machines.laws(),
             division=Division(asked.division),
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
