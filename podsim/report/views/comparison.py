@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.comparison import Comparison, Difference, Ratio
+from podsim.model.money import Draw
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
@@ -61,7 +62,8 @@ def _sides(found: Comparison) -> Table:
         ("replicas × IPUs", _split),
         ("price, USD", lambda p: _usd(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),
-        ("power", _power),
+        ("power, typical", lambda p: _power(p, lambda draw: draw.typical_w)),
+        ("power, at peak", lambda p: _power(p, lambda draw: draw.peak_w)),
         ("grade", lambda p: _grade(p.time_to_train_s)),
     )  # fmt: skip
     titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
@@ -87,13 +89,10 @@ def _usd(p: Answer, of: Callable[..., float | None]) -> str:
     return numbers.UNKNOWN if usd is None else money.dollars(usd)
 
 
-def _power(p: Answer) -> str:
+def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
     draw = p.money.owned.draw if p.money else None
-    if draw is None:
-        return numbers.UNKNOWN
-    most = "" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} peak"
-    least = "" if draw.typical_w is None else f"{numbers.rate(draw.typical_w, 'W')} typical"
-    return ", ".join(filter(None, (least, most)))
+    power_w = of(draw) if draw else None
+    return numbers.UNKNOWN if power_w is None else numbers.rate(power_w, "W")
 
 
 def _change(time: Ratio) -> str:
