@@ -78,7 +78,7 @@ def _machines(report: ScaleReport) -> Table:
         Column("starts", number=True, priority=6),
         Column("outside", number=True, priority=8),
         Column("global batch", number=True, priority=8),
-        Column("USD a run", number=True, priority=3),
+        Column("USD a run", number=True, priority=4),
         Column("grade", priority=3),
     )
     return Table(columns, tuple(_cells(row, unit) for row in report.rows))
