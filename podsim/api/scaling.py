@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
+from podsim.api.money import priced
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
+from podsim.planning.purse import MoneyFlags, Purse, purse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from podsim.planning.search import Wanted
 
 
-class ScaleAsked(PracticeFlags, total=False):
+class ScaleAsked(PracticeFlags, MoneyFlags, total=False):
     """What is the same on every machine, as the flags of the same names."""
 
     ipus_per_replica: int | None
@@ -59,7 +61,7 @@ def scale(
 
     if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
         raise TypeError(f"scale() takes no {', '.join(unknown)}")
-    model = catalog.workload(workload, changes).value
+    model, known = catalog.workload(workload, changes).value, _purse(asked)
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
         workload=model, machines=_machines(pods, topologies, chip, changes),
@@ -67,7 +69,9 @@ def scale(
         division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (),
-        answer=lambda name, wanted: _answer(model, name, chip, changes, wanted, asked), on_progress=on_progress,
+        answer=lambda name, wanted: priced(_answer(model, name, chip, changes, wanted, asked), topology=name,
+                                           chip=chip, changes=changes, known=known),
+        on_progress=on_progress,
     ))  # fmt: skip
 
 
@@ -91,6 +95,14 @@ def _answer(
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip
     return asking.answer(question, wanted, None, (sdk, None, chip), None)
+
+
+def _purse(asked: ScaleAsked) -> Purse:
+    """The price list and terms meant; InputError for a rent, which is that of one machine."""
+    if asked.get("rent_per_hour") is not None:
+        raise InputError("--rent-per-hour is that of one machine, and these differ in size", code="conflicting-flags",
+                         hint="podsim predict bert --pod 64 --rent-per-hour 120")  # fmt: skip
+    return purse(**MoneyFlags(**{name: asked[name] for name in MoneyFlags.__annotations__ if name in asked}))  # type: ignore[literal-required, typeddict-item]
 
 
 def _wanted(asked: ScaleAsked) -> Wanted:

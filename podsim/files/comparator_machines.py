@@ -48,18 +48,18 @@ def machine(name: str) -> Placed:
     return found[name]
 
 
-def count(placed: Placed, asked: int | None) -> int:
-    """The number of chips that is meant; InputError where no machine comes to that many."""
+def count(placed: Placed, asked: int | None, flag: str = "--chips ") -> int:
+    """The number of chips that is meant; InputError where no machine comes to that many, `flag` before the hint."""
     machine = placed.machine
     chips = machine.chips if asked is None else asked
     whole = max(1, round(chips / machine.multiple)) * machine.multiple
     if not 1 <= chips <= MOST_CHIPS:
         raise InputError(f"chips must be from 1 to {MOST_CHIPS:,}, not {chips:,}", code="bad-value",
-                         hint=f"--chips {machine.chips}")  # fmt: skip
+                         hint=f"{flag}{machine.chips}")  # fmt: skip
     if chips != whole:
         raise InputError(
             f"{machine.name} comes in portions of {machine.multiple} chips, not {chips:,}", code="bad-mapping",
-            hint=f"--chips {whole}",
+            hint=f"{flag}{whole}",
         )  # fmt: skip
     return chips
 

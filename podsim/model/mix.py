@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from podsim.model.money import Owned
 from podsim.model.plan import Demand, Excluded, Miss
+from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate, Key, Positive, Seconds
 from podsim.model.shown import Shown
 
@@ -79,6 +81,7 @@ class MixCandidate:
     most_capital_usd: float | None
     power_w: float | None
     most_power_w: float | None
+    owned: Owned
     energy_j: float | None  # of a month: partitions that run draw their share
     misses: tuple[Miss, ...] = ()
 
@@ -107,3 +110,4 @@ class MixPlan(Shown):
     candidates: tuple[MixCandidate, ...]
     excluded: tuple[Excluded, ...]
     assumptions: tuple[str, ...]
+    terms: Terms

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podsim.model.mapping import Mapping as TrainingMapping
-from podsim.model.money import Rent
+from podsim.model.money import Owned, Rent
+from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
 from podsim.model.shown import Shown
@@ -50,7 +51,8 @@ class Candidate:
     """One machine with its hosts and the mapping that is quickest on it; None where nobody knows.
 
     `sure_s` is the time that a run stays below with the confidence asked for, `chance` that it stays below the
-    time demanded. Power is typical, and the most it may be; so is the price where quotations differ.
+    time demanded. Power is typical, and the most it is known to be; so is the price where quotations differ.
+    `owned` says whose prices and draws these are.
     """
 
     topology: str
@@ -68,6 +70,7 @@ class Candidate:
     most_capital_usd: float | None = None
     power_w: float | None = None
     most_power_w: float | None = None
+    owned: Owned | None = None
     cost_usd: float | None = None
     energy_j: float | None = None
     rent: Rent | None = None
@@ -130,3 +133,4 @@ class Plan(Shown):
     settled: tuple[int, float]
     assumptions: tuple[str, ...]
     calibration: str
+    terms: Terms

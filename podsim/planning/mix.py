@@ -117,6 +117,7 @@ class Sizing:
             most_capital_usd=capital.usd.high if capital else None,
             power_w=drawn.least_w if drawn else None,
             most_power_w=drawn.most_w if drawn else None,
+            owned=owned,
             energy_j=hours * HOUR_S * drawn.least_w * purse.terms.pue if pools and drawn else None,
         )
         figures = {"budget": found.most_capital_usd, "power": found.most_power_w}
@@ -142,6 +143,7 @@ def plan(mix: Mix, asked: Asked, machines: Sequence[str], on_progress: Progress 
         jobs=mix.jobs, titles=titles, demand=asked.demand, confidence=asked.demand.confidence,
         use=asked.purse.terms.use, chosen=chosen, closest=None if chosen else min(candidates, key=_short),
         candidates=tuple(candidates), excluded=_excluded(sizing.known), assumptions=tuple(sizing.said),
+        terms=asked.purse.terms,
     )  # fmt: skip
 
 

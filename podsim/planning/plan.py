@@ -66,7 +66,7 @@ def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress:
         remedies=tuple(remedy for one in found for remedy in remedies(one, asked)),
         contradiction=_contradiction(candidates) if chosen is None else "", excluded=tuple(scale.excluded),
         legal=scale.legal, counts=dict(sorted(scale.counts.items())), settled=most, assumptions=first.said,
-        calibration=first.worth,
+        calibration=first.worth, terms=asked.purse.terms,
     )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ class Scale:
         placed = comparator_machines.machine(name)
         answer = comparators.predict(comparators.Question(
             workload=catalog.workload(asked.workload).value, chip=placed.chip.value, machine=placed.machine,
-            chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
+            chips=comparator_machines.count(placed, chips, f"--machines {name}:"), laws=comparator_machines.laws(),
             division=Division(asked.division),
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
@@ -209,6 +209,7 @@ def _paid(candidate: Candidate, spent: Money) -> Candidate:
         most_capital_usd=owned.usd.high if owned else None,
         power_w=drawn.least_w if drawn else None,
         most_power_w=drawn.most_w if drawn else None,
+        owned=spent.owned,
         cost_usd=spent.run_usd.value if spent.run_usd else None,
         energy_j=spent.energy_j.value if spent.energy_j else None,
         rent=spent.rent,

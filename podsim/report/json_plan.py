@@ -30,6 +30,7 @@ def plan(found: Plan) -> str:
         "settled": {"candidates": found.settled[0], "largest_change": plain(found.settled[1])},
         "assumptions": plain(found.assumptions),
         "calibration": found.calibration,
+        "terms": plain(found.terms),
     })  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def mix(found: MixPlan) -> str:
         "candidates": [{**_plain(one), "used_ipus": one.used_ipus} for one in found.candidates],
         "excluded": plain(found.excluded),
         "assumptions": plain(found.assumptions),
+        "terms": plain(found.terms),
     })  # fmt: skip
 
 

@@ -49,6 +49,7 @@ def _prediction(p: Prediction) -> dict[str, Json]:
         "breakdown_s": plain(p.breakdown_s),
         "outside_steps_s": outside_s,
         "mfu": p.mfu,
+        "money": plain(p.money),
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
     }

@@ -57,3 +57,17 @@ def test_what_cannot_be_compared_is_refused(
     out, err = capsys.readouterr()
     assert out == ""
     assert f"error: {code}" in err
+
+
+def test_a_machine_beside_itself_differs_in_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "same.html"
+    assert main(["compare", "bert", "pod16", "pod16", "--engine", "analytic", "-o", str(page)]) == 0
+    words = "no part of the run differs by 0.1 % of it"
+    assert words in capsys.readouterr().out
+    assert words in page.read_text(encoding="utf-8")
+
+
+def test_typical_and_peak_power_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "bert", "pod16", "dgx-a100", "--engine", "analytic"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip().startswith("power,")]
+    assert [row[-3:] for row in rows] == [["5.00", "kW", "–"], ["kW", "6.50", "kW"]]

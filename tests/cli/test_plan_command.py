@@ -45,3 +45,28 @@ def test_a_mix_as_json_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found["schema"] == "podsim.mix_plan/1"
     assert found["chosen"] == "pod128"
     assert "side by side" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("machine", "warned"), [("bow-pod16", True), ("pod16", False)])
+def test_a_typical_draw_is_not_called_a_peak(machine: str, warned: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "resnet50", "--max-power", "20kW", "--machines", machine]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert ("nobody says what it draws at peak" in shown) is warned
+    assert ("a peak is not known" in shown) is warned
+    assert "3 years at 80 % use, 0.12 USD/kWh" in shown
+
+
+def test_whose_price_it_is_stands_in_page_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "plan.html"
+    assert main(["plan", "resnet50", "--machines", "pod64", "--years", "5", "--json", "-o", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    basis = found["chosen"]["owned"]["capital"]["basis"]
+    assert basis.startswith("16 machines of 32,450 USD")
+    assert found["terms"]["years"] == 5
+    assert basis in page.read_text(encoding="utf-8")
+    assert "5 years at 80 % use" in page.read_text(encoding="utf-8")
+
+
+def test_the_hint_for_a_wrong_number_of_chips_is_one_that_works(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "resnet50", "--machines", "dgx-a100:7"]) == 2
+    assert "hint: --machines dgx-a100:8" in capsys.readouterr().err

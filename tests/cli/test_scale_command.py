@@ -66,3 +66,24 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
 def test_exit_1_where_nothing_fits(capsys):
     assert main(["scale", "bert", "--pods", "4,8", "--ipus-per-replica", "1"]) == 1
     assert "fits none" in capsys.readouterr().err
+
+
+def test_a_run_costs_what_predict_says():
+    found = podsim.scale("bert", pods="16", engine="analytic", kwh_price=0.5)
+    alone = podsim.predict("bert", pod=16, engine="analytic")
+    told = podsim.priced(alone, kwh_price=0.5).money
+    assert found.rows[0].prediction.money == told
+
+
+def test_terms_move_the_cost_of_a_run_on_the_screen(capsys):
+    shown = []
+    for price in ("0.1", "1"):
+        assert main(["scale", "bert", "--pods", "16", "--engine", "analytic", "--kwh-price", price]) == 0
+        shown.append(capsys.readouterr().out)
+    assert "USD a run" in shown[0]
+    assert shown[0].splitlines()[4] != shown[1].splitlines()[4]
+
+
+def test_one_rent_is_not_that_of_machines_of_many_sizes(capsys):
+    assert main([*QUESTION, "--rent-per-hour", "120"]) == 2
+    assert "conflicting-flags" in capsys.readouterr().err

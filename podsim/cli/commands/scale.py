@@ -9,12 +9,14 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_MONEY,
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
     MAPPING,
     Count,
     EngineFlags,
+    MoneyFlags,
     NameOrFile,
     OutputFlags,
     PracticeFlags,
@@ -85,6 +87,7 @@ def scale(
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     engine: EngineFlags = ANY_ENGINE,
+    money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -102,7 +105,8 @@ def scale(
     from podsim.report.views import scaling as view
 
     with progress("predicting machines", output) as on_progress:
-        answer = api.scale(workload, on_progress=on_progress, **keywords(sizes, split, practice, run, engine))
+        asked = keywords(sizes, split, practice, run, engine, money)
+        answer = api.scale(workload, on_progress=on_progress, **asked)
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.comparison import Comparison, Difference, Ratio
+from podsim.model.money import Draw
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
@@ -31,8 +32,7 @@ def document(found: Comparison, *, verbose: bool = False) -> Doc:
         (Heading(f"over {first}"), _differences(found), _said(found)),
     ]
     groups += [
-        (Heading(f"where {one.label} differs from {first}, of the run"), _bars(one), *_reasons(one))
-        for one in found.differences
+        (Heading(f"where {one.label} differs from {first}, of the run"), *_reasons(one)) for one in found.differences
     ]
     if verbose:
         groups += [tuple(_causes(one)) for one in found.differences]
@@ -62,7 +62,8 @@ def _sides(found: Comparison) -> Table:
         ("replicas × IPUs", _split),
         ("price, USD", lambda p: _usd(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),
-        ("power", _power),
+        ("power, typical", lambda p: _power(p, lambda draw: draw.typical_w)),
+        ("power, at peak", lambda p: _power(p, lambda draw: draw.peak_w)),
         ("grade", lambda p: _grade(p.time_to_train_s)),
     )  # fmt: skip
     titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
@@ -88,9 +89,10 @@ def _usd(p: Answer, of: Callable[..., float | None]) -> str:
     return numbers.UNKNOWN if usd is None else money.dollars(usd)
 
 
-def _power(p: Answer) -> str:
+def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
     draw = p.money.owned.draw if p.money else None
-    return numbers.rate(draw.least_w, "W") if draw else numbers.UNKNOWN
+    power_w = of(draw) if draw else None
+    return numbers.UNKNOWN if power_w is None else numbers.rate(power_w, "W")
 
 
 def _change(time: Ratio) -> str:
@@ -175,7 +177,11 @@ def _signed(seconds: float, unit: numbers.Scale) -> str:
 
 
 def _reasons(one: Difference) -> Iterator[Block]:
-    _, whole_s = _shown(one)
+    rows, whole_s = _shown(one)
+    if not rows:
+        yield Note("no part of the run differs by 0.1 % of it")
+        return
+    yield _bars(one)
     yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}, of runs at their mean samples", "in all")
 
 

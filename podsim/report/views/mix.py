@@ -6,7 +6,7 @@ from podsim.model.mix import MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Objective
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, watts
+from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, power, rests_on, watts
 
 LEAST = {
     Objective.TIME: "the quickest",
@@ -68,11 +68,12 @@ def _best(plan: MixPlan) -> Iterator[Block]:
              short or f"{one.hosts} host{'' if one.hosts == 1 else 's'}", strong=True),
         Fact("partitions", f"{one.used_ipus:,}", "IPUs", f"of {one.ipus:,}", f"{one.ipus - one.used_ipus:,} spare"),
         Fact("capital", *numbers.parted(dollars(one.capital_usd)), _most(one)),
-        Fact("power", *numbers.parted(watts(one.power_w)), f"up to {watts(one.most_power_w)}"),
+        power(one.owned),
     ]  # fmt: skip
     if one.energy_j is not None:
         facts.append(Fact("a month takes", numbers.significant(one.energy_j / J_PER_KWH), "kWh", "while jobs run"))
     yield Facts(tuple(facts))
+    yield from rests_on(one.owned, plan.demand, plan.terms)
 
 
 def _most(one: MixCandidate) -> str:

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from podsim.model.money import Owned
 from podsim.model.plan import Candidate, Demand, Miss, Objective, Plan, Remedy
+from podsim.model.prices import Terms
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -20,6 +22,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
+from podsim.report.views import money
 from podsim.report.views.prediction import grade
 
 J_PER_KWH = 3.6e6
@@ -109,6 +112,8 @@ def _best(plan: Plan) -> Iterator[Block]:
     if one is None:
         return
     yield Facts(tuple(_facts(plan, one)))
+    if one.owned is not None:
+        yield from rests_on(one.owned, plan.demand, plan.terms)
     if plan.contradiction:
         yield Note(plan.contradiction, "why", Tone.WARNING)
 
@@ -132,7 +137,7 @@ def _facts(plan: Plan, one: Candidate) -> Iterator[Fact]:
         yield Fact("global batch", f"{one.global_batch:,}", "", split, inner)
     most = f"up to {dollars(one.most_capital_usd)}" if one.most_capital_usd != one.capital_usd else ""
     yield Fact("capital", *numbers.parted(dollars(one.capital_usd)), most or "with its hosts")
-    yield Fact("power", *numbers.parted(watts(one.power_w)), f"up to {watts(one.most_power_w)}")
+    yield power(one.owned)
     if one.cost_usd is not None:
         yield Fact("a run costs", *numbers.parted(dollars(one.cost_usd)), "its share of the capital, and energy")
     if one.rent is not None:
@@ -143,6 +148,20 @@ def _facts(plan: Plan, one: Candidate) -> Iterator[Fact]:
         )
     if one.energy_j is not None:
         yield Fact("a run takes", numbers.significant(one.energy_j / J_PER_KWH), "kWh")
+
+
+def power(found: Owned | None) -> Fact:
+    """What a machine draws, and whether that is its peak."""
+    return Fact("power", *money.watts(found.draw)) if found and found.draw else Fact("power", numbers.UNKNOWN)
+
+
+def rests_on(found: Owned, demand: Demand, terms: Terms) -> Iterator[Block]:
+    """Whose prices and draws a recommendation rests on, and the terms that it takes for granted."""
+    if demand.most_power_w is not None and found.draw is not None and found.draw.peak_w is None:
+        yield Note("nobody says what it draws at peak: the power demanded was held against the typical draw", "",
+                   Tone.WARNING)  # fmt: skip
+    yield from money.bases(found)
+    yield Note(money.terms(terms), "terms", Tone.QUIET)
 
 
 def _within(plan: Plan) -> float:

@@ -22,6 +22,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
+from podsim.report.views import money
 from podsim.report.views.prediction import PARTS
 
 BATCH = {
@@ -51,6 +52,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
         tuple(_charts(report)),
         (Heading("the law that throughput follows"), *_laws(report)),
         tuple(_grown(report)),
+        tuple(_terms(report)),
     ]
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
@@ -76,6 +78,7 @@ def _machines(report: ScaleReport) -> Table:
         Column("starts", number=True, priority=6),
         Column("outside", number=True, priority=8),
         Column("global batch", number=True, priority=8),
+        Column("USD a run", number=True, priority=4),
         Column("grade", priority=3),
     )
     return Table(columns, tuple(_cells(row, unit) for row in report.rows))
@@ -85,7 +88,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
     published = ", ".join(f"{unit.number(one.time_to_train_s)} {one.round}" for one in row.published[-1:])
     p = row.prediction
     if p is None:
-        return row.topology, f"{row.ipus:,}", "no", "", published, *([""] * 9)
+        return row.topology, f"{row.ipus:,}", "no", "", published, *([""] * 10)
     time, rate = p.time_to_train_s, p.throughput_samples_per_s.value
     figures = 1 if numbers.is_coarse(time) else 3
     outside_s = p.run.startup_s + p.run.evaluation_s + p.run.checkpoint_s
@@ -95,12 +98,17 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
         numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
         numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
         _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), f"{p.mapping.global_batch:,}",
-        _grade(p),
+        _usd(p), _grade(p),
     )  # fmt: skip
 
 
 def _share(p: Prediction, part: Part) -> str:
     return numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
+
+
+def _usd(p: Prediction) -> str:
+    cost = p.money.run_usd if p.money else None
+    return numbers.UNKNOWN if cost is None else numbers.significant(cost.value, 1 if numbers.is_coarse(cost) else 3)
 
 
 def _grade(p: Prediction) -> str:
@@ -118,6 +126,14 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
     for row in report.rows:
         if row.refused:
             yield Note(f"no answer for {row.topology}: {row.refused}", "·", Tone.WARNING)
+
+
+def _terms(report: ScaleReport) -> Iterator[Note]:
+    """The terms behind the cost of a run; whose prices are behind it `podsim predict --money` says of each machine."""
+    found = next((one.money for one in report.answered if one.money), None)
+    if found is not None:
+        yield Note(f"a run costs its share of the machine with its hosts, and energy; {money.terms(found.terms)}",
+                   "USD a run", Tone.QUIET)  # fmt: skip
 
 
 def _charts(report: ScaleReport) -> Iterator[Chart]:
