@@ -19,7 +19,7 @@ from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
 # is a change. HYPOTHESIS_PROFILE=search looks for new ones.
-settings.register_profile("podsim", deadline=None, derandomize=True, database=None)
+settings.register_profile("podsim", deadline=None, derandomize=True, database=None, max_examples=40)
 settings.register_profile("search", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))
 
@@ -94,10 +94,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
     """Both answers from the same fits without each machine size, which take twenty seconds and are made once."""
-    return once(tmp_path_factory, "fitted", _fitted)  # type: ignore[no-any-return]
+    return Fitted(*once(tmp_path_factory, "fitted", _fitted))
 
 
-def _fitted() -> Fitted:
+def _fitted() -> tuple[Validation, ParameterSet, FitReport, dict[str, ParameterSet]]:
     from podsim.api.upkeep import cases as _cases
     from podsim.api.upkeep import convergence
     from podsim.calibrate import holdout
@@ -115,7 +115,7 @@ def _fitted() -> Fitted:
         patch.setattr(holdout, "held_out", remembered)
         parameters, report = holdout.calibrate(cases, free.free().value)
         validation = holdout.validate(cases, catalog.parameters(), free.free().value)
-        return Fitted(replace(validation, convergence=convergence(cases)), parameters, report, fits["machine"])
+        return replace(validation, convergence=convergence(cases)), parameters, report, fits["machine"]
 
 
 @pytest.fixture(scope="session")

@@ -341,10 +341,6 @@ def test_a_cache_folder_in_any_state_changes_nothing(
     ("operator", "sizes"),
     [
         ("matmul", {"m": 4097, "k": 4097, "n": 4097, "groups": 97}),
-        (
-            "conv",
-            {"batch": 64, "size": 64, "in_channels": 4096, "out_channels": 4096, "kernel": 32},
-        ),
         ("gather", {"table": 30_000, "width": 10_000, "lookups": 2_000_000}),
         ("softmax", {"rows": 2**31 - 1, "columns": 3}),
     ],
