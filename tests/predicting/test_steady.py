@@ -41,7 +41,7 @@ def assert_same(counted, whole):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(PRODUCTS, st.booleans(), st.integers(200, 400), st.integers(0, 4), st.booleans())
-@settings(max_examples=6)
+@settings(max_examples=15)
 def test_counted_periods_are_those_that_would_have_run(engine, products, tied, count, prefetch, overlap):
     """1F1B over random stages, one or two of them on an IPU."""
     setup = line(products, tied=tied, count=count, prefetch=prefetch, overlaps_reduction=overlap)
