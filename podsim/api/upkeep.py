@@ -131,7 +131,7 @@ def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
     from podsim.calibrate import curves
     from podsim.files import reference_points
 
-    own = {case.workload.name: case.workload.convergence for case in ready}
+    own = {case.workload.name: case.workload.curve for case in ready}
     rounds = reference_points.curves(reference_points.shipped())
     return (*curves.used(own), *curves.of_rounds(rounds))
 

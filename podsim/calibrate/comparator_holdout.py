@@ -106,7 +106,7 @@ class _Bench:
             law = without.law(row.chip, mine)
             held = time_s(without, law, row, samples, count) / measured_s - 1
             if self.workload and row.optimizer in learned:
-                need = to_converge(self.workload.convergence, row.global_batch, learned, row.optimizer, row.division)
+                need = to_converge(self.workload.curve, row.global_batch, learned, row.optimizer, row.division)
                 many = evaluations(self.workload.benchmark, need.mean, row.global_batch)
                 predicted = time_s(without, law, row, need.mean, many) / measured_s - 1
         return ComparatorPoint(
@@ -126,7 +126,7 @@ def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, d
     ratios: dict[str, dict[Division, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         needed = row.samples_to_converge or 0.0
-        base = reference(workload.convergence, row.global_batch).mean
+        base = reference(workload.curve, row.global_batch).mean
         ratios[row.optimizer][row.division].append(math.log(needed / base))
     return {
         optimizer: {

@@ -21,7 +21,7 @@ def samples_factors(cases: Sequence[Case]) -> dict[str, dict[str, dict[str, Samp
     logs: dict[tuple[str, str, str], list[float]] = {}
     for case in cases:
         point = case.point
-        expected = reference(case.workload.convergence, point.global_batch).mean
+        expected = reference(case.workload.curve, point.global_batch).mean
         key = (point.workload, point.optimizer, str(point.division))
         logs.setdefault(key, []).append(math.log(point.samples_to_converge / expected))
     result: dict[str, dict[str, dict[str, SamplesFactor]]] = {}

@@ -63,7 +63,7 @@ def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk:
     minutes = fmean(one.run.clock_s for one in counted) / 60
     return CalibrationPoint(
         id=id_, workload=workload, topology=preset.topology, preset=preset.name, round="own",
-        division=Division(preset.division), sdk=sdk, optimizer=preset.optimizer,
+        division=preset.division or Division.OPEN, sdk=sdk, optimizer=preset.optimizer,
         global_batch=reached[0].run.global_batch or 1, runs=len(runs),
         step_s=round(fmean(one.step_s for one in reached), 6), step_spread=_spread([one.step_s for one in reached]),
         samples_to_converge=round(fmean(one.samples for one in counted)),

@@ -23,7 +23,7 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
 from podsim.model.quantity import Key, Source
-from podsim.model.training import Convergence
+from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _built(file: Document[WorkloadFile], changes: Changes = ()) -> Document[Work
         what_if.refuse_unknown([change for change in mine if change.path not in known], known)
         file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
     own, provenance = file.value.convergence, dict(file.provenance)
-    if own is None:
+    if own is None and file.value.benchmark.style is not EvaluationStyle.FIXED:
         reference = convergence(file.value.name)
         own = reference.value
         provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}

@@ -61,6 +61,10 @@ class ResidualCnn:
             raise ValueError("image: every size must be at least 1")
 
 
+FAMILIES = ("transformer", "residual_cnn")
+"""The tables of which a workload file holds one: a family with its sizes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFile:
     """What a workload file says."""
@@ -82,8 +86,8 @@ class WorkloadFile:
     presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
 
     def __post_init__(self) -> None:
-        if (self.transformer is None) == (self.residual_cnn is None):
-            raise ValueError("family: give exactly one of [transformer] and [residual_cnn]")
+        if sum(getattr(self, family) is not None for family in FAMILIES) != 1:
+            raise ValueError(f"family: give exactly one of {' and '.join(f'[{family}]' for family in FAMILIES)}")
         for name in ("samples_per_row", "packing"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}: must be above 0")

@@ -129,7 +129,7 @@ class Prediction(Shown):
     chip: str
     ipus: int
     sdk: str
-    division: Division
+    division: Division | None  # none where the length of a run is stated, as outside MLPerf
     optimizer: str
     hosts: int
     engine: str

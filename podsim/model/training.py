@@ -42,16 +42,29 @@ class EvaluationStyle(StrEnum):
 
     INTERVAL = "interval"  # every so many samples, inside the run, which stops at the first that passes
     EPOCHS = "epochs"  # a fixed number of epochs, checkpoints evaluated afterwards
+    FIXED = "fixed"  # a stated number of samples at a stated global batch, whatever quality they reach
+
+
+NEEDED = {
+    EvaluationStyle.INTERVAL: (
+        "evaluation_samples", "interval_fraction", "interval_per_batch", "interval_base", "interval_grain",
+    ),
+    EvaluationStyle.EPOCHS: ("evaluation_samples", "dataset_samples", "checkpoint_epochs"),
+    EvaluationStyle.FIXED: (),
+}  # fmt: skip
+"""What a benchmark of each style has to state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """The rules by which a run is evaluated and scored."""
+    """The rules by which a run is evaluated and scored, or how long it is where no target ends it."""
 
     target: str
     style: EvaluationStyle
-    evaluation_samples: Count
-    runs_scored: Count
+    evaluation_samples: Whole = 0
+    runs_scored: Count = 1
+    run_samples: Count | None = None
+    global_batch: Count | None = None  # of the recipe that a fixed length belongs to
     dataset_samples: Count | None = None
     checkpoint_epochs: Count | None = None
     interval_fraction: Positive | None = None
@@ -60,11 +73,7 @@ class Benchmark:
     interval_grain: Count | None = None
 
     def __post_init__(self) -> None:
-        if self.style is EvaluationStyle.INTERVAL:
-            names: tuple[str, ...] = ("interval_fraction", "interval_per_batch", "interval_base", "interval_grain")
-        else:
-            names = ("dataset_samples", "checkpoint_epochs")
-        for name in names:
+        for name in NEEDED[self.style]:
             value = getattr(self, name)
             if value is None or not value > 0:
                 raise ValueError(f'{name}: style = "{self.style}" needs a value above 0')
@@ -162,7 +171,7 @@ class Preset:
     micro_batch: Count
     accumulation: Count
     practice: str
-    division: Division
+    division: Division | None = None  # none outside MLPerf
     optimizer: str
     sdk: str
     hosts: Count

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
-from podsim.model.training import Benchmark, Convergence, Practice, Preset
+from podsim.model.training import Benchmark, Convergence, Practice, Preset, ReferencePoint
 
 
 class Pass(StrEnum):
@@ -273,9 +274,24 @@ class Workload:
     optimizer: str
     row_bytes: float  # host input a row
     benchmark: Benchmark
-    convergence: Convergence
+    convergence: Convergence | None  # none where the length of a run is stated
     practices: tuple[Practice, ...]
     presets: tuple[Preset, ...]
+
+    @property
+    def points(self) -> tuple[ReferencePoint, ...]:
+        """Reference convergence points in ascending batch; none where the length of a run is stated."""
+        return self.convergence.points if self.convergence else ()
+
+    @property
+    def curve(self) -> Convergence:
+        """Reference convergence; MissingParameter where the length of a run is stated instead."""
+        if self.convergence is None:
+            raise MissingParameter(
+                f'nobody says how many samples workload "{self.name}" needs to converge',
+                hint="its runs have a stated length: podsim predict, or --samples",
+            )
+        return self.convergence
 
     @property
     def parameters(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from podsim.errors import InputError
+from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def question(
     interval: float = NINETY_PERCENT,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
-    from podsim.model.training import Division
+    from podsim.model.training import Division, EvaluationStyle
     from podsim.predicting.assemble import Question
     from podsim.topology.fabric import build
 
@@ -113,6 +113,8 @@ def question(
             f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
             code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
         )  # fmt: skip
+    if workload.benchmark.style is EvaluationStyle.FIXED and samples is None:
+        samples = _stated_length(workload)
     return Question(
         workload=workload,
         machine=machine,
@@ -120,12 +122,22 @@ def question(
         engine=engine_of(engine),
         engine_name=engine,
         optimizer=named.optimizer if named else workload.optimizer,
-        division=named.division if named else Division(one_of("division", division, Division)),
+        division=named.division if named and named.division else Division(one_of("division", division, Division)),
         samples=samples,
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
         interval=interval,
     )
+
+
+def _stated_length(workload: Workload) -> float:
+    """Samples of a run whose length is stated; MissingParameter where nobody states it."""
+    if workload.benchmark.run_samples is None:
+        raise MissingParameter(
+            f'nobody says how long a run of "{workload.name}" is',
+            hint="--samples 1e9, or run_samples in [benchmark] of the workload file",
+        )
+    return float(workload.benchmark.run_samples)
 
 
 def of_tiles(level: str, stage: int | None, drawn: Drawn) -> bool:

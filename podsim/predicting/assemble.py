@@ -79,7 +79,7 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
     Source: the v1.0 and v1.1 logs, where an evaluation takes a whole number of steps; v2.0 adds the forward program.
     """
     benchmark = question.workload.benchmark
-    if benchmark.style is EvaluationStyle.EPOCHS:
+    if benchmark.style is not EvaluationStyle.INTERVAL:
         return 0.0
     if not mapping.practice.forward_evaluation:
         return math.ceil(benchmark.evaluation_samples / mapping.global_batch) * step_s
@@ -98,11 +98,11 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
 def samples(question: Question, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
     if question.samples is not None:
-        return Samples(
-            mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
-        )
+        benchmark = question.workload.benchmark
+        basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
+        return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
-    convergence = question.workload.convergence
+    convergence = question.workload.curve
     return to_converge(convergence, batch, learned, question.optimizer, question.division)
 
 
@@ -130,7 +130,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         chip=machine.chip.name,
         ipus=machine.topology.ipus,
         sdk=machine.sdk,
-        division=question.division,
+        division=None if workload.benchmark.style is EvaluationStyle.FIXED else question.division,
         optimizer=question.optimizer,
         hosts=machine.hosts,
         engine=question.engine_name,
@@ -145,7 +145,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
-        limited_by=limited_by(timeline, mapping, choice.given == "search"),
+        limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
         assumptions=(*assumptions, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),

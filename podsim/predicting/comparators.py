@@ -174,7 +174,7 @@ def _samples(question: Question, law: ScalingLaw, batch: int) -> Samples:
             mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
         )
     factors = question.laws.workload[question.workload.name].samples
-    return to_converge(question.workload.convergence, batch, factors, law.optimizer, question.division)
+    return to_converge(question.workload.curve, batch, factors, law.optimizer, question.division)
 
 
 def _run(question: Question, law: ScalingLaw, batch: int, samples: float, each_s: float) -> Run:

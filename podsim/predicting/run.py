@@ -43,7 +43,7 @@ def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None
     floor(fraction x (per_batch x global batch + base) / grain) x grain (Eq. 26).
     Source: mlperf-policies, BERT.
     """
-    if benchmark.style is EvaluationStyle.EPOCHS:
+    if benchmark.style is not EvaluationStyle.INTERVAL:
         return None
     parts = (
         benchmark.interval_fraction,
@@ -81,6 +81,11 @@ def run(pace: Pace, samples: float) -> Run:
             evaluation_s=evaluations * pace.evaluation_s,
             checkpoint_s=0.0,
         )
+    if pace.benchmark.style is EvaluationStyle.FIXED:
+        return Run(
+            steps=steps, evaluations=0, interval_samples=None, startup_s=overhead.startup_s,
+            training_s=steps * pace.step_s, evaluation_s=0.0, checkpoint_s=0.0,
+        )  # fmt: skip
     epochs = samples / float(pace.benchmark.dataset_samples or 1)
     evaluations = max(1, math.ceil(epochs / float(pace.benchmark.checkpoint_epochs or 1) - 1e-9))
     afterwards = overhead.graph_switch_s + overhead.first_evaluation_s

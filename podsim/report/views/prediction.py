@@ -52,7 +52,7 @@ def document(
 ) -> Doc:
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title}, target {p.target}, on {p.topology_title} ({_chips(p)})"),),
+        (Heading(f"{p.workload_title}, {_aim(p)}, on {p.topology_title} ({_chips(p)})"),),
         (Facts(tuple(_facts(p))), *_rests(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
@@ -111,10 +111,13 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     )
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {_mfu(p)}")
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
-    yield Fact(
-        "converges in", samples.number, f"{samples.unit} samples".strip(), f"{_level(p)}: {samples.interval}",
-        grade(p.samples_to_converge),
-    )  # fmt: skip
+    if p.division is None:
+        yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), "as stated")
+    else:
+        yield Fact(
+            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{_level(p)}: {samples.interval}",
+            grade(p.samples_to_converge),
+        )  # fmt: skip
     yield _steps(p)
     yield _overhead(p)
     yield _memory_fact(p)
@@ -194,6 +197,11 @@ def _mfu(p: Prediction) -> str:
     return numbers.percent(p.mfu, 0 if p.mfu >= 0.1 else 1)
 
 
+def _aim(p: Prediction) -> str:
+    """What ends the run."""
+    return f"target {p.target}" if p.division else f"a run of {p.target}"
+
+
 def _batch(mapping: Mapping) -> tuple[str, str]:
     factors = [f"{mapping.micro_batch:,}", f"{mapping.accumulation:,}", f"{mapping.replicas:,}"]
     words = "micro-batch × accumulation × replicas"
@@ -215,7 +223,8 @@ def _overhead(p: Prediction) -> Fact:
     unit = numbers.scale(outside_s, numbers.TIME)
     parts = [f"start {numbers.time(run.startup_s, figures)}"]
     evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
-    parts.append(f"{evaluations} {numbers.time(run.evaluation_s, figures)}")
+    if run.evaluations:
+        parts.append(f"{evaluations} {numbers.time(run.evaluation_s, figures)}")
     if run.checkpoint_s:
         parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")
     share = numbers.percent(outside_s / run.total_s if run.total_s else None)

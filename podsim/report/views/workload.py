@@ -24,7 +24,9 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Heading("practices: how submissions stored and ordered it"), _practices(workload))
         if workload.practices
         else (),
-        (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload)),
+        (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
+        if workload.convergence
+        else (),
         tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
     ]
     return Doc(tuple(group for group in groups if group))
@@ -42,8 +44,15 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     )  # fmt: skip
     yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
     yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
+    if benchmark.style is EvaluationStyle.FIXED:
+        yield Fact("run", *numbers.parted(benchmark.target), "a stated length, no target", _recipe(benchmark))
+        return
     yield Fact("target", *numbers.parted(benchmark.target), f"{benchmark.runs_scored} runs scored")
     yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
+
+
+def _recipe(benchmark: Benchmark) -> str:
+    return f"at a global batch of {benchmark.global_batch:,}" if benchmark.global_batch else "at any global batch"
 
 
 def _interval(benchmark: Benchmark) -> str:
@@ -168,6 +177,6 @@ def _convergence(workload: Workload) -> Table:
             numbers.percent(point.std / point.samples, 1),
             str(point.runs),
         )
-        for point in workload.convergence.points
+        for point in workload.points
     )
     return Table(columns, rows)

@@ -1,0 +1,94 @@
+"""A workload whose run has a stated length: no target, no reference points, the batch of its recipe."""
+
+import math
+
+import pytest
+
+from podsim import predict
+from podsim.errors import InputError, MissingParameter
+
+TEXT = """
+schema = "podsim.workload/1"
+name = "short"
+title = "A short run"
+sample = "sequence"
+row = "sequence of 64 tokens"
+source = "graphcore-examples"
+kind = "assumed"
+note = "a model for tests"
+samples_per_row = 1
+packing = 1
+precision = "16.16"
+optimizer = "adam"
+row_size = "1 kB"
+
+[transformer]
+layers = 4
+hidden = 256
+heads = 4
+feed_forward = 1024
+sequence = 64
+vocabulary = 1024
+positions = 64
+segments = 0
+masked_tokens = 8
+
+[benchmark]
+target = "100 steps of 4,096 sequences"
+style = "fixed"
+run_samples = 409600
+global_batch = 4096
+
+[[practice]]
+name = "one"
+source = "graphcore-examples"
+chips = ["gc200"]
+ipus_per_replica = [1]
+schedule = "sequential"
+recompute = "none"
+state = "on-chip"
+state_sharded = false
+moment_bytes = [4, 4]
+gradient_bytes = 2
+checkpoint_bytes = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    path = tmp_path_factory.mktemp("workload") / "short.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("pod", [4, 16, 64])
+def test_a_run_of_stated_length_takes_its_steps_and_nothing_else(short, pod):
+    found = predict(short, pod=pod)
+    assert abs(found.mapping.global_batch / 4096 - 1) <= 0.05  # the batch that the length belongs to, nearly
+    steps = math.ceil(409_600 / found.mapping.global_batch)
+    assert found.run.steps == steps
+    assert found.time_to_train_s.value == pytest.approx(steps * found.step_s.value, rel=1e-12)
+    assert found.run.evaluations == 0
+    assert (found.samples_to_converge.low, found.samples_to_converge.high) == (409_600, 409_600)
+    assert found.division is None
+
+
+def test_samples_given_replace_the_stated_length(short):
+    stated, given = predict(short, pod=16), predict(short, pod=16, samples=819_200)
+    assert given.run.steps == pytest.approx(2 * stated.run.steps, abs=1)
+
+
+def test_a_machine_too_large_for_the_batch_of_the_recipe_is_refused_with_the_batch_it_would_take(short):
+    with pytest.raises(InputError) as no:
+        predict(short, pod=8192, ipus_per_replica=1)
+    assert any("miss the global batch of the recipe" in line for line in no.value.context)
+    assert no.value.hint == "--global-batch 8192"
+    assert predict(short, pod=8192, ipus_per_replica=1, global_batch=8192).mapping.replicas == 8192
+
+
+def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
+    path = tmp_path / "open.toml"
+    path.write_text(TEXT.replace("run_samples = 409600\n", ""), encoding="utf-8")
+    with pytest.raises(MissingParameter, match="how long a run"):
+        predict(str(path), pod=16)
+    assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
