@@ -1,6 +1,7 @@
 """Machines to test with, and a world that does not depend on whose machine this is."""
 
 import fcntl
+import gc
 import os
 import pickle
 from collections.abc import Callable, Iterator
@@ -22,6 +23,14 @@ from podsim.model.validation import FitReport, Validation
 settings.register_profile("podsim", deadline=None, derandomize=True, database=None)
 settings.register_profile("search", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there before the first test out of every collection: five thousand tests and what they import."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
 
 SPOKEN_TO = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")
 

@@ -1,7 +1,7 @@
 """Names to values: every file that podsim reads, by name or path."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -212,7 +212,7 @@ def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
 
 
 def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
-    found = document(loaded, PointsFile, lambda file, _: points_faults(file.points if file else ()))
+    found = document(loaded, PointsFile, _faults_of_points)
     return Document(
         value=found.value.points,
         path=found.path,
@@ -220,6 +220,10 @@ def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
         tables=found.tables,
         provenance=found.provenance,
     )
+
+
+def _faults_of_points(file: PointsFile | None, _tables: object) -> Iterable[Fault]:
+    return points_faults(file.points if file else ())
 
 
 def sources() -> Mapping[str, Source]:

@@ -95,7 +95,7 @@ def text_of(path: Path, code: str) -> str:
         raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
 
 
-@lru_cache(maxsize=16)  # the files that a machine extends are met again and again; nobody changes inner tables
+@lru_cache(maxsize=64)  # the files that a machine extends are met again and again; nobody changes inner tables
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
     """The tables of a TOML text; InputError with the line where it is none."""
     try:

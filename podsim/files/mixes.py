@@ -17,7 +17,7 @@ def mix(path: str) -> Mix:
 
 def of_loaded(loaded: Loaded) -> Document[Mix]:
     """The jobs of a file that was read; InputError with all of its faults."""
-    return document(loaded, Mix, faults)
+    return document(loaded, Mix, faults, alone=False)
 
 
 def faults(found: Mix | None, _tables: object) -> Iterator[Fault]:

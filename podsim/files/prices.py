@@ -26,7 +26,7 @@ def prices(own: Path | None = None) -> PriceList:
 
 def of_file(path: Path) -> Document[PriceList]:
     """A user's own list; InputError where it has faults, such as machines that podsim does not know."""
-    return read(path, PriceList, "prices", faults)
+    return read(path, PriceList, "prices", faults, alone=False)
 
 
 def faults(_found: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:

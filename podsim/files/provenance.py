@@ -1,6 +1,7 @@
 """Values apart from where they came from: `{ value, source, … }` tables and the defaults around them."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_origin
@@ -14,6 +15,7 @@ from podsim.units import parse, spell
 DEFAULTS: Final = ("source", "kind", "locator", "note")
 LEAF: Final = ("value", *DEFAULTS, "spread", "counts")
 KINDS: Final = {str(kind): kind for kind in SourceKind}
+Names = dict[int, dict[int, str]]  # by identity of an array, what each of its members is called
 _COUNTS: Final = re.compile(r"^(?=.)(?:(?P<links>\d{1,6}) links(?:, |$))?(?P<both>both directions)?$", re.ASCII)
 
 
@@ -51,16 +53,26 @@ def unwrap(raw: Mapping[str, Any], cls: type) -> Unwrapped:
     """Take the provenance out of the tables that describe a `cls`."""
     walk = _Unwrapper()
     tables = walk.table(raw, cls, (), Origin())
-    labelled = ((label(path, tables), text, origin) for path, (text, origin) in walk.leaves.items())
+    named: Names = {}
+    labelled = ((label(path, tables, named), text, origin) for path, (text, origin) in walk.leaves.items())
     return Unwrapped(tables, {name: _provenance(name, text, origin) for name, text, origin in labelled}, walk.faults)
 
 
-def label(path: Path, tables: Mapping[str, Any]) -> str:
-    """A path as `--set` and provenance spell it: members of an array by name, links without "link."."""
+def label(path: Path, tables: Mapping[str, Any], known: Names | None = None) -> str:
+    """A path as `--set` and provenance spell it: members of an array by name, links without "link.".
+
+    `known` keeps what members are called from one path of the same tables to the next.
+    """
     parts: list[str] = []
     here: Any = tables
+    known = {} if known is None else known
     for part in path:
-        parts.append(_member_label(here, part) if isinstance(part, int) else part)
+        if isinstance(part, int):
+            if id(here) not in known:
+                known[id(here)] = _member_labels(here)
+            parts.append(known[id(here)].get(part, str(part)))
+        else:
+            parts.append(part)
         here = _step(here, part)
     return ".".join(parts[1:] if parts[0] == "link" and len(parts) > 1 else parts)
 
@@ -71,10 +83,12 @@ def _step(here: Any, part: str | int) -> Any:
     return here[part] if isinstance(here, list) and isinstance(part, int) and part < len(here) else None
 
 
-def _member_label(members: Any, index: int) -> str:
-    names = [item.get("name", item.get("id")) if isinstance(item, dict) else None for item in members or ()]
-    mine = names[index] if index < len(names) else None
-    return mine if isinstance(mine, str) and names.count(mine) == 1 else str(index)
+def _member_labels(members: Any) -> dict[int, str]:
+    """Places of members in their array by a name that no other of them has."""
+    items = members if isinstance(members, list) else ()
+    names = [item.get("name", item.get("id")) if isinstance(item, dict) else None for item in items]
+    counts = Counter(name for name in names if isinstance(name, str))
+    return {at: name for at, name in enumerate(names) if isinstance(name, str) and counts[name] == 1}
 
 
 class _Unwrapper:

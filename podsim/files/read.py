@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from podsim.files.faults import Fault
 from podsim.files.load import Loaded, load
@@ -14,6 +14,8 @@ from podsim.model.quantity import Provenance, SourceKind
 T = TypeVar("T")
 Rule = Callable[[Any, Mapping[str, Any]], Iterable[Fault]]
 """What one object cannot know: faults of a value (None where it has others) and its bare tables."""
+MOST_KNOWN: Final = 64
+"""Files whose values stay in memory: every prediction reads a dozen, most of them the same each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +43,35 @@ def no_rule(_value: object, _tables: Mapping[str, Any]) -> Iterable[Fault]:
     return ()
 
 
-def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule) -> Document[T]:
-    """The `cls` that the `what` file `path` describes.
+def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
+    """The `cls` that the `what` file `path` describes; not `alone` where the rule looks at other files.
 
     Raises InputError with every fault of the file.
     """
-    return document(load(path, what), cls, rule)
+    return document(load(path, what), cls, rule, alone=alone)
 
 
-def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule) -> Document[T]:
-    """The `cls` that a loaded file describes."""
+_KNOWN: Final[dict[object, tuple[Mapping[str, Any], Document[Any]]]] = {}
+
+
+def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
+    """The `cls` that a loaded file describes; what was read before from the same text is not read again.
+
+    Unless the rule looks at other files, which may have changed: the file then does not stand `alone`.
+    """
+    if not alone:
+        return _read(loaded, cls, rule)
+    key = loaded.path, loaded.what, loaded.text, cls, rule
+    tables, found = _KNOWN.get(key, ({}, None))
+    if found is None or tables != loaded.tables:  # some callers change tables first
+        found = _read(loaded, cls, rule)
+        if len(_KNOWN) >= MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = loaded.tables, found
+    return found
+
+
+def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:
     unwrapped = unwrap(loaded.tables, cls)
     value, faults = structured(unwrapped.tables, cls, rule)
     if value is None or unwrapped.faults:

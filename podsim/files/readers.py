@@ -72,7 +72,7 @@ def _prices(loaded: Loaded) -> "Document[PriceList]":
     from podsim.files import prices
     from podsim.model.prices import PriceList
 
-    return document(loaded, PriceList, prices.faults)
+    return document(loaded, PriceList, prices.faults, alone=False)
 
 
 def _mix(loaded: Loaded) -> Document[Any]:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from source import ROOT
 
+from podsim.cli.app import main
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ podsim (.+)$", README, re.MULTILINE)
 
@@ -22,23 +24,39 @@ def block(language: str) -> str:
     return str(found[0])
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that holds the README's chip file and nothing else."""
+    (tmp_path / "my-ipu.toml").write_text(block("toml"), encoding="utf-8")
+    return tmp_path
+
+
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder that holds the README's chip file."""
-    (folder / "my-ipu.toml").write_text(block("toml"), encoding="utf-8")
+    """Run Python in a folder."""
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_answers(tmp_path: Path, command: str) -> None:
-    done = run(tmp_path, "-m", "podsim", *shlex.split(command))
+def test_the_first_command_answers_in_a_process_of_its_own(folder: Path) -> None:
+    done = run(folder, "-m", "podsim", *shlex.split(COMMANDS[0]))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
 
 
-def test_the_python_example_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_answers(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    code = main(shlex.split(command))
+    done = capsys.readouterr()
+    assert code == 0, done.out + done.err
+    assert done.out
+
+
+def test_the_python_example_runs(folder: Path) -> None:
     *statements, last = block("python").splitlines()
-    done = run(tmp_path, "-c", "\n".join([*statements, f"value, low, high = {last}", "print(low < value < high)"]))
+    done = run(folder, "-c", "\n".join([*statements, f"value, low, high = {last}", "print(low < value < high)"]))
     assert (done.stdout.strip(), done.stderr) == ("True", "")
 
 

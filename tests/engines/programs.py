@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
@@ -54,12 +56,33 @@ def ends(timeline):
     return [span.end_s for span in timeline.spans]
 
 
-@st.composite
-def flow_groups(draw, links, most=4):
+# Strategies are made once: to make and check one takes longer than to draw from it.
+
+
+@cache
+def flow_groups(links, most=4):
     """Flows over these links; a route may come back to one, a flow may have nothing to move."""
     routes = st.lists(st.sampled_from(links), min_size=1, max_size=4).map(tuple)
     flow = st.builds(Flow, routes, VOLUMES, st.integers(1, 3))
-    return tuple(draw(st.lists(flow, min_size=1, max_size=most)))
+    return st.lists(flow, min_size=1, max_size=most).map(tuple)
+
+
+@cache
+def some_flows(links):
+    """A group of flows, or none."""
+    return st.just(()) | flow_groups(links)
+
+
+@cache
+def earlier(number):
+    """Up to three of the first so many tasks."""
+    return st.sets(st.integers(0, number - 1), max_size=3).map(sorted).map(tuple) if number else st.just(())
+
+
+@cache
+def capacities_of(least, most):
+    """Capacities of so many links."""
+    return st.lists(CAPACITIES, min_size=least, max_size=most)
 
 
 @st.composite
@@ -67,12 +90,11 @@ def programs(draw, *, own_links=False, most_repeats=3):
     """Up to ten tasks that need earlier ones, and links; with `own_links` no two tasks share one."""
     count = draw(st.integers(1, 10))
     each = 2 if own_links else 0
-    capacities = draw(st.lists(CAPACITIES, min_size=each * count or 1, max_size=each * count or 5))
+    capacities = draw(capacities_of(each * count or 1, each * count or 5))
     tasks = []
     for number in range(count):
-        links = [2 * number, 2 * number + 1] if own_links else range(len(capacities))
-        flows = draw(st.just(()) | flow_groups(links))
-        needs = tuple(sorted(draw(st.sets(st.integers(0, number - 1), max_size=3)))) if number else ()
+        flows = draw(some_flows(range(2 * number, 2 * number + 2) if own_links else range(len(capacities))))
+        needs = draw(earlier(number))
         tasks.append(task(draw(SECONDS), *flows, needs=needs, repeat=draw(st.integers(1, most_repeats))))
     return tasks, capacities
 

@@ -9,7 +9,8 @@ import pytest
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.faults import Fault
-from podsim.files.read import read
+from podsim.files.load import load
+from podsim.files.read import document, read
 from podsim.files.structure import structure
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip, Precision
@@ -308,3 +309,30 @@ def test_precisions_are_read_as_poplar_names_them():
 def test_user_paths_are_shown_without_folders(write):
     os.mkdir("deep")  # noqa: PTH102
     assert refused(write("deep/my.toml", "a = 1")).message == "my.toml has 1 fault"
+
+
+def test_a_file_is_read_anew_where_its_text_or_its_tables_are_others(write):
+    """Values are kept by the whole text, and only until a caller changes the tables."""
+    text = catalog.chip("gc200").text
+    first, again = (read(write("a.toml", text), Chip, "chip") for _ in range(2))
+    assert again is first
+    assert "tiles" in text
+    other = read(write("a.toml", text.replace("1472", "1471")), Chip, "chip")
+    assert (first.value.tiles, other.value.tiles) == (1472, 1471)
+    loaded = load(write("a.toml", text), "chip")
+    loaded.tables["title"] = "Mine"
+    assert document(loaded, Chip).value.title == "Mine"
+    assert read(write("a.toml", text), Chip, "chip").value == first.value
+
+
+def test_a_rule_that_looks_at_other_files_is_asked_each_time(write):
+    asked = []
+
+    def rule(value, _tables):
+        asked.append(value)
+        return ()
+
+    path = write("a.toml", catalog.chip("gc200").text)
+    for alone in (True, True, False, False):
+        read(path, Chip, "chip", rule, alone=alone)
+    assert len(asked) == 3

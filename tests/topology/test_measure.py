@@ -28,19 +28,27 @@ def fabric_only(drawn):
 
 def least_cut(drawn, members):
     """Least bandwidth between halves of `members` (sets of nodes that stay whole); other nodes go to either side."""
+    edges = list(drawn.edges(data="bandwidth_bytes_per_s"))
+    first, *rest = members
+    everywhere = set().union(*members)
     cuts = []
-    first, rest = members[0], members[1:]
     for companions in combinations(rest, len(members) // 2 - 1):
-        side = {node for member in (first, *companions) for node in member}
-        other = {node for member in members for node in member} - side
-        flow = nx.DiGraph()
-        for one, two, bandwidth in drawn.edges(data="bandwidth_bytes_per_s"):
-            flow.add_edge(one, two, capacity=bandwidth)
-            flow.add_edge(two, one, capacity=bandwidth)
-        flow.add_edges_from(("a", node) for node in side)
-        flow.add_edges_from((node, "b") for node in other)
-        cuts.append(nx.minimum_cut_value(flow, "a", "b"))
+        side = first.union(*companions)
+        if everywhere.issuperset(drawn):  # no node is free to go to either side
+            cuts.append(sum(bandwidth for one, two, bandwidth in edges if (one in side) != (two in side)))
+        else:
+            cuts.append(_least_between(edges, side, everywhere - side))
     return min(cuts)
+
+
+def _least_between(edges, side, other):
+    flow = nx.DiGraph()
+    for one, two, bandwidth in edges:
+        flow.add_edge(one, two, capacity=bandwidth)
+        flow.add_edge(two, one, capacity=bandwidth)
+    flow.add_edges_from(("a", node) for node in side)
+    flow.add_edges_from((node, "b") for node in other)
+    return nx.minimum_cut_value(flow, "a", "b")
 
 
 def members_of(topology, each):
@@ -111,7 +119,8 @@ def test_bisection_is_the_least_even_split_of_the_graph(topology_of, ladder_of, 
         ladder_of("rack", machines, closed=closed, rung_links=rung, rail_links=rail),
     ]
     topology = topology_of(*levels)
-    ipu_links = graph(topology).subgraph(of_kind(graph(topology), "ipu"))
+    drawn = graph(topology)
+    ipu_links = drawn.subgraph(of_kind(drawn, "ipu"))
     stated = bisection_bytes_per_s(topology)
     assert stated["rack"] == least_cut(ipu_links, members_of(topology, each))
     if each > 1:
