@@ -30,12 +30,14 @@ def priced(
     `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
     terms out of range.
     """
-    from podsim.files import catalog, comparator_machines
+    from podsim.files import catalog
     from podsim.files.changes import parse
     from podsim.model.prediction import Prediction
 
     terms = known or purse(**flags)
     if not isinstance(answer, Prediction):
+        from podsim.files import comparator_machines
+
         machine = comparator_machines.machine(answer.topology).machine
         return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(machine, answer.chips)))
     found = catalog.topology(topology or answer.topology, changes, chip=chip).value
