@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.model.comparator import ComparatorPrediction
+    from podsim.model.fabric import Topology
     from podsim.model.prediction import Prediction
 
 Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
@@ -30,15 +31,25 @@ def priced(
     `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
     terms out of range.
     """
-    from podsim.files import catalog, comparator_machines
-    from podsim.files.changes import parse
+    from podsim.files import catalog
     from podsim.model.prediction import Prediction
 
     terms = known or purse(**flags)
     if not isinstance(answer, Prediction):
+        from podsim.files import comparator_machines
+
         machine = comparator_machines.machine(answer.topology).machine
         return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(machine, answer.chips)))
-    found = catalog.topology(topology or answer.topology, changes, chip=chip).value
+    return on_machine(answer, catalog.topology(topology or answer.topology, changes, chip=chip).value, changes, terms)
+
+
+def on_machine(
+    answer: Prediction, machine: Topology, changes: Mapping[str, str] | Sequence[str], terms: Purse
+) -> Prediction:
+    """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
+    from podsim.files.changes import parse
+
     changed = any(change.path.startswith("economics.") for change in parse(changes))
-    owned = terms.machine(found, answer.hosts, changed=changed)
-    return replace(answer, money=terms.run(answer.time_to_train_s, owned))
+    return replace(
+        answer, money=terms.run(answer.time_to_train_s, terms.machine(machine, answer.hosts, changed=changed))
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
-from podsim.api.money import priced
+from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.planning.purse import MoneyFlags, Purse, purse
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from podsim.api.answers import Progress
+    from podsim.model.fabric import Topology
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport
     from podsim.model.workload import Workload
@@ -69,8 +70,7 @@ def scale(
         division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (),
-        answer=lambda name, wanted: priced(_answer(model, name, chip, changes, wanted, asked), topology=name,
-                                           chip=chip, changes=changes, known=known),
+        answer=lambda name, wanted: on_machine(*_answer(model, name, chip, changes, wanted, asked), changes, known),
         on_progress=on_progress,
     ))  # fmt: skip
 
@@ -82,8 +82,8 @@ def _answer(
     changes: Mapping[str, str] | Sequence[str],
     wanted: Wanted,
     asked: ScaleAsked,
-) -> Prediction:
-    """The prediction for one machine, of the workload as it was read once."""
+) -> tuple[Prediction, Topology]:
+    """The prediction for one machine, of the workload as it was read once, and that machine."""
     from podsim.planning import asking
 
     sdk = asked.get("sdk")
@@ -94,7 +94,7 @@ def _answer(
         engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip
-    return asking.answer(question, wanted, None, (sdk, None, chip), None)
+    return asking.answer(question, wanted, None, (sdk, None, chip), None), machine.topology
 
 
 def _purse(asked: ScaleAsked) -> Purse:

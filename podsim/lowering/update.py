@@ -99,14 +99,15 @@ def _asked(pipeline: Pipeline, optimizer: str) -> Update:
     return Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
 
 
-_KNOWN: WeakKeyDictionary[Fabric, dict[object, tuple[object, tuple[Block, ...]]]] = WeakKeyDictionary()
+Around = tuple[tuple[Block, ...], tuple[Block, ...]]  # collectives before the optimizer, and after it
+_KNOWN: WeakKeyDictionary[Fabric, dict[object, tuple[object, Around]]] = WeakKeyDictionary()
 MOST_KNOWN = 64  # a search needs one for each size of replica, a fit more than can be held
 
 
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
     """The weight update of a step, in order; without the reduction in the rack where that is done already.
 
-    The micro-batch does not enter it, so that all of a split share one.
+    Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
     """
     update = _asked(pipeline, optimizer)
     known = _KNOWN.setdefault(pipeline.fabric, {})
@@ -114,35 +115,37 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
     if key not in known:
         if len(known) >= MOST_KNOWN:
             known.clear()
-        known[key] = pipeline.mapping.stages, _blocks(update, reduced)  # stages are held for their identity
-    return known[key][1]
+        known[key] = pipeline.mapping.stages, _collectives(update, reduced)  # stages are held for their identity
+    before, after = known[key][1]
+    return (*before, _block(update, "weight update", _optimizer(update)), *after)
 
 
 def _rests_on(update: Update, reduced: bool) -> object:
-    """Everything that decides the blocks on one fabric."""
+    """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
-    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "collective.start", "step.host"))
+    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "collective.start"))
     # The layout of a practice has become the stages.
     split = mapping.replicas, mapping.ipus_per_replica, id(mapping.stages), replace(mapping.practice, layout=())
-    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
-    return planned, fitted, split, pipeline.folded, reduced
+    return update.optimizer, fitted, split, pipeline.folded, reduced
 
 
-def _blocks(update: Update, reduced: bool) -> tuple[Block, ...]:
-    pipeline, optimizer = update.pipeline, update.optimizer
-    parts: list[tuple[str, Sequence[Task]]] = []
+def _collectives(update: Update, reduced: bool) -> Around:
     scatter = update.in_rack(Collective.REDUCE_SCATTER) if update.local > 1 else None
+    before, after = list[Block](), list[Block]()
     if scatter and not reduced:
-        parts.append(("reduce-scatter", _tasks(scatter)))
+        before.append(_block(update, "reduce-scatter", _tasks(scatter)))
     if update.racks > 1:
-        parts.append((BETWEEN_RACKS, _tasks(_between_racks(update))))
-    parts.append(("weight update", _optimizer(update)))
+        before.append(_block(update, BETWEEN_RACKS, _tasks(_between_racks(update))))
     if scatter:
-        norms = pipeline.mapping.practice.state_sharded and optimizer in NORM_OPTIMIZERS
+        norms = update.pipeline.mapping.practice.state_sharded and update.optimizer in NORM_OPTIMIZERS
         # The same steps backwards: what is soonest there is soonest here.
         gather = update.in_rack(Collective.ALL_GATHER, starts=2 if norms else 1, only=scatter.algorithm)
-        parts.append(("all-gather", _tasks(gather)))
-    return tuple(Block(name, _unrolled(tasks, pipeline.folded)) for name, tasks in parts)
+        after.append(_block(update, "all-gather", _tasks(gather)))
+    return tuple(before), tuple(after)
+
+
+def _block(update: Update, name: str, tasks: Sequence[Task]) -> Block:
+    return Block(name, _unrolled(tasks, update.pipeline.folded))
 
 
 def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:

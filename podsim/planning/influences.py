@@ -113,7 +113,10 @@ def _setter(
     def ask(factor: float) -> Question:
         text = spell(value * factor, unit) if unit else repr(value * factor)
         changed = what_if.apply(document, Topology, [what_if.Change(path, text)], topology_faults).value
-        return replace(question, machine=replace(question.machine, topology=changed), fabric=build(changed))
+        # Links know nothing of the chip: what was found out about them holds for another one.
+        same = replace(changed, chip=question.machine.chip) == question.machine.topology
+        fabric = question.fabric if same else build(changed)
+        return replace(question, machine=replace(question.machine, topology=changed), fabric=fabric)
 
     return ask
 

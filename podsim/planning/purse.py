@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from podsim.errors import InputError
-from podsim.files import prices
-from podsim.model.money import Owned
-from podsim.model.prices import PriceList, Terms
-from podsim.planning import money as counting
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most answers are given without money, and what counts it is loaded when it is asked for
     from podsim.model.comparator import ComparatorMachine
     from podsim.model.fabric import Topology
-    from podsim.model.money import Money
+    from podsim.model.money import Money, Owned
+    from podsim.model.prices import PriceList, Terms
     from podsim.model.quantity import Estimate
 
 FLAGS = {"years": "years", "use": "use", "usd_per_kwh": "kwh_price", "pue": "pue"}
@@ -44,6 +41,9 @@ class Purse:
 
     def machine(self, topology: Topology, hosts: int, *, changed: bool = False) -> Owned:
         """What a machine of IPUs costs and draws; `changed` where its price or power was set by hand."""
+        from podsim.model.money import Owned
+        from podsim.planning import money as counting
+
         return Owned(
             capital=counting.capital(topology, hosts, self.prices, changed=changed),
             draw=counting.draw(topology, hosts, self.prices, changed=changed),
@@ -51,6 +51,9 @@ class Purse:
 
     def comparator(self, machine: ComparatorMachine, chips: int) -> Owned:
         """What a machine without IPUs costs and draws."""
+        from podsim.model.money import Owned
+        from podsim.planning import money as counting
+
         return Owned(
             capital=counting.comparator_capital(machine, chips, self.prices),
             draw=counting.comparator_draw(machine, chips, self.prices),
@@ -58,11 +61,15 @@ class Purse:
 
     def run(self, time: Estimate, owned: Owned) -> Money:
         """What a run of so long on a machine costs."""
+        from podsim.planning import money as counting
+
         return counting.money(time, owned, self.terms, rent_usd_per_hour=self.rent_usd_per_hour)
 
 
 def purse(**flags: Unpack[MoneyFlags]) -> Purse:
     """The purse that flags mean; InputError for a price list with faults, or for terms out of range."""
+    from podsim.files import prices
+
     own, rent = flags.get("prices"), flags.get("rent_per_hour")
     found = prices.prices(Path(own) if own is not None else None)
     if rent is not None and not 0 < rent <= 1e9:

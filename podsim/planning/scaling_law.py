@@ -21,10 +21,10 @@ def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     with one best answer, which need no start (Eq. 57). Source: gunther-1993.
     """
     unit = min(ipus for ipus, _ in measured) if measured else 1
+    if len({ipus for ipus, _ in measured}) <= parameters:  # np.unique would load numpy.ma
+        return None
     size = np.array([ipus / unit for ipus, _ in measured])
     rate = np.array([rate for _, rate in measured])
-    if len(np.unique(size)) <= parameters:
-        return None
     # (1 - contention) + contention N + coherency N (N - 1), each over the rate of the unit and relative to N / X(N)
     terms = np.stack([np.ones_like(size), size, size * (size - 1)], axis=1)[:, :parameters]
     rest, shared, *pairs = _not_negative(terms * (rate / size)[:, None])

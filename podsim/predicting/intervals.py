@@ -121,10 +121,10 @@ def timed(pace: Pace, mean_samples: float, draws: Draws) -> list[float]:
 
     found = []
     for slower, more, luck, longer in zip(draws.slower, draws.more, draws.luck, draws.around, strict=True):
-        needed = (mean_samples * math.exp(more + own) for own in luck)
-        ends = (ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed)
         inside, outside = math.exp(slower), math.exp(longer)
-        times = sorted(steps_s * inside + (total_s - steps_s) * outside for total_s, steps_s in ends)
+        needed = [mean_samples * math.exp(more + own) for own in luck]
+        ends = [ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed]
+        times = sorted([steps_s * inside + (total_s - steps_s) * outside for total_s, steps_s in ends])
         found.append(sum(times[1:-1]) / (len(times) - 2))
     return found
 

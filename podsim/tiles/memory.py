@@ -39,7 +39,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision))
-    key = planner.target.key, mapping.micro_batch
+    key = planner.target.plan_key, mapping.micro_batch
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
     known = _KNOWN.setdefault(key, {})

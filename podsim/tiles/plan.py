@@ -8,8 +8,8 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream, Unit
-from podsim.tiles import attention, composite, gather, product, reduction, update, vector
-from podsim.tiles.supersteps import Cycles, total
+from podsim.tiles import amp, attention, composite, gather, product, reduction, update, vector
+from podsim.tiles.supersteps import Cycles, exchange_rates, sram_rates, total
 
 T = TypeVar("T")
 
@@ -24,8 +24,20 @@ class Target:
 
     @property
     def key(self) -> str:
-        """Content of everything a plan depends on beside the operator."""
+        """Content of all of it."""
         return repr(self)
+
+    @property
+    def plan_key(self) -> str:
+        """Content of everything a plan depends on beside the operator; chips that differ in the rest plan alike.
+
+        Cycles know no clock, and an AMP of 1 % more FLOP a cycle has as many units.
+        """
+        chip, rate = self.chip, self.chip.amp.flop_per_cycle.get(self.precision)
+        units = rate and amp.units(chip, self.precision)
+        ports = exchange_rates(chip), chip.exchange.start_cycles, chip.sync.on_chip_cycles
+        room = self.available_memory, chip.sram.bytes_per_tile, sram_rates(chip)
+        return repr((self.precision.value, chip.tiles, chip.worker_threads, units, *ports, *room, chip.library))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,7 @@ class Planner:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._mine = self._known.setdefault(target.key, {})
+        self._mine = self._known.setdefault(target.plan_key, {})
         self._memo: Memo | None = None
 
     def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
@@ -85,7 +97,7 @@ class Planner:
         if Planner.memo_of is None or isinstance(operator.shape, Stream):
             return self._planned(operator, run, rows)
         if self._memo is None:
-            self._memo = Planner.memo_of(self.target)
+            self._memo = Planner.memo_of(self.target.plan_key)
         return self._memo.remember(key, Planned, lambda: self._planned(operator, run, rows))
 
     def _planned(self, operator: Operator, run: Pass, rows: int) -> Planned:

@@ -18,6 +18,7 @@ from podsim.tiles.superstep_arrays import (
     sequence,
     total_cycles,
 )
+from podsim.tiles.supersteps import sram_rates
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # serial parts tried where one pass does not fit
 BUSY = 0.75  # serial parts are for products that fill the chip: of cuts, those with less of the busiest cut's tiles go
@@ -102,12 +103,34 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], fl
 
 
 def _single(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
-    found = []
-    for cuts in candidates(problem, vertex, request.chip.tiles, (1,), "outputs"):
-        memory = _memory(problem, vertex, cuts, None)
-        cycles = _cycles(problem, vertex, cuts, None, request)
-        found.append(Evaluated(problem, vertex, None, cuts, cycles, memory))
-    return found
+    return [
+        Evaluated(problem, vertex, None, cuts, total_cycles(steps, request.chip), memory)
+        for cuts, memory, steps in _laid_out(problem, vertex, request)
+    ]
+
+
+Laid = tuple[Candidates, Array, tuple[SuperstepArray, ...]]
+_LAID: dict[object, list[Laid]] = {}
+MOST_LAID = 320  # ways to multiply that are held, some 30 MB: those of a workload at one or two micro-batch sizes
+
+
+def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
+    """All cuts in one pass with their bytes and supersteps.
+
+    What exchange and sync take does not enter, so that searches for chips that differ in those alone share them.
+    """
+    chip = request.chip
+    priced = request.overhead_cycles, request.price_copies
+    key = problem, vertex, chip.tiles, chip.worker_threads, sram_rates(chip), priced
+    known = _LAID.get(key)
+    if known is None:
+        if len(_LAID) >= MOST_LAID:
+            _LAID.pop(next(iter(_LAID)))
+        known = _LAID[key] = [
+            (cuts, _memory(problem, vertex, cuts, None), _steps(problem, vertex, cuts, None, request))
+            for cuts in candidates(problem, vertex, chip.tiles, (1,), "outputs")
+        ]
+    return known
 
 
 def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:

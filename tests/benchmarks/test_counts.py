@@ -11,14 +11,16 @@ from podsim import api
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.files import cache, catalog, load
-from podsim.lowering import work
+from podsim.lowering import update, work
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.physics import links
+from podsim.planning import influences
 from podsim.tiles import memory
 from podsim.tiles import plan as planning
+from podsim.tiles import search as tile_search
 from podsim.tiles.plan import Planner
 from podsim.topology.fabric import build
 
@@ -127,9 +129,9 @@ class Calls:
     def __init__(self, patch, owner, name, of):
         self.seen, function = [], getattr(owner, name)
 
-        def recorded(*arguments):
+        def recorded(*arguments, **named):
             self.seen.append(of(*arguments))
-            return function(*arguments)
+            return function(*arguments, **named)
 
         patch.setattr(owner, name, recorded)
 
@@ -146,6 +148,7 @@ def nothing_known(monkeypatch):
     monkeypatch.setattr(Planner, "memo_of", None)
     monkeypatch.setattr(work, "_TABLES", {})
     monkeypatch.setattr(memory, "_KNOWN", {})
+    monkeypatch.setattr(tile_search, "_LAID", {})
     cache._shelf.cache_clear()
     load.tables_of.cache_clear()
     yield monkeypatch
@@ -161,6 +164,43 @@ def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
     api.predict("bert", pod=512)
     assert len(made.seen) == len(made.distinct) <= 200
     assert len(asked.seen) <= 2500
+
+
+def test_a_search_lays_out_each_way_to_multiply_once(nothing_known):
+    """A pass that repeats a product of another operator, or of the same in another order, shares its cuts."""
+    laid = Calls(nothing_known, tile_search, "candidates", lambda *arguments: arguments)
+    asked = Calls(nothing_known, tile_search, "_single", lambda problem, vertex, _: (problem, vertex))
+    api.predict("bert", pod=512)
+    once = [arguments for arguments in laid.seen if arguments[3] == (1,)]
+    assert len(once) == len(set(once)) == len(asked.distinct) < 0.8 * len(asked.seen)
+
+
+def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
+    """Of eleven numbers of the chip the clock, the AMP's rate and the global sync leave every plan as it is."""
+    made = Calls(nothing_known, planning, "plans", lambda *_: 0)
+    laid = Calls(nothing_known, tile_search, "candidates", lambda *_: 0)
+    moved = Calls(nothing_known, update, "_collectives", lambda *_: 0)
+    by_path, ask = {}, influences._influence
+
+    def counted(known, prediction, lever):
+        before = [len(calls.seen) for calls in (made, laid, moved)]
+        found = ask(known, prediction, lever)
+        by_path[lever.path] = [
+            len(calls.seen) - so_far for calls, so_far in zip((made, laid, moved), before, strict=True)
+        ]
+        return found
+
+    nothing_known.setattr(influences, "_influence", counted)
+    api.explain("bert", pod=512, engine="analytic")
+    chip = {path: counts for path, counts in by_path.items() if path.startswith("chip.")}
+    assert len(chip) == 11
+    assert {path for path, (planned, _, _) in chip.items() if not planned} == {
+        "chip.clock", "chip.amp.flop_per_cycle.16.16", "chip.sync.global",
+    }  # fmt: skip
+    assert {path for path, (_, cuts, _) in chip.items() if cuts} == {"chip.sram.load", "chip.sram.store"}
+    assert not any(collectives for _, _, collectives in chip.values())
+    assert by_path["program.stretch"] == by_path["step.host"] == [0, 0, 0]
+    assert by_path["ipu-link.bandwidth"] == [0, 0, 1]
 
 
 def test_plans_of_a_workload_come_without_those_that_lost(gc200):

@@ -1,15 +1,16 @@
 """Which plans serve an operator, and what they take from one another."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.workload import Matmul, Pass
-from podsim.tiles import composite, product
+from podsim.model.workload import Gather, Kind, Matmul, Operator, Pass
+from podsim.tiles import composite, product, search
 from podsim.tiles.attention import Heads, around_softmax
-from podsim.tiles.plan import Target, plans
+from podsim.tiles.plan import Planner, Target, plans
 from podsim.workloads import vector
 
 FP16 = Precision.FP16_16
@@ -70,3 +71,62 @@ def test_backward_the_products_around_a_softmax_change_places(gc200: Chip):
     heads = Heads(groups=4, queries=256, keys=256, width=64)
     before, after = around_softmax(heads, made, taken, FP16, gc200, name="softmax")
     assert (to_rows, from_rows) == (before, after)
+
+
+def changed(chip: Chip, path: str, factor: float) -> Chip:
+    """The chip with so many times one of its numbers."""
+    part, _, name = path.rpartition(".")
+    inner = getattr(chip, part) if part else chip
+    was = getattr(inner, name)
+    now = {FP16: was[FP16] * factor} if isinstance(was, dict) else type(was)(was * factor)
+    made = replace(inner, **{name: now})
+    return replace(chip, **{part: made}) if part else made
+
+
+SAME = ["clock_hz", "power_w", "ipu_links", "sync.global_cycles", "amp.flop_per_cycle", "name"]
+OTHER = [
+    "tiles", "worker_threads", "sram.bytes_per_tile", "sram.load_bytes_per_cycle", "sram.store_bytes_per_cycle",
+    "exchange.send_bytes_per_cycle", "exchange.receive_bytes_per_cycle", "exchange.shared_receive_bytes_per_cycle",
+    "exchange.start_cycles", "sync.on_chip_cycles",
+]  # fmt: skip
+OPERATORS = [
+    Operator(name="product", kind=Kind.MATMUL, shape=Matmul(m=384, k=1024, n=1024)),
+    Operator(name="look-up", kind=Kind.GATHER, shape=Gather(table=30528, width=1024, lookups=384)),
+    vector.softmax("softmax", 16 * 384 * 384, 384, attention(16, 384, 64)),
+]
+
+
+def planned(chip: Chip) -> list[object]:
+    """What is planned where nothing is known."""
+    search._LAID.clear()
+    Planner._known.clear()
+    planner = Planner(Target(chip, FP16))
+    return [planner.planned(one, run, 2) for one in OPERATORS for run in (Pass.FORWARD, Pass.BACKWARD)]
+
+
+@pytest.mark.parametrize("path", SAME)
+def test_chips_that_plan_alike_differ_in_what_no_plan_rests_on(path, gc200: Chip):
+    other = replace(gc200, name="another") if path == "name" else changed(gc200, path, 1.01 if "amp" in path else 2)
+    assert other != gc200
+    assert Target(other, FP16).plan_key == Target(gc200, FP16).plan_key
+    assert planned(other) == planned(gc200)
+
+
+@pytest.mark.parametrize("path", OTHER)
+def test_what_plans_rest_on_tells_chips_apart(path, gc200: Chip):
+    assert Target(changed(gc200, path, 2), FP16).plan_key != Target(gc200, FP16).plan_key
+
+
+def test_a_bandwidth_stated_for_the_chip_brings_the_clock_back_in(gc200: Chip):
+    stated = replace(gc200, exchange=replace(gc200.exchange, bandwidth_bytes_per_s=gc200.exchange_bytes_per_s))
+    assert Target(changed(stated, "clock_hz", 2), FP16).plan_key != Target(stated, FP16).plan_key
+
+
+@pytest.mark.parametrize("path", OTHER)
+def test_cuts_laid_out_for_one_chip_change_no_plan_of_another(path, gc200: Chip):
+    other = changed(gc200, path, 2)
+    expected = planned(other)
+    planned(gc200)
+    found = [Planner(Target(other, FP16)).planned(one, run, 2) for one in OPERATORS
+             for run in (Pass.FORWARD, Pass.BACKWARD)]  # fmt: skip
+    assert found == expected
