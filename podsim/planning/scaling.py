@@ -16,7 +16,11 @@ from podsim.planning import scaling_law
 from podsim.planning.search import Wanted
 
 MOST_MACHINES = 24  # more than the sizes there are
-REFUSALS = ("mapping-does-not-divide", "bad-mapping", "unknown-preset")  # an answer for one machine, not for the question
+REFUSALS = (
+    "mapping-does-not-divide",
+    "bad-mapping",
+    "unknown-preset",
+)  # an answer for one machine, not for the question
 Answer = Callable[[str, Wanted], Prediction]
 
 
@@ -39,14 +43,14 @@ def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
 
 def stops(text: str | Iterable[int]) -> tuple[str, ...]:
     """What a range of sizes leaves out: the end that it names, where no doubling reaches it."""
-    said = []
-    for part in text.split(",") if isinstance(text, str) else ():
-        if ".." in part and (last := int(part.partition("..")[2])) != (reached := sizes(part)[-1]):
-            said.append(
-                f"{part.strip()} doubles and stops at {reached:,}: machines have a power of two of IPUs, and "
-                f"{last:,} is none reached from there"
-            )
-    return tuple(said)
+    ranges = [part.strip() for part in text.split(",") if ".." in part] if isinstance(text, str) else []
+    ends = [(part, int(part.partition("..")[2]), sizes(part)[-1]) for part in ranges]
+    return tuple(
+        f"{part} doubles and stops at {reached:,}: {last:,} is no doubling of its first, and machines have a power of "
+        "two of IPUs"
+        for part, last, reached in ends
+        if last != reached
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +74,8 @@ class Asked:
         """Raise InputError where the batch is said twice, or a share is none."""
         wanted = self.wanted
         if self.scaling is not Scaling.BEST and self.preset:
-            raise InputError(f"preset {self.preset} has a batch of its own for each machine, --scaling {self.scaling} "
-                             "one for all", code="conflicting-flags", hint="leave out --scaling, or --preset")  # fmt: skip
+            raise InputError(f"preset {self.preset} says the batch of each machine, and so does --scaling "
+                             f"{self.scaling}", code="conflicting-flags", hint="leave out one of them")  # fmt: skip
         if self.scaling is Scaling.BEST and wanted.global_batch:
             raise InputError("--global-batch is the best for each machine unless --scaling says how it goes on",
                              code="conflicting-flags", hint="--scaling strong, or weak")  # fmt: skip
