@@ -65,7 +65,8 @@ def save(
 
     `parquet` makes that kind of file, for the command that knows it.
 
-    Raises InputError where the file cannot be written, or a picture is wanted of an answer without charts; what it held before is then still there.
+    Raises InputError where the file cannot be written, or a picture is wanted of an answer without charts; what it held
+    before is then still there.
     """
     if flags.out is None:
         return

@@ -231,7 +231,7 @@ def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
 
 
 def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[list[int], list[int]]:
-    """Which columns stay, and how wide: wrapping ones give way first, then columns leave by priority, then names fold."""
+    """Which columns stay, and how wide: wrapping ones give way, then columns leave by priority, then names fold."""
     kept, fitted = list(range(len(columns))), list(widths)
 
     def least(index: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,20 +14,42 @@ import pytest
 
 from podsim import api
 from podsim.cli.app import main
+from podsim.planning import alternatives, influences
 
-ROOT = Path(__file__).parents[2]
-SWEEP, MIX = ROOT / "tests/cases/sweeps/splits.toml", ROOT / "examples/mix.toml"
+PRESET = "--preset mlperf-v1.1-closed"
+SWEEP = """
+schema = "podsim.sweep/1"
+workload = "resnet50"
+[fixed]
+engine = "analytic"
+ipus-per-replica = 1
+micro-batch = 20
+accumulation = 8
+[[axis]]
+name = "pod"
+values = [16, 64]
+[[axis]]
+name = "replicas"
+values = [16, 32]
+"""
+MIX = """
+schema = "podsim.mix/1"
+[[job]]
+workload = "resnet50"
+runs_per_month = 200
+within = "2 h"
+"""
 COMMANDS = {
-    "predict": ("predict bert --pod 16 --engine analytic --money", "prediction", 0),
+    "predict": (f"predict resnet50 --pod 16 {PRESET} --money", "prediction", 0),
     "predict-comparator": ("predict resnet50 --topology dgx-a100 --money", "prediction", 0),
-    "scale": ("scale bert --pods 16..100 --engine analytic", "scale", 0),
+    "scale": ("scale resnet50 --pods 16..100 --engine analytic", "scale", 0),
     "plan": ("plan resnet50 --within 20min --max-power 30kW --machines pod64,dgx-a100", "plan", 0),
     "plan-no": ("plan resnet50 --within 9min --budget 100k --machines pod64,dgx-a100", "plan", 1),
-    "plan-mix": (f"plan --workloads {MIX} --machines pod128", "mix_plan", 0),
+    "plan-mix": ("plan --workloads mix.toml --machines pod64", "mix_plan", 0),
     "compare": ("compare resnet50 pod16 dgx-a100 --engine analytic", "compare", 0),
-    "explain": ("explain resnet50 --pod 16 --engine analytic", "explanation", 0),
-    "explain-ops": ("explain resnet50 --pod 16 --ops", "operators", 0),
-    "sweep": ("sweep splits.toml --jobs 1", "sweep-report", 0),
+    "explain": (f"explain resnet50 --pod 16 {PRESET} --engine analytic", "explanation", 0),
+    "explain-ops": (f"explain resnet50 --pod 16 {PRESET} --ops", "operators", 0),
+    "sweep": ("sweep points.toml --jobs 1", "sweep-report", 0),
 }
 VERBS = ("predict", "scale", "plan", "plan_mix", "compare", "explain", "explain_operators", "sweep")
 STARTS = {".html": b"<!doctype html>", ".svg": b"<?xml", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF-", ".json": b"{"}
@@ -55,11 +76,16 @@ def kept(verb: Callable[..., Any]) -> Callable[..., Any]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a sweep, in which every answer is computed once."""
     found = tmp_path_factory.mktemp("outputs")
-    shutil.copy(SWEEP, found)
+    (found / "points.toml").write_text(SWEEP, encoding="utf-8")
+    (found / "mix.toml").write_text(MIX, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(found)
         for verb in VERBS:
             patch.setattr(api, verb, kept(getattr(api, verb)))
+        # All that an explanation asks takes ten seconds.
+        levers, splits = influences._of_machine, alternatives._splits
+        patch.setattr(influences, "_of_machine", lambda *asked: list(levers(*asked))[:6])
+        patch.setattr(alternatives, "_splits", lambda around: list(splits(around))[:2])
         yield found
 
 
@@ -145,7 +171,11 @@ def test_a_sweep_is_written_as_parquet_too(folder, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "words",
-    ["scale bert --pods 16 --engine analytic", "plan bert --machines pod4", "compare bert pod16 pod16 --engine analytic"],
+    [
+        "scale resnet50 --pods 16 --engine analytic",
+        "plan resnet50 --machines dgx-a100",
+        "compare resnet50 pod16 pod16 --engine analytic",
+    ],
 )
 def test_a_picture_of_an_answer_without_charts_is_refused(words, folder, tmp_path, capsys):
     path = tmp_path / "answer.svg"
