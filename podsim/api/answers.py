@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
+from podsim.api import comparators
 from podsim.errors import InputError
 from podsim.planning.asking import CollectiveFlags
 from podsim.planning.asking import answer_with as _answer_with
@@ -20,6 +21,7 @@ from podsim.planning.asking import question as _question
 if TYPE_CHECKING:
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
+    from podsim.model.comparator import ComparatorPrediction
     from podsim.model.goodput import GoodputReport
     from podsim.model.mapping import Mapping as WorkMapping
     from podsim.model.operator_report import OperatorReport
@@ -68,6 +70,7 @@ def predict(
     pod: int | None = None,
     topology: str | None = None,
     chip: str | None = None,
+    chips: int | None = None,
     preset: str | None = None,
     replicas: int | None = None,
     ipus_per_replica: int | None = None,
@@ -89,8 +92,15 @@ def predict(
     faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **practice: Unpack[PracticeFlags],
-) -> Prediction:
-    """Predict a run; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
+) -> Prediction | ComparatorPrediction:
+    """Predict a run; names and defaults are those of the flags; of a machine without IPUs what a scaling law has.
+
+    Raises InputError where the question is malformed, Infeasible where the answer is no.
+    """
+    flags = dict(locals())
+    if topology is not None and comparators.has_law(topology):
+        return comparators.predict_as_asked(flags, predict.__kwdefaults__ or {})
+    comparators.refuse_chips(chips, topology)
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,

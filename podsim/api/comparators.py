@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from podsim.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction, ComparatorReport, Laws
 
@@ -40,6 +42,46 @@ def predict_comparator(
         chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
         division=Division(one_of("division", division, Division)), global_batch=global_batch, samples=samples,
     ))  # fmt: skip
+
+
+TAKEN = ("topology", "chips", "global_batch", "samples", "division")
+"""Keywords of `predict` that a scaling law has an answer to."""
+SILENT = ("workload", "on_progress", "practice")
+FLAGS = {"changes": "set", "faults": "fault"}
+
+
+def has_law(topology: str) -> bool:
+    """Whether the machine of that name is one without IPUs."""
+    from podsim.files import comparator_machines
+
+    return comparator_machines.meant(topology)
+
+
+def predict_as_asked(flags: Mapping[str, Any], defaults: Mapping[str, Any]) -> ComparatorPrediction:
+    """The answer to the keywords of `predict`; InputError for those that say nothing to a scaling law."""
+    usual = {"overlap": False, **defaults}
+    for name, value in {**flags, **flags["practice"]}.items():
+        if name not in (*TAKEN, *SILENT) and value != usual.get(name) and value not in ([], {}):
+            flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
+            raise InputError(
+                f"{flag} says nothing to {flags['topology']}, which has no IPUs: a scaling law answers",
+                code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
+            )  # fmt: skip
+    return predict_comparator(flags["workload"], **{name: flags[name] for name in TAKEN})
+
+
+def refuse_chips(chips: int | None, topology: str | None) -> None:
+    """Raise InputError where IPUs are counted with --chips."""
+    if chips is None:
+        return
+    if topology:
+        from podsim.files import catalog
+
+        catalog.topology(topology)  # a name that nobody knows is said to be that
+    raise InputError(
+        f"--chips sizes machines without IPUs, not {topology or 'an IPU-POD'}", code="conflicting-flags",
+        hint=f"--pod {chips}, or --topology of one without IPUs: podsim topology list",
+    )  # fmt: skip
 
 
 def calibrate_comparators(

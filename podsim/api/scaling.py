@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class ScaleAsked(PracticeFlags, MoneyFlags, total=False):
     """What is the same on every machine, as the flags of the same names."""
 
+    hosts: int | None
+    preset: str | None
     ipus_per_replica: int | None
     micro_batch: int | None
     accumulation: int | None
@@ -69,7 +71,8 @@ def scale(
         scaling=Scaling(asking.one_of("scaling", scaling, Scaling)), wanted=_wanted(asked),
         division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
-        points=catalog.points() if as_published else (),
+        points=catalog.points() if as_published else (), preset=asked.get("preset"),
+        notes=planning.stops(pods) if pods is not None else (),
         answer=lambda name, wanted: on_machine(*_answer(model, name, chip, changes, wanted, asked), changes, known),
         on_progress=on_progress,
     ))  # fmt: skip
@@ -86,15 +89,17 @@ def _answer(
     """The prediction for one machine, of the workload as it was read once, and that machine."""
     from podsim.planning import asking
 
-    sdk = asked.get("sdk")
-    machine, _, _ = asking.asked_of(model.name, name, chip=chip, preset=None, sdk=sdk, hosts=None, changes=changes,
-                                    parameters_file=asked.get("parameters"), known=model)  # fmt: skip
+    sdk, hosts = asked.get("sdk"), asked.get("hosts")
+    machine, _, named = asking.asked_of(
+        model.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
+        parameters_file=asked.get("parameters"), known=model,
+    )  # fmt: skip
     question = asking.question(
-        machine, model, None, division=asked.get("division", "closed"), samples=asked.get("samples"),
+        machine, model, named, division=asked.get("division", "closed"), samples=asked.get("samples"),
         engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip
-    return asking.answer(question, wanted, None, (sdk, None, chip), None), machine.topology
+    return asking.answer(question, wanted, named, (sdk, hosts, chip), None), machine.topology
 
 
 def _purse(asked: ScaleAsked) -> Purse:

@@ -177,7 +177,7 @@ def claims(*, path: str | Path | None = None, on_progress: Progress | None = Non
 
     found = claimed.claims(Path(path) if path is not None else None).value.claims
     world = World(
-        predict=cache(predict),
+        predict=cache(_of_ipus),
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
@@ -185,6 +185,16 @@ def claims(*, path: str | Path | None = None, on_progress: Progress | None = Non
         prices=prices.prices(),
     )
     return report(found, world, on_progress)
+
+
+def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
+    """`predict`; InputError for a machine without IPUs."""
+    from podsim.model.prediction import Prediction
+
+    found = predict(workload, **asked)
+    if not isinstance(found, Prediction):
+        raise InputError(f"{found.topology} has no IPUs", code="no-ipus", hint="podsim compare holds it against others")
+    return found
 
 
 def diff(old: str | Path, new: str | Path) -> Difference:
@@ -209,7 +219,7 @@ def diff(old: str | Path, new: str | Path) -> Difference:
             others = {name: value for name, value in parameters.items() if value != here.get(name)}
             changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
             with inputs.recording() as ledger:
-                return predict(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
+                return _of_ipus(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
             raise InputError(f"its flags are none of podsim predict: {error}", code="bad-saved-answer") from None
 
@@ -227,7 +237,7 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     from podsim.model.validation import FreezeReport
 
     def ask(row: FrozenPrediction) -> Prediction:
-        return predict(row.workload, topology=row.topology, preset=row.preset)
+        return _of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
     before = catalog.frozen()
     after = again(before, ask, on_progress)

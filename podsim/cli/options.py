@@ -50,11 +50,36 @@ def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN
 
 
 def share(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
-    """A share between 0 and 1."""
-    return _finite(tokens[0].value, "between 0 and 1", lambda number: 0 < number < 1)
+    """A share between 0 and 1, without its ends; a percentage is told how shares are written."""
+    return _share(tokens[0].value, "between 0 and 1", lambda number: 0 < number < 1)
+
+
+def share_or_one(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
+    """A share above 0, at most 1."""
+    return _share(tokens[0].value, "above 0 and at most 1", lambda number: 0 < number <= 1)
+
+
+def _share(text: str, bound: str, inside: Callable[[float], bool]) -> float:
+    number = _number(text)
+    if inside(number):
+        return number
+    percent = _number(text.removesuffix("%"))
+    known = percent if 1 < percent < 100 else 90.0
+    raise ValueError(f"must be a share {bound}, not {text}: {known:g} % is {known / 100:g}")
+
+
+def _number(text: str) -> float:
+    """The number of a text, NaN where it is none."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return math.nan
 
 
 def _finite(text: str, bound: str, inside: Callable[[float], bool]) -> float:
+    percent = _number(text.removesuffix("%"))
+    if text.endswith("%") and math.isfinite(percent):
+        raise ValueError(f'"{text}" is not a number: write {percent / 100:g}')
     try:
         number = float(text.replace(",", ""))
     except ValueError:
@@ -200,7 +225,7 @@ class MoneyFlags:
     years: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="X")] = None
     "Years that a machine serves [default: 3, assumed]."
 
-    use: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="SHARE")] = None
+    use: Annotated[float | None, Parameter(group=MONEY, converter=share_or_one, metavar="SHARE")] = None
     "Share of them in which it works [default: 0.8, assumed]."
 
     kwh_price: Annotated[float | None, Parameter(group=MONEY, converter=positive_or_zero, metavar="USD")] = None

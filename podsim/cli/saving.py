@@ -65,7 +65,8 @@ def save(
 
     `parquet` makes that kind of file, for the command that knows it.
 
-    Raises InputError where the file cannot be written; what it held before is then still there.
+    Raises InputError where the file cannot be written, or a picture is wanted of an answer without charts; what it held
+    before is then still there.
     """
     if flags.out is None:
         return
@@ -94,7 +95,11 @@ def _content(suffix: str, report: Callable[[], Doc], json_text: Callable[[], str
     from podsim.report import figure
 
     form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
-    return figure.picture(figure.drawn(report()), form)
+    drawn = figure.drawn(report())
+    if not drawn:
+        raise InputError("this answer is one of words and numbers: it has no chart", code="nothing-to-draw",
+                         hint="--out report.html, .csv or .json")  # fmt: skip
+    return figure.picture(drawn, form)
 
 
 def _title(doc: Doc) -> str:

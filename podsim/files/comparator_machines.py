@@ -40,6 +40,13 @@ def known(name: str) -> bool:
     return any(f'"{name}"' in path.read_text(encoding="utf-8") for path in folder.glob("*.toml")) and name in machines()
 
 
+def meant(name: str) -> bool:
+    """Whether a text means such a machine, and none of IPUs of the same name."""
+    from podsim.files import catalog  # which looks here for the machines that it does not know
+
+    return name not in catalog.names("topologies") and known(name)
+
+
 def machine(name: str) -> Placed:
     """The machine of that name; InputError where there is none."""
     found = machines()

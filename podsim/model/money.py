@@ -21,11 +21,15 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capital:
-    """What a machine costs with the servers that feed it [USD]; `basis` says whose price that is."""
+    """What a machine costs with the servers that feed it [USD].
+
+    `basis` says whose price that is, `sources` each document behind it with its date: "crn-2020, 2020-07".
+    """
 
     usd: Range
     derived: bool
     basis: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

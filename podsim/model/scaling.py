@@ -81,7 +81,8 @@ class ScaleReport(Shown):
 
     `knee_ipus` is the size from which a doubling gains less than `knee_gain` by the universal law, `peak_ipus` the one
     that no larger machine beats; None where the law has neither. `grown` are the parts of a step by what they add to
-    the IPU time of a sample from the first machine to the last, as shares of the first's.
+    the IPU time of a sample from the first machine to the last, as shares of the first's. `preset` names
+    the published mappings, "" where mappings were searched for; `notes` say which machines asked for there are not.
     """
 
     workload: str
@@ -97,6 +98,8 @@ class ScaleReport(Shown):
     knee_ipus: float | None
     peak_ipus: float | None
     grown: Mapping[Part, float]
+    preset: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def answered(self) -> tuple["Prediction", ...]:

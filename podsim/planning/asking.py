@@ -268,7 +268,8 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
 def _hosts(asked: int | None, topology: Topology) -> int | None:
     most = topology.hosts.most_servers
     if asked is not None and asked > most:
-        raise InputError(f"{topology.name} takes at most {most} hosts, not {asked}", code="bad-mapping",
+        several = "" if most == 1 else "s"
+        raise InputError(f"{topology.name} takes at most {most} host{several}, not {asked}", code="bad-mapping",
                          hint=f"--hosts {most}, or --set hosts.most_servers={asked}")  # fmt: skip
     return asked
 

@@ -26,7 +26,8 @@ def capital(topology: Topology, hosts: int, prices: PriceList, *, changed: bool 
         if more and server is None:
             return None
         added = f" and {_servers(more, server)}" if more and server else ""
-        return _capital(quoted, 1, server, more, f"{_quotation(quoted)}{added}", derived=quoted.derived or bool(more))
+        basis = f"{_quotation(quoted)}{added}"
+        return _capital(quoted, 1, server, more, basis, derived=quoted.derived or bool(more))
     if server is None:
         return None
     one = None if changed else prices.of(prices.unit(topology.chip.name))
@@ -50,16 +51,23 @@ def _capital(
 ) -> Capital:
     low, high = (each, each) if isinstance(each, float) else (each.low_usd, each.high_usd)
     low, high = count * low, count * high
+    lists = (*(() if isinstance(each, float) else (each,)), *((server,) if server and servers else ()))
+    sources = dict.fromkeys(source for quoted in lists for source in _sources(quoted))
     if server is not None:
         low, high = low + servers * server.low_usd, high + servers * server.high_usd
-    return Capital(usd=Range(value=(low + high) / 2, low=low, high=high), derived=derived, basis=basis)
+    return Capital(usd=Range(value=(low + high) / 2, low=low, high=high), derived=derived, basis=basis,
+                   sources=tuple(sources))  # fmt: skip
 
 
 def _quotation(quoted: PriceRange) -> str:
     """Whose price it is, and when."""
-    said = (", ".join(filter(None, (price.source, price.date))) or "the list given" for price in quoted.quoted)
     what = "derived" if quoted.derived else "quoted"
-    return f"{what}: {'; '.join(dict.fromkeys(said))}"
+    return f"{what}: {'; '.join(_sources(quoted))}"
+
+
+def _sources(quoted: PriceRange) -> tuple[str, ...]:
+    said = (", ".join(filter(None, (price.source, price.date))) or "the list given" for price in quoted.quoted)
+    return tuple(dict.fromkeys(said))
 
 
 def _dollars(each: PriceRange | float) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # most answers are given without money, and what counts it is
 
 FLAGS = {"years": "years", "use": "use", "usd_per_kwh": "kwh_price", "pue": "pue"}
 MOST = {"years": 100.0, "use": 1.0, "usd_per_kwh": 100.0, "pue": 10.0}
+HINTS = {"use": "a share: --use 0.8 is 80 %", "pue": "a ratio: --pue 1.4 is 40 % over what the machines draw"}
 LEAST = {"usd_per_kwh": 0.0, "pue": 1.0}  # of others, anything above 0
 
 
@@ -90,7 +91,8 @@ def _terms(listed: Terms, flags: MoneyFlags) -> Terms:
         if not (value > 0 if low is None else value >= low) or not value <= most:
             least = "above 0" if low is None else f"at least {low:g}"
             raise InputError(
-                f"--{flag.replace('_', '-')} must be {least} and at most {most:g}, not {value:g}", code="bad-value"
-            )
+                f"--{flag.replace('_', '-')} must be {least} and at most {most:g}, not {value:g}", code="bad-value",
+                hint=HINTS.get(name, ""),
+            )  # fmt: skip
         stated[name] = float(value)
     return replace(listed, **stated)

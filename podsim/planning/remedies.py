@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,20 +21,22 @@ ENOUGH = 0.005  # share by which a time may stay below the one demanded
 MOST_TRIES = 12
 IDLE = 1e-3  # share of a time below which a number that is MOST times better changes nothing
 LEARNED = ("program.stretch", "collective.start")
+CLOCK, SERVER, HOSTS = "chip.clock", "hosts.server_bandwidth", "hosts"
 
 
 def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
     """Each number that matters, with the value at which the machine meets the time demanded (Eq. 65)."""
     if weighed.question is None or asked.demand.within_s is None:
         return ()
-    found = (_remedy(weighed, asked, path) for path in _paths(weighed.question.machine))
-    return tuple(one for one in found if one is not None)
+    found = [_remedy(weighed, asked, path) for path in _paths(weighed.question.machine)]
+    return tuple(one for one in (*found, _more_hosts(weighed, asked)) if one is not None)
 
 
 def _paths(machine: Machine) -> Iterator[str]:
-    """Paths that `--set` takes: bandwidths of links that join machines or chips, and what software takes."""
+    """Paths that `--set` takes: bandwidths of links and servers, the clock, and what software takes."""
     joined = {level.link for level in machine.topology.levels if level.holds > 1}
     yield from (f"{link}.bandwidth" for link in machine.topology.links if link in joined)
+    yield from (SERVER, CLOCK)
     yield from (name for name in LEARNED if name in machine.parameters.fitted)
 
 
@@ -52,19 +53,39 @@ def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
                   needed=None, best=best_s)  # fmt: skip
     if best_s > limit:
         return made
-    low, low_s, high, high_s = 0.0, now_s, math.log(MOST), best_s
-    for _ in range(MOST_TRIES):
+    low, low_s, high, high_s = 1.0, now_s, 1 / MOST, best_s
+    aim = limit * (1 - ENOUGH / 2)
+    for tries in range(MOST_TRIES):
         if limit * (1 - ENOUGH) <= high_s <= limit:
             break
-        # Between halving and the chord: times fall ever less with a number, and in steps of an evaluation.
-        chord = low + (high - low) * (low_s - limit) / (low_s - high_s)
-        middle = (chord + (low + high) / 2) / 2
-        middle_s = _time_s(weighed, asked, path, _better(path, present, math.exp(middle)), unit)
+        # A time is nearly a line in one over a rate, but for steps of an evaluation: chords, every other one halved.
+        middle = high + (low - high) * (aim - high_s) / (low_s - high_s)
+        middle = middle if tries % 2 == 0 else (middle + (low + high) / 2) / 2
+        middle_s = _time_s(weighed, asked, path, _better(path, present, 1 / middle), unit)
         if middle_s <= limit:
             high, high_s = middle, middle_s
         else:
             low, low_s = middle, middle_s
-    return replace(made, needed=_better(path, present, math.exp(high)), best=high_s)
+    return replace(made, needed=_better(path, present, 1 / high), best=high_s)
+
+
+def _more_hosts(weighed: Weighed, asked: Asked) -> Remedy | None:
+    """The fewest hosts that are enough, of doublings up to what the machine takes; None where more do nothing."""
+    assert weighed.question is not None, "a machine of IPUs"
+    assert asked.demand.within_s is not None, "a time is demanded"
+    machine, limit = weighed.question.machine, asked.demand.within_s
+    present, most = machine.hosts, machine.topology.hosts.most_servers
+    best_s = weighed.candidate.sure_s
+    needed = None
+    for hosts in sorted({min(present << doublings, most) for doublings in range(1, most.bit_length() + 1)} - {present}):
+        best_s = min(best_s, _sure_s(weighed, asked, replace(machine, hosts=hosts)))
+        if best_s <= limit:
+            needed = float(hosts)
+            break
+    if best_s > weighed.candidate.sure_s * (1 - IDLE):
+        return None
+    return Remedy(topology=weighed.candidate.topology, demand="time", path=HOSTS, unit="", present=float(present),
+                  needed=needed, best=best_s)  # fmt: skip
 
 
 def _better(path: str, present: float, factor: float) -> float:
@@ -76,17 +97,25 @@ def _present(machine: Machine, path: str) -> tuple[float, str]:
     """What a number is, and its unit."""
     if path in LEARNED:
         return machine.parameters.value(path), machine.parameters.fitted[path].unit
+    if path == CLOCK:
+        return machine.chip.clock_hz, "Hz"
+    if path == SERVER:
+        return machine.topology.hosts.server_bytes_per_s, "B/s"
     return machine.topology.links[path.removesuffix(".bandwidth")].bandwidth_bytes_per_s, "B/s"
 
 
 def _time_s(weighed: Weighed, asked: Asked, path: str, value: float, unit: str) -> float:
     """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
+    assert weighed.question is not None, "a machine of IPUs"
+    return _sure_s(weighed, asked, _changed(weighed.question.machine, asked, path, f"{value!r} {unit}"))
+
+
+def _sure_s(weighed: Weighed, asked: Asked, machine: Machine) -> float:
+    """The time that a run of the same mapping stays below on a changed machine, as sure as asked [s]."""
     question, mapping = weighed.question, weighed.mapping
     assert question is not None, "a machine of IPUs"
     assert mapping is not None, "has a mapping"
-    quick = replace(question, engine=asking.engine_of("analytic"))
-    changed = replace(quick, machine=_changed(question.machine, asked, path, f"{value!r} {unit}"))
-    changed = replace(changed, fabric=build(changed.machine.topology))
+    changed = replace(question, engine=asking.engine_of("analytic"), machine=machine, fabric=build(machine.topology))
     ordered = scores(changed, mapping, assemble.step(changed, mapping))
     return intervals.quantile(ordered, asked.demand.confidence)
 

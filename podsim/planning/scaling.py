@@ -16,7 +16,11 @@ from podsim.planning import scaling_law
 from podsim.planning.search import Wanted
 
 MOST_MACHINES = 24  # more than the sizes there are
-REFUSALS = ("mapping-does-not-divide", "bad-mapping")  # an answer for one machine, not for the question
+REFUSALS = (
+    "mapping-does-not-divide",
+    "bad-mapping",
+    "unknown-preset",
+)  # an answer for one machine, not for the question
 Answer = Callable[[str, Wanted], Prediction]
 
 
@@ -37,6 +41,18 @@ def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def stops(text: str | Iterable[int]) -> tuple[str, ...]:
+    """What a range of sizes leaves out: the end that it names, where no doubling reaches it."""
+    ranges = [part.strip() for part in text.split(",") if ".." in part] if isinstance(text, str) else []
+    ends = [(part, int(part.partition("..")[2]), sizes(part)[-1]) for part in ranges]
+    return tuple(
+        f"{part} doubles and stops at {reached:,}: {last:,} is no doubling of its first, and machines have a power of "
+        "two of IPUs"
+        for part, last, reached in ends
+        if last != reached
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What is to grow and how; `answer` predicts a machine by name with what is wanted of its mapping."""
@@ -50,11 +66,16 @@ class Asked:
     knee_gain: float
     points: Sequence[CalibrationPoint]
     answer: Answer
+    preset: str | None = None
+    notes: tuple[str, ...] = ()
     on_progress: Callable[[int, int], None] | None = None
 
     def check(self) -> None:
         """Raise InputError where the batch is said twice, or a share is none."""
         wanted = self.wanted
+        if self.scaling is not Scaling.BEST and self.preset:
+            raise InputError(f"preset {self.preset} says the batch of each machine, and so does --scaling "
+                             f"{self.scaling}", code="conflicting-flags", hint="leave out one of them")  # fmt: skip
         if self.scaling is Scaling.BEST and wanted.global_batch:
             raise InputError("--global-batch is the best for each machine unless --scaling says how it goes on",
                              code="conflicting-flags", hint="--scaling strong, or weak")  # fmt: skip
@@ -91,17 +112,15 @@ def report(asked: Asked) -> ScaleReport:
 def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
     """The row of a machine, and why it has no answer where it has none."""
     name, ipus = machine
-    published = tuple(
-        _published(asked.workload, point) for point in asked.points
-        if (point.workload, point.topology, point.division) == (asked.workload.name, name, asked.division)
-    )  # fmt: skip
-    row = ScaleRow(topology=name, ipus=ipus, published=published)
+    row = ScaleRow(topology=name, ipus=ipus)
     try:
-        return replace(row, prediction=asked.answer(name, _wanted(asked, ipus, first))), None
+        found = asked.answer(name, _wanted(asked, ipus, first))
     except (Infeasible, InputError) as no:
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
-        return replace(row, refused=": ".join((no.message, *no.context[:1]))), no
+        refused = ": ".join((no.message, *no.context[:1]))
+        return replace(row, refused=refused, published=_published(asked, name, asked.division)), no
+    return replace(row, prediction=found, published=_published(asked, name, found.division)), None
 
 
 def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
@@ -112,10 +131,16 @@ def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
     return replace(asked.wanted, global_batch=round(first.mapping.global_batch * grown))
 
 
-def _published(workload: Workload, point: CalibrationPoint) -> PublishedTime:
-    return PublishedTime(
-        point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
-        throughput_samples_per_s=point.global_batch * workload.packing / point.step_s,
+def _published(asked: Asked, topology: str, division: Division) -> tuple[PublishedTime, ...]:
+    """What published runs of the workload took on a machine."""
+    workload = asked.workload
+    return tuple(
+        PublishedTime(
+            point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
+            throughput_samples_per_s=point.global_batch * workload.packing / point.step_s,
+        )
+        for point in asked.points
+        if (point.workload, point.topology, point.division) == (workload.name, topology, division)
     )  # fmt: skip
 
 
@@ -147,6 +172,8 @@ def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
         knee_ipus=scaling_law.knee(universal, asked.knee_gain) if universal else None,
         peak_ipus=scaling_law.peak(universal) if universal else None,
         grown=grown(found[0], found[-1]),
+        preset=asked.preset or "",
+        notes=asked.notes,
     )
 
 

@@ -151,10 +151,9 @@ def counted(text: str) -> tuple[str, int | None]:
 
 def has_no_ipus(text: str) -> bool:
     """Whether a text names a machine of other chips."""
-    from podsim.files import catalog, comparator_machines
+    from podsim.files import comparator_machines
 
-    name = text.partition(":")[0]
-    return name not in catalog.names("topologies") and comparator_machines.known(name)
+    return comparator_machines.meant(text.partition(":")[0])
 
 
 def _other_hosts(question: assemble.Question) -> list[int]:

@@ -134,8 +134,8 @@ def _scale(axes: "Axes", which: Literal["x", "y"], axis: Axis) -> None:
 
 
 def _rounds(low: float, high: float) -> list[float]:
-    """1, 2, 5 times powers of ten within two ends; powers alone over three decades and more."""
-    leads = (1, 2, 5) if high / low < 1000 else (1,)
+    """1, 2, 5 times powers of ten within two ends; more within a decade, powers alone over three and more."""
+    leads = (1, 2, 3, 4, 6, 8) if high / low < 10 else (1, 2, 5) if high / low < 1000 else (1,)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [lead * 10.0**decade for decade in decades for lead in leads if low <= lead * 10.0**decade <= high]
 

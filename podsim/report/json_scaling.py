@@ -19,6 +19,7 @@ def scale(found: ScaleReport) -> str:
     return text("scale", {
         "workload": found.workload,
         "scaling": found.scaling.value,
+        "preset": found.preset,
         "interval": found.interval,
         "machines": [_machine(row) for row in found.rows],
         "doublings": plain(found.doublings),
@@ -27,6 +28,7 @@ def scale(found: ScaleReport) -> str:
         "knee_ipus": plain(found.knee_ipus),
         "peak_ipus": plain(found.peak_ipus),
         "grown": plain(found.grown),
+        "notes": plain(found.notes),
     })  # fmt: skip
 
 

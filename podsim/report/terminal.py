@@ -17,6 +17,7 @@ GAP = 2
 LONGEST_BAR = 36
 SHORTEST_BAR = 6
 LEAST_WRAPPED = 24  # cells below which prose is unreadable, so that another column leaves first
+LEAST_FOLDED = 12  # of a name
 ASCII = str.maketrans({
     "–": "-", "−": "-", "×": "x", "·": "-", "…": "...", "▸": ">", "→": "->", "±": "+-", "σ": "sigma", "≤": "<=",
     "≥": ">=", "█": "#", "│": "|", "└": "\\", "╰": "`", "µ": "u", "²": "2", "“": '"', "”": '"', "’": "'",
@@ -203,17 +204,18 @@ def _table(table: Table, look: Look) -> list[str]:
     titles = [look.clean(column.title) for column in table.columns]
     widths = [_cells([title, *column]) for title, column in zip(titles, _columns(cells, len(titles)), strict=True)]
     lead = 1 + GAP if table.marked is not None else 0
-    kept, widths = _fit(table.columns, widths, look.width - INDENT - lead)
+    kept, fitted = _fit(table.columns, widths, look.width - INDENT - lead)
     grid = _grid()
     if lead:
         grid.add_column(width=1, no_wrap=True)
     for index in kept:
         column = table.columns[index]
+        folds = column.wraps or fitted[index] < widths[index]
         grid.add_column(
-            width=widths[index],
-            no_wrap=not column.wraps,
+            width=fitted[index],
+            no_wrap=not folds,
             justify="right" if column.number else "left",
-            overflow="fold" if column.wraps else "crop",
+            overflow="fold" if folds else "crop",
         )
     mark = look.clean("▸")
     grid.add_row(*([""] if lead else []), *(Text(titles[index], "dim") for index in kept))
@@ -229,7 +231,7 @@ def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
 
 
 def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[list[int], list[int]]:
-    """Which columns stay, and how wide: wrapping ones give way first, then columns leave by priority."""
+    """Which columns stay, and how wide: wrapping ones give way, then columns leave by priority, then names fold."""
     kept, fitted = list(range(len(columns))), list(widths)
 
     def least(index: int) -> int:
@@ -244,6 +246,10 @@ def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[l
     for index in kept:
         fitted[index] = min(widths[index], least(index) + max(spare, 0))
         spare -= fitted[index] - least(index)
+    names = [index for index in kept if not columns[index].number]
+    if spare < 0 and names:
+        longest = max(names, key=lambda index: fitted[index])
+        fitted[longest] = max(fitted[longest] + spare, LEAST_FOLDED)
     return kept, fitted
 
 

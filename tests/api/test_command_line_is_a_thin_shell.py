@@ -9,6 +9,7 @@ from podsim import api
 from podsim.cli.app import main
 from podsim.cli.options import (
     RENAMED,
+    ComparatorFlags,
     EngineFlags,
     FaultFlags,
     MachineFlags,
@@ -114,7 +115,7 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from dataclasses import fields
     from inspect import signature
 
-    groups = (MachineFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags, FaultFlags)
+    groups = (MachineFlags, ComparatorFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags, FaultFlags)
     flags = {field.name for flags in groups for field in fields(flags)}
     keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "practice"}
     keywords |= set(api.PracticeFlags.__annotations__)

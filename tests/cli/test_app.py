@@ -76,8 +76,8 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
     assert run(capsys, *words.split())[0] == 0
     assert api.asked.pop("on_progress") is None
     assert api.asked == {
-        "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1", "b=2"),
-        "parameters": "f.toml", "interval": 0.8,
+        "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "chips": None, "hosts": 2,
+        "changes": ("a=1", "b=2"), "parameters": "f.toml", "interval": 0.8,
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
         "fidelity": "full", "seed": 7, "schedule": "1f1b", "prefetch": 3, "overlap": True, "io_tiles": 32,

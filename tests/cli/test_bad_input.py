@@ -2,6 +2,7 @@
 
 import pytest
 
+from podsim.__main__ import run
 from podsim.cli.app import main
 from podsim.files import find
 
@@ -207,3 +208,29 @@ def test_no_flag_brings_an_error_to_stdout(line, flag, capsys):
     assert code in (1, 2)
     assert out == ""
     assert err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("plan bert --within 5min --confidence 90", "a share between 0 and 1, not 90: 90 % is 0.9"),
+        ("predict bert --pod 16 --interval 80%", "80 % is 0.8"),
+        ("predict bert --pod 16 --use 75", "75 % is 0.75"),
+        ("predict bert --pod 16 --pue 140%", "write 1.4"),
+        ("predict bert --pod 16 --pue 0.4", "--pue 1.4 is 40 % over"),
+    ],
+)
+def test_a_percentage_is_told_how_shares_are_written(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_ctrl_c_while_modules_load_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("podsim.cli.app.main", interrupted)
+    assert run() == 130
+    assert capsys.readouterr().err == "interrupted\n"

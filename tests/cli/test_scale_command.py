@@ -6,6 +6,8 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
+from podsim.errors import InputError
+from podsim.planning import scaling as planning
 
 QUESTION = ["scale", "resnet50", "--pods", "16..128", "--engine", "analytic"]
 STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"topology,"}
@@ -87,3 +89,24 @@ def test_terms_move_the_cost_of_a_run_on_the_screen(capsys):
 def test_one_rent_is_not_that_of_machines_of_many_sizes(capsys):
     assert main([*QUESTION, "--rent-per-hour", "120"]) == 2
     assert "conflicting-flags" in capsys.readouterr().err
+
+
+def test_a_range_says_where_it_stops(capsys):
+    assert main(["scale", "resnet50", "--pods", "16..100", "--engine", "analytic"]) == 0
+    assert "16..100 doubles and stops at 64" in capsys.readouterr().out
+    assert planning.stops("16..64, 4..8,12") == ()
+
+
+def test_a_preset_is_asked_of_the_machines_that_have_it():
+    found = podsim.scale("bert", pods="16,32", preset="mlperf-v1.1-closed", engine="analytic")
+    alone = podsim.predict("bert", pod=16, preset="mlperf-v1.1-closed", engine="analytic")
+    assert found.rows[0].prediction.time_to_train_s == alone.time_to_train_s
+    assert "not for pod32" in found.rows[1].refused
+    with pytest.raises(InputError, match="batch of each machine"):
+        podsim.scale("bert", pods="16,32", preset="mlperf-v1.1-closed", scaling="weak")
+
+
+def test_hosts_are_those_of_each_machine():
+    found = podsim.scale("resnet50", pods="16,64", hosts=2, engine="analytic")
+    assert "at most 1 host, not 2" in found.rows[0].refused
+    assert found.rows[1].prediction.hosts == 2

@@ -112,3 +112,11 @@ def test_machines_that_nobody_knows_are_refused() -> None:
         api.plan("bert", machines="pod64,pod63x")
     with pytest.raises(InputError, match="how many chips"):
         api.plan("bert", machines="dgx-a100:many")
+
+
+def test_more_hosts_and_a_quicker_clock_are_weighed_where_they_limit() -> None:
+    found = api.plan("resnet50", within="7.5min", machines="pod128")
+    remedies = {remedy.path: remedy for remedy in found.remedies}
+    assert remedies["hosts"].needed == 4
+    assert remedies["chip.clock"].needed is None
+    assert remedies["hosts.server_bandwidth"].needed > remedies["hosts.server_bandwidth"].present

@@ -101,3 +101,14 @@ def test_every_result_says_a_chip_by_a_name_that_the_chip_has():
     strangers = {row.accelerator for row in comparators.shipped() if row.accelerator not in named.get(row.chip, ())}
     assert strangers == {"NVIDIA V100"}
     assert not set(comparator_machines.machines()) & {*catalog.names("topologies"), *catalog.names("fabrics")}
+
+
+def test_predict_answers_for_machines_without_ipus():
+    assert podsim.predict("bert", topology="dgx-a100", chips=64) == podsim.predict_comparator(
+        "bert", topology="dgx-a100", chips=64
+    )
+    for flags in ({"hosts": 2}, {"prefetch": 0}, {"changes": ["chip.clock=2 GHz"]}, {"seed": 1}):
+        with pytest.raises(InputError, match="has no IPUs"):
+            podsim.predict("bert", topology="dgx-a100", **flags)
+    with pytest.raises(InputError, match="without IPUs"):
+        podsim.predict("bert", pod=16, chips=16)

@@ -105,7 +105,7 @@ def _operators(
         line=lambda: view.answer(found),
     )
     save(
-        report, output, report=lambda: view.document(found, verbose=True), json_text=lambda: json_text.ranking(found),
-        rows="operators",
+        report, output, report=lambda: view.document(found, verbose=True, charts=True),
+        json_text=lambda: json_text.ranking(found), rows="operators",
     )  # fmt: skip
     return ExitCode.ANSWERED

@@ -81,15 +81,15 @@ def predict(
     output.check()
     report.check()
     from podsim import api
-    from podsim.cli.comparator import chips_refused, is_comparator, predicted
 
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
-    flags = (machine, mapping, practice, run, engine, noise, faults)
-    if is_comparator(machine):
-        return predicted(workload, flags, comparator, purse, output)
-    chips_refused(comparator, machine)
+    flags = (machine, comparator, mapping, practice, run, engine, noise, faults)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
+    if not isinstance(answer, Prediction):
+        from podsim.cli.comparator import told
+
+        return told(api.priced(answer, known=purse) if purse else answer, report, output)
     answer = _priced(answer, machine, purse) if purse else answer
     _give(answer, workload, machine, output)
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))

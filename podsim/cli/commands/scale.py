@@ -17,6 +17,7 @@ from podsim.cli.options import (
     Count,
     EngineFlags,
     MoneyFlags,
+    Name,
     NameOrFile,
     OutputFlags,
     PracticeFlags,
@@ -36,13 +37,16 @@ class ScaleFlags:
     """Which machines, and what becomes of the batch."""
 
     pods: Annotated[str | None, Parameter(group=SIZES, metavar="SIZES")] = None
-    "IPUs of each IPU-POD: 16..1024 doubles, 16,64,256 lists (with --chip bow: of Bow Pods)."
+    "IPUs of each IPU-POD: 16..1024 doubles as far as it goes, 16,64,256 lists (--chip bow: Bow Pods)."
 
     topologies: Annotated[str | None, Parameter(group=SIZES, metavar="NAMES")] = None
     "Machines by name or file, commas between, instead of --pods."
 
     chip: Annotated[NameOrFile, Parameter(group=SIZES)] = None
     "Put this chip into every machine."
+
+    hosts: Annotated[Count, Parameter(group=SIZES)] = None
+    "Servers that feed each machine."
 
     set: Annotated[tuple[str, ...], Parameter(group=SIZES, metavar="PATH=VALUE")] = ()
     'Change a number of all, repeatable: gw-link.bandwidth="400 Gbit/s".'
@@ -61,6 +65,9 @@ class ScaleFlags:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SplitFlags:
     """What of the split is the same on every machine."""
+
+    preset: Annotated[Name, Parameter(group=MAPPING)] = None
+    "A published mapping by name, of the machines that have one: mlperf-v1.1-closed."
 
     ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
     "IPUs of one copy."

@@ -198,5 +198,6 @@ def _footer(found: Comparison) -> Iterator[Note]:
         )
     terms = next((side.answer.money.terms for side in found.sides if side.answer.money), None)
     if terms is not None:
+        yield from money.priced_by(side.answer.money.owned for side in found.sides if side.answer.money)
         yield Note(money.terms(terms), "terms", Tone.QUIET)
     yield Note(f"seed {found.seed} · {NOT_MLPERF}", "", Tone.QUIET)

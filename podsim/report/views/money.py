@@ -1,8 +1,8 @@
 """What a machine and a run on it cost, as blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from podsim.model.money import Draw, Money, Owned, Range, Rent
+from podsim.model.money import Capital, Draw, Money, Owned, Range, Rent
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
@@ -33,9 +33,22 @@ def bases(found: Owned) -> Iterator[Note]:
     if found.capital is None or found.draw is None:
         yield Note(UNKNOWN, "", Tone.WARNING)
     if found.capital is not None:
-        yield Note(found.capital.basis, "price", Tone.QUIET)
+        yield Note(_sourced(found.capital), "price", Tone.QUIET)
     if found.draw is not None:
         yield Note(found.draw.basis, "power", Tone.QUIET)
+
+
+def _sourced(found: Capital) -> str:
+    """Whose price it is; a sum of parts with the documents that price them."""
+    named = [source for source in found.sources if source not in found.basis]
+    return f"{found.basis} ({'; '.join(named)})" if named else found.basis
+
+
+def priced_by(found: Iterable[Owned]) -> Iterator[Note]:
+    """Every document that prices machines, with its date."""
+    sources = dict.fromkeys(source for one in found if one.capital for source in one.capital.sources)
+    if sources:
+        yield Note("; ".join(sorted(sources)), "prices", Tone.QUIET)
 
 
 def _facts(money: Money) -> Iterator[Fact]:

@@ -162,6 +162,7 @@ def rests_on(found: Owned, demand: Demand, terms: Terms) -> Iterator[Block]:
                    Tone.WARNING)  # fmt: skip
     yield from money.bases(found)
     yield Note(money.terms(terms), "terms", Tone.QUIET)
+    yield Note("rack space is not weighed: no document at hand says what each machine takes", "", Tone.QUIET)
 
 
 def _within(plan: Plan) -> float:
@@ -189,6 +190,7 @@ def _weighed(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         "front: no other machine is as good in time, capital, energy and cost of a run, and better in one", "",
         Tone.QUIET,
     )  # fmt: skip
+    yield from money.priced_by(one.owned for one in rows if one.owned)
 
 
 def _columns(plan: Plan, unit: numbers.Scale) -> tuple[Column, ...]:
@@ -247,6 +249,8 @@ def _spelled(demand: str, value: float) -> str:
 
 def _remedy(remedy: Remedy) -> str:
     what = NEEDS.get(remedy.path, remedy.path)
+    if remedy.path == "hosts":
+        return _hosts(remedy)
     if remedy.needed is None:
         left = "" if remedy.best is None else f": {numbers.time(remedy.best)} remain"
         return f"no {what} is enough{left}" if what == remedy.path else f"no quicker {what} are enough{left}"
@@ -256,7 +260,15 @@ def _remedy(remedy: Remedy) -> str:
             f"{what} that take {numbers.percent(1 - factor)} less ({remedy.path}={numbers.significant(remedy.needed)})"
         )
     value = numbers.rate(remedy.needed, remedy.unit)
-    return f"{numbers.significant(factor)} × the bandwidth ({what}={value})"
+    named = "clock" if remedy.unit == "Hz" else "bandwidth"
+    return f"{numbers.significant(factor)} × the {named} ({what}={value})"
+
+
+def _hosts(remedy: Remedy) -> str:
+    if remedy.needed is not None:
+        return f"{remedy.needed:,.0f} hosts instead of {remedy.present:,.0f}"
+    left = "" if remedy.best is None else f": {numbers.time(remedy.best)} remain"
+    return f"no number of hosts that it takes is enough{left}"
 
 
 def _left_out(plan: Plan) -> Iterator[Block]:

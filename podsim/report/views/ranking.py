@@ -2,13 +2,14 @@
 
 from podsim.model.ranking import OperatorRanking
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
 
 MOST_ROWS = 25
+MOST_BARS = 15
 
 
-def document(ranking: OperatorRanking, *, verbose: bool = False) -> Doc:
-    """The ranking as a table; `verbose` lists every operator."""
+def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """The ranking as a table; `verbose` lists every operator, `charts` draws the longest."""
     shown = ranking.operators if verbose else ranking.operators[:MOST_ROWS]
     unit = numbers.scale([row.total_s for row in shown], numbers.STEP_TIME)
     columns = (
@@ -41,7 +42,17 @@ def document(ranking: OperatorRanking, *, verbose: bool = False) -> Doc:
             Tone.QUIET,
         )
     )
-    return Doc((tuple(blocks),))
+    drawn = (Heading("the longest operators, by share of the time"), _bars(ranking)) if charts else ()
+    return Doc(tuple(group for group in (drawn, tuple(blocks)) if group))
+
+
+def _bars(ranking: OperatorRanking) -> Bars:
+    longest = ranking.operators[:MOST_BARS]
+    unit = numbers.scale([row.total_s for row in longest], numbers.STEP_TIME)
+    return Bars(tuple(
+        Bar(f"{row.name}, {row.run}", row.share, numbers.percent(row.share, 1), unit.text(row.total_s), row.bound.value)
+        for row in longest
+    ))  # fmt: skip
 
 
 def answer(ranking: OperatorRanking) -> str:

@@ -47,7 +47,7 @@ def answer(report: ScaleReport) -> str:
 def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     """The whole answer; `verbose` adds each machine's mapping, what limits it and what was assumed."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{report.workload_title}, target {report.target}, global batch {BATCH[report.scaling]}"),),
+        (Heading(f"{report.workload_title}, target {report.target}, global batch {_batch(report)}"),),
         (_machines(report), *_refused(report)),
         tuple(_charts(report)),
         (Heading("the law that throughput follows"), *_laws(report)),
@@ -59,6 +59,10 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     quiet = f"{report.answered[0].engine} engine · {report.answered[0].calibration} · {NOT_MLPERF}"
     groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
+
+
+def _batch(report: ScaleReport) -> str:
+    return f"as published ({report.preset})" if report.preset else BATCH[report.scaling]
 
 
 def _machines(report: ScaleReport) -> Table:
@@ -126,12 +130,23 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
     for row in report.rows:
         if row.refused:
             yield Note(f"no answer for {row.topology}: {row.refused}", "·", Tone.WARNING)
+    for line in report.notes:
+        yield Note(line, "·", Tone.WARNING)
+    others = [
+        f"{row.topology} {one.global_batch:,} in {one.round}, here {row.prediction.mapping.global_batch:,}"
+        for row in report.rows
+        for one in row.published[-1:]
+        if row.prediction and one.global_batch != row.prediction.mapping.global_batch
+    ]
+    if others:
+        yield Note(f"published with another global batch: {'; '.join(others)}", "·", Tone.QUIET)
 
 
 def _terms(report: ScaleReport) -> Iterator[Note]:
-    """The terms behind the cost of a run; whose prices are behind it `podsim predict --money` says of each machine."""
+    """The terms and the prices behind the cost of a run; `podsim predict --money` says them of one machine."""
     found = next((one.money for one in report.answered if one.money), None)
     if found is not None:
+        yield from money.priced_by(one.money.owned for one in report.answered if one.money)
         yield Note(f"a run costs its share of the machine with its hosts, and energy; {money.terms(found.terms)}",
                    "USD a run", Tone.QUIET)  # fmt: skip
 
