@@ -131,7 +131,7 @@ def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
     return replace(asked.wanted, global_batch=round(first.mapping.global_batch * grown))
 
 
-def _published(asked: Asked, topology: str, division: Division) -> tuple[PublishedTime, ...]:
+def _published(asked: Asked, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
     """What published runs of the workload took on a machine."""
     workload = asked.workload
     return tuple(
