@@ -1,7 +1,7 @@
 """A conformer as a chain of units: convolutions that subsample a spectrogram, blocks, a head that aligns (CTC).
 
-Sources: gulati-2020 for the blocks, dai-2019 for relative positions, yao-2021 for the recipe (no shift of the positions'
-scores, batch norm in the convolution module).
+Sources: gulati-2020 for the blocks, dai-2019 for relative positions, yao-2021 for the recipe (scores of positions
+are not shifted, batch norm in the convolution module).
 """
 
 from podsim.model.speech import Conformer, Transducer

@@ -32,8 +32,9 @@ def products_flop(chain):
 
 
 def encoder_parameters(size):
-    """Front: kernels of 9, then 19 of 80 mels are left. A block: 4 h f of two halves, 5 h^2 of attention, 3 h^2 of the
+    """Weights of the encoder.
 
+    Front: kernels of 9, then 19 of 80 mels are left. A block: 4 h f of two halves, 5 h^2 of attention, 3 h^2 of the
     convolution, h k along; biases; five norms and a batch norm.
     """
     h, f, left = size.hidden, size.feed_forward, ((size.mels - 1) // 2 - 1) // 2
