@@ -54,7 +54,7 @@ def known(name: str) -> Stencil:
     """The stencil of that name; InputError where there is none."""
     if name not in STENCILS:
         raise InputError(f"stencil {unknown(name, tuple(STENCILS))}", code="unknown-stencil",
-                         hint=f"known: {', '.join(STENCILS)}")  # fmt: skip
+                         hint="podsim stencil --help")  # fmt: skip
     return STENCILS[name]
 
 
