@@ -5,7 +5,7 @@ from typing import Annotated
 
 from podsim.model.chip import Precision
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
-from podsim.model.speech import Conformer, Transducer
+from podsim.model.speech import Conformer, DeepVoice, Transducer
 from podsim.model.training import Benchmark, Convergence, Practice, Preset
 
 
@@ -62,7 +62,7 @@ class ResidualCnn:
             raise ValueError("image: every size must be at least 1")
 
 
-FAMILIES = ("transformer", "residual_cnn", "conformer", "transducer")
+FAMILIES = ("transformer", "residual_cnn", "conformer", "transducer", "deep_voice")
 """The tables of which a workload file holds one: a family with its sizes."""
 
 
@@ -83,6 +83,7 @@ class WorkloadFile:
     residual_cnn: ResidualCnn | None = None
     conformer: Conformer | None = None
     transducer: Transducer | None = None
+    deep_voice: DeepVoice | None = None
     benchmark: Benchmark
     convergence: Convergence | None = None
     practices: Annotated[tuple[Practice, ...], Key("practice")] = ()

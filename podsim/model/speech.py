@@ -53,3 +53,32 @@ class Transducer:
 
     def __post_init__(self) -> None:
         _check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeepVoice:
+    """Text to speech by gated convolutions: encoder of characters, decoder with attention, converter."""
+
+    characters: Count
+    text: Count
+    steps: Count
+    reduction: Count
+    mels: Count
+    bins: Count
+    kernel: Count
+    embedding: Count
+    encoder_layers: Count
+    encoder_channels: Count
+    prenet: Count
+    decoder_layers: Count
+    decoder_channels: Count
+    attention: Count
+    converter_layers: Count
+    converter_channels: Count
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if getattr(self, one.name) < 1:
+                raise ValueError(f"{one.name}: must be at least 1")
+        if self.decoder_channels % self.reduction:
+            raise ValueError(f"reduction: {self.reduction} does not divide decoder_channels = {self.decoder_channels}")

@@ -13,6 +13,7 @@ UNITS: Final[Mapping[str, str]] = {
     "residual_cnn": "podsim.workloads.residual_cnn",
     "conformer": "podsim.workloads.conformer",
     "transducer": "podsim.workloads.transducer",
+    "deep_voice": "podsim.workloads.deep_voice",
 }
 """The module whose `units` builds the chain of each family from its table; that of the family asked for is imported."""
 

@@ -5,10 +5,10 @@ import pytest
 from podsim import predict
 from podsim.files import catalog
 from podsim.model.chip import Precision
-from podsim.model.speech import Conformer, Transducer
+from podsim.model.speech import Conformer, DeepVoice, Transducer
 from podsim.model.workload import Conv, Matmul, Pass
 from podsim.tiles.plan import Planner, Target
-from podsim.workloads import conformer, recurrent, transducer
+from podsim.workloads import conformer, deep_voice, recurrent, transducer
 
 SIZES = {
     "frames": 203, "mels": 80, "blocks": 3, "hidden": 64, "heads": 4, "feed_forward": 256, "kernel": 15,
@@ -73,6 +73,40 @@ def test_a_transducer_adds_a_predictor_and_a_joint_network():
     )
 
 
+def test_deep_voice_has_the_parameters_and_products_of_its_sizes():
+    size = DeepVoice(
+        characters=30, text=20, steps=24, reduction=4, mels=10, bins=65, kernel=5, embedding=16, encoder_layers=2,
+        encoder_channels=32, prenet=48, decoder_layers=3, decoder_channels=64, attention=40, converter_layers=2,
+        converter_channels=56,
+    )  # fmt: skip
+    chain = deep_voice.units(size)
+
+    def dense(*layers):
+        return sum(inputs * outputs + outputs for inputs, outputs in layers)
+
+    def gated(count, channels):
+        return count * (5 * channels * 2 * channels + 2 * channels)
+
+    encoder = 30 * 16 + dense((16, 32), (32, 16)) + gated(2, 32)
+    attention = dense((64, 40), (16, 40), (16, 40), (40, 64))
+    decoder = dense((40, 48), (48, 64), (64, 40), (64, 1)) + gated(3, 64) + 3 * attention
+    converter = dense((16, 56), (56, 65)) + gated(2, 56)
+    assert parameters(chain) == encoder + decoder + converter
+
+    text = 20 * (2 * 16 * 32 + 2 * 5 * 32 * 64)
+    looks = 24 * 64 * 40 + 2 * 20 * 16 * 40 + 2 * 24 * 20 * 40 + 24 * 40 * 64
+    steps = 24 * (40 * 48 + 48 * 64 + 64 * 40 + 64) + 3 * (24 * 5 * 64 * 128 + looks)
+    frames = 96 * (16 * 56 + 56 * 65 + 2 * 5 * 56 * 112)
+    assert products_flop(chain) == 2 * (text + steps + frames)
+
+
+def test_deep_voice_answers_for_its_published_mapping():
+    """Only a ratio to another chip is published: there is nothing to hold the rate against."""
+    found = predict("deep-voice-3", pod=4, preset="published", sdk="2.6")
+    assert found.mapping.global_batch == 128
+    assert found.memory.fits
+
+
 def test_an_lstm_counted_by_hand():
     """512 units on 512 inputs: 2,097,152 weights and 2,048 biases; 4 x 1,024 x 512 multiply-adds a step."""
     layer = recurrent.lstm("lstm", 101, 512, 512)
@@ -96,7 +130,7 @@ def test_an_lstm_takes_its_steps_one_after_the_other():
     assert one > 5 * flop / (1472 * 128)
 
 
-@pytest.mark.parametrize("name", ["conformer", "transducer"])
+@pytest.mark.parametrize("name", ["conformer", "transducer", "deep-voice-3"])
 def test_names_are_unique(name):
     model = catalog.workload(name).value
     names = [operator.name for unit in model.units for operator in unit.operators]
