@@ -17,6 +17,7 @@ from podsim.api.explaining import explain
 from podsim.api.money import priced
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
+from podsim.api.stencils import stencil
 from podsim.api.sweeping import sweep
 from podsim.api.upkeep import (
     calibrate,
@@ -58,6 +59,7 @@ __all__ = [
     "priced",
     "purse",
     "scale",
+    "stencil",
     "sweep",
     "trace",
     "trace_collective",

@@ -12,11 +12,12 @@ from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.calibrate.own_groups import Catalog
     from podsim.model.calibration import CalibrationPoint
     from podsim.model.claims import ClaimsReport
     from podsim.model.difference import Difference
-    from podsim.model.microbenchmark import MicrobenchmarkReport
+    from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Prediction
@@ -150,20 +151,26 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
 
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Hold the tile, exchange and link model against every published microbenchmark."""
-    from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.calibrate.microbenchmarks.compare import compare
+    from podsim.files import microbenchmarks as measured
+
+    rows = measured.shipped()
+    return compare(rows, bench(rows), on_progress)
+
+
+def bench(rows: Sequence[Microbenchmark]) -> Bench:
+    """What predictions of these measurements may look up."""
+    from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.files import catalog
     from podsim.files import microbenchmarks as measured
     from podsim.topology.fabric import build
 
-    rows = measured.shipped()
-    bench = Bench(
+    return Bench(
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         server=build(catalog.topology(str(measured.server())).value),
         rows=rows,
     )
-    return compare(rows, bench, on_progress)
 
 
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from podsim.model.chip import Precision
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
+from podsim.model.speech import Conformer, DeepVoice, Transducer
 from podsim.model.training import Benchmark, Convergence, Practice, Preset
 
 
@@ -61,7 +62,7 @@ class ResidualCnn:
             raise ValueError("image: every size must be at least 1")
 
 
-FAMILIES = ("transformer", "residual_cnn")
+FAMILIES = ("transformer", "residual_cnn", "conformer", "transducer", "deep_voice")
 """The tables of which a workload file holds one: a family with its sizes."""
 
 
@@ -80,6 +81,9 @@ class WorkloadFile:
     row_bytes: Annotated[Bytes, Key("row_size")]
     transformer: Transformer | None = None
     residual_cnn: ResidualCnn | None = None
+    conformer: Conformer | None = None
+    transducer: Transducer | None = None
+    deep_voice: DeepVoice | None = None
     benchmark: Benchmark
     convergence: Convergence | None = None
     practices: Annotated[tuple[Practice, ...], Key("practice")] = ()

@@ -55,7 +55,11 @@ class Matmul:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conv:
-    """A 2-D convolution of `batch` square images; sizes in pixels."""
+    """A 2-D convolution of `batch` images; sizes in pixels.
+
+    Images and kernels are square unless `width` and `kernel_width` say how many columns their rows have. A sequence is
+    one row of `width` pixels under a kernel of one row; an edge of one pixel is not strided over.
+    """
 
     batch: int = 1
     size: int
@@ -64,20 +68,44 @@ class Conv:
     kernel: int
     stride: int = 1
     channel_groups: int = 1
+    width: int | None = None
+    kernel_width: int | None = None
 
     def at(self, rows: int) -> "Conv":
         """The shape for `rows` images."""
         return replace(self, batch=self.batch * rows)
 
     @property
+    def edges(self) -> tuple[int, int]:
+        """Rows and columns of an image."""
+        return self.size, self.size if self.width is None else self.width
+
+    @property
+    def kernel_edges(self) -> tuple[int, int]:
+        """Rows and columns of the kernel."""
+        return self.kernel, self.kernel if self.kernel_width is None else self.kernel_width
+
+    @property
+    def strides(self) -> tuple[int, int]:
+        """Pixels between outputs, down and along."""
+        rows, columns = self.edges
+        return 1 if rows == 1 else self.stride, 1 if columns == 1 else self.stride
+
+    @property
+    def out_edges(self) -> tuple[int, int]:
+        """Rows and columns of the output, same padding."""
+        (rows, columns), (down, along) = self.edges, self.strides
+        return math.ceil(rows / down), math.ceil(columns / along)
+
+    @property
     def out_size(self) -> int:
-        """Edge of the output image, same padding."""
-        return math.ceil(self.size / self.stride)
+        """Rows of the output, which are its columns where the image is square."""
+        return self.out_edges[0]
 
     @property
     def reduction(self) -> int:
         """Products summed into one output element."""
-        return self.in_channels // self.channel_groups * self.kernel**2
+        return self.in_channels // self.channel_groups * math.prod(self.kernel_edges)
 
     @property
     def flop(self) -> float:
@@ -92,12 +120,12 @@ class Conv:
     @property
     def outputs(self) -> int:
         """Elements written."""
-        return self.batch * self.out_size**2 * self.out_channels
+        return self.batch * math.prod(self.out_edges) * self.out_channels
 
     @property
     def inputs(self) -> int:
         """Activation elements read."""
-        return self.batch * self.size**2 * self.in_channels
+        return self.batch * math.prod(self.edges) * self.in_channels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +223,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """One operator for one row: its shape, the unit of placement it belongs to, what backward needs of it."""
+    """One operator for one row: its shape, the unit of placement it belongs to, what backward needs of it.
+
+    A recurrent layer runs `repeats` times one after the other over one position each, its weights held once.
+    """
 
     name: str
     kind: Kind
@@ -205,15 +236,23 @@ class Operator:
     stashed: bool = True  # output needed by backward
     option: str = ""  # present only where the practice says so ("attention_dropout")
     weight_tensors: int = 0  # separate tensors the optimizer and the collectives see
+    repeats: int = 1  # passes one after the other, each needing what the one before has left
 
     @property
     def parameters(self) -> int:
         """Weights this operator adds to the model."""
         return 0 if self.tied else self.shape.parameters
 
+    @property
+    def outputs(self) -> int:
+        """Elements written in all repeats."""
+        return self.repeats * self.shape.outputs
+
     def flop(self, run: Pass, rows: int = 1) -> float:
-        """Arithmetic of one pass over `rows` rows [FLOP]."""
-        shape = self.shape if rows == 1 else self.shape.at(rows)
+        """Arithmetic of one pass over `rows` rows, all its repeats [FLOP]."""
+        return self.repeats * self._flop(run, self.shape if rows == 1 else self.shape.at(rows))
+
+    def _flop(self, run: Pass, shape: OperatorShape) -> float:
         if run in (Pass.FORWARD, Pass.RECOMPUTE):
             return shape.flop
         if run is Pass.WEIGHT_GRADIENT:
@@ -246,7 +285,7 @@ class Unit:
     @property
     def out_elements(self) -> int:
         """Elements a row that leave the unit."""
-        return self.operators[-1].shape.outputs
+        return self.operators[-1].outputs
 
     def active(self, practice: Practice) -> tuple[Operator, ...]:
         """The operators that run under a practice."""

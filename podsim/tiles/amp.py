@@ -151,12 +151,12 @@ def n_by_one(
     kernel: tuple[Array, Array],
     channels: tuple[Array, Array],
     groups: Array,
-    spread: int = 1,
+    spread: tuple[int, int] = (1, 1),
 ) -> Array:
     """Tile cycles of the n x 1 vertex: weights of one input group and kernel column, then every row of the field.
 
     The outputs of a field (rows, columns) are dealt in raster order; `kernel` is (height, width), `channels` (in, out).
-    With `spread` > 1, the gradient of a strided convolution, a kernel position meets one output in `spread` each way.
+    With a `spread` above 1, the gradient of a strided convolution, a kernel position meets one output in so many.
     Source: poplibs getConvPartialnx1SupervisorCycleEstimate.
     """
     rows, columns = field
@@ -164,7 +164,7 @@ def n_by_one(
     packed = kernel_rows(amp)
     load = amp.weight_load + 3 + {1: 15, 2: 46, 4: 60}.get(packed, 60)
     outer = up(kernel[0], packed)
-    thread = THREADS * _segments(amp, np.ceil(rows / spread), np.ceil(columns / spread))
+    thread = THREADS * _segments(amp, np.ceil(rows / spread[0]), np.ceil(columns / spread[1]))
     inner = outer * (14 + kernel[1] * (12 + amp.passes * load)) + thread * amp.passes * outer * kernel[1]
     fixed = 109 + 54 + THREADS * (9 if amp.float_partials else 10)
     heads = groups * (17 * blocks_out + THREADS * (blocks_out - 1) + 1) + THREADS * (groups - 1) + 1

@@ -1,5 +1,6 @@
 """Ways to multiply the gradients of a convolution: of its input and of its weights."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -26,19 +27,21 @@ def of_input(layer: Layer) -> Iterator[Way]:
         out_channels=shape.in_channels,
         kernel=shape.kernel,
         channel_groups=shape.channel_groups,
+        width=shape.width,
+        kernel_width=shape.kernel_width,
     )
     back = Layer(stride_one, layer.precision, layer.chip)
-    if shape.stride == 1:
+    if shape.strides == (1, 1):
         for problem, vertex in forward(back):
             yield _with(problem, turned), vertex
         return
     for one in amp.shapes(layer.chip, layer.precision, back.outputs):
-        if layer.kernel == 1:
+        if layer.positions == 1:
             spread = Copy("output", float(shape.inputs), layer.run_in)
             yield _strided_product(layer, (turned, spread)), OneByOne(one)
-        yield _spread(back, shape.stride, (turned, *padded(back, layer.group))), NByOne(one)
+        yield _spread(back, shape.strides, (turned, *padded(back, layer.group))), NByOne(one)
     if back.inputs < layer.group:
-        narrow = _spread(back, shape.stride, (turned,))
+        narrow = _spread(back, shape.strides, (turned,))
         yield narrow, Dot(layer.precision, amp.LOAD_ELEMENTS[layer.precision])
         if back.inputs == back.outputs == 1 and not amp.float_operands(layer.precision):
             yield narrow, Vmac(layer.precision)
@@ -61,19 +64,20 @@ def _strided_product(layer: Layer, copied: tuple[Copy, ...]) -> Problem:
     )
 
 
-def _spread(back: Layer, stride: int, copied: tuple[Copy, ...]) -> Problem:
+def _spread(back: Layer, strides: tuple[int, int], copied: tuple[Copy, ...]) -> Problem:
     shape = back.shape
+    (height, width), (kernel_height, kernel_width) = shape.edges, shape.kernel_edges
     return Problem(
         transform="as it stands",
         groups=shape.channel_groups,
         batch=shape.batch,
-        height=shape.size,
-        width=shape.size,
-        kernel_height=back.kernel,
-        kernel_width=back.kernel,
+        height=height,
+        width=width,
+        kernel_height=kernel_height,
+        kernel_width=kernel_width,
         inputs=back.inputs,
         outputs=back.outputs,
-        spread=stride,
+        spread=strides,
         copied=copied,
     )
 
@@ -100,11 +104,11 @@ def of_weights(layer: Layer) -> Iterator[Way]:
         for one in amp.shapes(layer.chip, layer.precision, outputs):
             yield problem, OneByOne(one)
     for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
-        if layer.kernel > 1:
-            rows = shape.batch * shape.size * shape.out_size * layer.kernel
+        if layer.positions > 1:
+            rows = shape.batch * shape.size * shape.out_edges[1] * shape.kernel_edges[1]
             yield _field_as_kernel(layer, (_moved(layer, rows), gradient), by_rows=True), NByOne(one)
             yield (
-                _field_as_kernel(layer, (_moved(layer, shape.batch * shape.size**2), gradient), by_rows=False),
+                _field_as_kernel(layer, (_moved(layer, shape.batch * math.prod(shape.edges)), gradient), by_rows=False),
                 NByOne(one),
             )
 
@@ -117,15 +121,16 @@ def _moved(layer: Layer, positions: int) -> Copy:
 def _field_as_kernel(layer: Layer, copied: tuple[Copy, ...], *, by_rows: bool) -> Problem:
     """The weight gradient with the output field as a kernel, dilated by the stride; its rows may be channels."""
     shape = layer.shape
+    (rows, columns), (kernel_rows, kernel_columns) = shape.out_edges, shape.kernel_edges
     return Problem(
         transform="pixel rows in channels" if by_rows else "images in channels",
         groups=shape.channel_groups,
         batch=1 if by_rows else layer.inputs,
-        height=layer.kernel,
-        width=layer.inputs * layer.kernel if by_rows else layer.kernel,
-        kernel_height=shape.out_size,
-        kernel_width=1 if by_rows else shape.out_size,
-        inputs=shape.batch * shape.out_size if by_rows else shape.batch,
+        height=kernel_rows,
+        width=layer.inputs * kernel_columns if by_rows else kernel_columns,
+        kernel_height=rows,
+        kernel_width=1 if by_rows else columns,
+        inputs=shape.batch * columns if by_rows else shape.batch,
         outputs=layer.outputs,
         dilation=shape.stride,
         copied=copied,

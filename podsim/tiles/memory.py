@@ -131,13 +131,19 @@ def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     if mapping.recompute is Recompute.NONE:
         return float(depth * element * sum(_kept(mapping, unit) for unit in stage.units))
     kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
-    entering = stage.units[0].operators[0].shape.inputs if stage.index else 0
+    entering = _entering(stage) if stage.index else 0
     return float(depth * mapping.practice.checkpoint_bytes * (sum(kept) + entering))
+
+
+def _entering(stage: Stage) -> int:
+    """Elements a row that the first operator of a stage reads."""
+    first = stage.units[0].operators[0]
+    return first.repeats * first.shape.inputs
 
 
 def _kept(mapping: Mapping, unit: Unit) -> int:
     """Elements a row that backward needs of a unit."""
-    return sum(o.shape.outputs for o in unit.active(mapping.practice) if o.stashed)
+    return sum(o.outputs for o in unit.active(mapping.practice) if o.stashed)
 
 
 def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:

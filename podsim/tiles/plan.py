@@ -1,7 +1,7 @@
 """Which plan serves an operator in each of its passes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, TypeVar
 
 from podsim.model.chip import Chip, Precision
@@ -119,12 +119,12 @@ def _beside_operands(plan: TilePlan) -> float:
     return sum(held.values()) - held.get("operands", 0.0)
 
 
-def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool]:
+def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool, int]:
     """What tells operators with different plans apart; the layers of a model repeat most of theirs."""
-    return operator.shape, operator.kind, operator.input_gradient
+    return operator.shape, operator.kind, operator.input_gradient, operator.repeats
 
 
-_NUMBERS: dict[tuple[OperatorShape, Kind, bool], int] = {}
+_NUMBERS: dict[tuple[OperatorShape, Kind, bool, int], int] = {}
 _NUMBERED: dict[tuple[int, bool], tuple[Unit, tuple[Operator, ...], tuple[int, ...]]] = {}
 MOST_NUMBERED = 10_000  # units of workloads that are held, some MB
 
@@ -146,7 +146,20 @@ def numbered(unit: Unit, practice: Practice) -> tuple[tuple[Operator, ...], tupl
 
 
 def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:
-    """The plans of one pass of an operator over `rows` rows, in order, without rivals; none where it has no work."""
+    """The plans of one pass of an operator over `rows` rows, in order, without rivals; none where it has no work.
+
+    Repeats are of the same supersteps: one program that runs so many times; gradients of its weights likewise.
+    """
+    once = _once(operator, run, rows, target)
+    return once if operator.repeats == 1 else tuple(_repeated(plan, operator.repeats) for plan in once)
+
+
+def _repeated(plan: TilePlan, repeats: int) -> TilePlan:
+    steps = tuple(replace(step, repeat=step.repeat * repeats) for step in plan.supersteps)
+    return replace(plan, supersteps=steps, flop=plan.flop * repeats)
+
+
+def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:
     shape = operator.shape.at(rows)
     if run is Pass.WEIGHT_GRADIENT:
         return _weight_gradient(operator, shape, target)

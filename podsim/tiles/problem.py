@@ -33,8 +33,8 @@ class Copy:
 class Problem:
     """What is multiplied after a transform; sizes of the whole chip. A matrix product is a field of one row.
 
-    A field of height and width comes from a strided or padded image; with `spread` > 1 (the gradient of a strided
-    convolution) one kernel position meets one output in `spread` in each direction. `copied` must be rearranged.
+    A field of height and width comes from a strided or padded image; with a `spread` above 1 (the gradient of a
+    strided convolution) one kernel position meets one output in so many, down and along. `copied` must be rearranged.
     """
 
     transform: str
@@ -48,10 +48,15 @@ class Problem:
     outputs: int
     stride: tuple[int, int] = (1, 1)
     dilation: int = 1
-    spread: int = 1
+    spread: tuple[int, int] = (1, 1)
     copied: tuple[Copy, ...] = ()
     channels_in: str = "input channels"
     channels_out: str = "output channels"
+
+    @property
+    def spread_positions(self) -> int:
+        """Outputs of which a kernel position meets one."""
+        return self.spread[0] * self.spread[1]
 
     @property
     def flat(self) -> bool:

@@ -205,8 +205,8 @@ def _best_fields(problem: Problem, cuts: tuple[Array, Array, Array], parts: Arra
     rows, columns = np.ceil(problem.height / cuts[1]), np.ceil(problem.width / cuts[2])
     outputs = images * rows * (columns + 4)  # a row costs a worker about four outputs more
     one = np.ones_like(rows)
-    height = halo(rows, one * problem.kernel_height, problem, problem.stride[0])
-    inputs = images * height * halo(columns, one * problem.kernel_width, problem, problem.stride[1])
+    height = halo(rows, one * problem.kernel_height, problem, 0)
+    inputs = images * height * halo(columns, one * problem.kernel_width, problem, 1)
     order = np.argsort(parts, kind="stable")
     ends = np.searchsorted(parts[order], budgets, side="right")
     found = []

@@ -1,7 +1,7 @@
 """Explicit stencils on a grid: each tile holds a box of points, takes a layer from its neighbours, sweeps (Eq. 43).
 
 A compiled loop issues one instruction for each access of a point and three to advance and branch; arithmetic issues
-beside the accesses.
+beside the accesses, and holds them up where there is more of it.
 """
 
 import math
@@ -14,6 +14,7 @@ from podsim.tiles.shares import checked, fitted, vertex
 
 FLOAT_BYTES = 4
 LOOP_CYCLES = 3  # of a thread, a point: two pointers and the branch of a compiled loop
+DIVISION_CYCLES = 5  # of a thread, a float: poplibs, a vector of two takes 10
 SWEEP_OVERHEAD = 20  # of a thread, as a vertex with a scalar operand (poplibs)
 
 
@@ -38,27 +39,30 @@ class Boxes:
 
 
 def plan(
-    grid: tuple[int, ...], chip: Chip, *, accesses: int | None = None, flop: float | None = None, reach: int = 1,
-    name: str = "stencil",
+    grid: tuple[int, ...], chip: Chip, *, accesses: int | None = None, flop: float | None = None, divisions: int = 0,
+    fields: int = 2, reach: int = 1, name: str = "stencil",
 ) -> TilePlan:  # fmt: skip
     """One sweep over the part of a grid of float points that one IPU holds; the last dimension is next to each other.
 
     `accesses` and `flop` of a point default to those of the star that averages its 2 x dimensions neighbours: it reads
-    them and itself and writes one; it adds them and multiplies twice. What other IPUs send is `halo_bytes` a face.
+    them and itself and writes one; it adds them and multiplies twice. `divisions` of the arithmetic take longer;
+    `fields` of the points lie on the tiles. What other IPUs send is `halo_bytes` a face.
     """
     checked(name, reach=reach, dimensions=len(grid), **{f"grid_{at}": edge for at, edge in enumerate(grid)})
     boxes = cut(grid, chip.tiles)
     tiles = math.prod(boxes.counts)
-    each = (2 * len(grid) * reach + 2 if accesses is None else accesses) + LOOP_CYCLES
+    star = 2 * len(grid) * reach + 2
+    touched, computed = star if accesses is None else accesses, float(star) if flop is None else flop
+    each = max(touched, computed + divisions * (DIVISION_CYCLES - 1)) + LOOP_CYCLES
     sweep = vertex(SWEEP_OVERHEAD + each * math.ceil(boxes.points / chip.worker_threads), chip)
     moved = float(sum(boxes.faces(reach)) * FLOAT_BYTES)
-    held = {"points": 2.0 * boxes.points * FLOAT_BYTES, "halo": moved}
+    held = {"points": float(fields) * boxes.points * FLOAT_BYTES, "halo": moved}
     work = Cohort(
         tiles=tiles,
         compute_cycles=sweep,
         receive_bytes=moved,
         send_bytes=moved,
-        load_bytes=float((each - LOOP_CYCLES - 1) * boxes.points * FLOAT_BYTES),
+        load_bytes=float((touched - 1) * boxes.points * FLOAT_BYTES),
         store_bytes=float(boxes.points * FLOAT_BYTES),
     )
     return TilePlan(
@@ -66,7 +70,7 @@ def plan(
         method="stencil",
         splits={f"dimension {at}": count for at, count in enumerate(boxes.counts)},
         supersteps=(Superstep(name="sweep", phase="vector", cohorts=(work,), fragments=_pieces(boxes, reach)),),
-        flop=math.prod(grid) * (2.0 * len(grid) * reach + 2 if flop is None else flop),
+        flop=math.prod(grid) * computed,
         sram_bytes_per_tile=fitted(name, held, chip),
         tiles_used=tiles,
     )

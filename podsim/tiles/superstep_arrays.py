@@ -76,8 +76,8 @@ def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
     groups = up(tile.groups, vertex.group_grain) * vertex.group_grain
     channels_in = up(tile.inputs, vertex.in_grain) * vertex.in_grain
     channels_out = up(tile.outputs, vertex.out_grain) * vertex.out_grain
-    height = halo(tile.height, tile.kernel_height, problem, problem.stride[0])
-    width = halo(tile.width, tile.kernel_width, problem, problem.stride[1])
+    height = halo(tile.height, tile.kernel_height, problem, 0)
+    width = halo(tile.width, tile.kernel_width, problem, 1)
     sums = groups * tile.field * channels_out
     return Held(
         inputs=groups * tile.batch * height * width * channels_in,
@@ -87,11 +87,12 @@ def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
     )
 
 
-def halo(outputs: Array, kernel: Array, problem: Problem, stride: int) -> Array:
-    """Inputs that a run of outputs needs along one edge."""
-    if stride == problem.spread == problem.kernel_height == problem.kernel_width == 1:
+def halo(outputs: Array, kernel: Array, problem: Problem, edge: int) -> Array:
+    """Inputs that a run of outputs needs along one edge: 0 the rows, 1 the columns."""
+    stride, spread = problem.stride[edge], problem.spread[edge]
+    if stride == spread == problem.kernel_height == problem.kernel_width == 1:
         return outputs
-    return np.ceil(((outputs - 1) * stride + (kernel - 1) * problem.dilation + 1) / problem.spread)
+    return np.ceil(((outputs - 1) * stride + (kernel - 1) * problem.dilation + 1) / spread)
 
 
 def sequence(

@@ -1,5 +1,6 @@
 """Ways to multiply a convolution: transforms into a product the tiles can run, with the vertices that fit (Eq. 36)."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -33,14 +34,9 @@ class Layer:
         return self.shape.out_channels // self.shape.channel_groups
 
     @property
-    def kernel(self) -> int:
-        """Edge of the kernel."""
-        return self.shape.kernel
-
-    @property
     def positions(self) -> int:
         """Positions of the kernel."""
-        return self.shape.kernel**2
+        return math.prod(self.shape.kernel_edges)
 
     @property
     def group(self) -> int:
@@ -60,12 +56,12 @@ class Layer:
     @property
     def pixels(self) -> int:
         """Outputs of one channel over all images."""
-        return self.shape.batch * self.shape.out_size**2
+        return self.shape.batch * math.prod(self.shape.out_edges)
 
 
 def forward(layer: Layer) -> Iterator[Way]:
     """Every transform with the vertices that run it."""
-    if layer.kernel == 1:
+    if layer.positions == 1:
         yield from _pointwise(layer)
     else:
         yield from _spatial(layer)
@@ -76,17 +72,18 @@ def forward(layer: Layer) -> Iterator[Way]:
 def _image(layer: Layer, transform: str, *, combined: int = 1, copied: tuple[Copy, ...] = ()) -> Problem:
     """The convolution as it stands, `combined` groups taken as one."""
     shape = layer.shape
+    (height, width), (kernel_height, kernel_width) = shape.out_edges, shape.kernel_edges
     return Problem(
         transform=transform,
         groups=-(-shape.channel_groups // combined),
         batch=shape.batch,
-        height=shape.out_size,
-        width=shape.out_size,
-        kernel_height=layer.kernel,
-        kernel_width=layer.kernel,
+        height=height,
+        width=width,
+        kernel_height=kernel_height,
+        kernel_width=kernel_width,
         inputs=layer.inputs * combined,
         outputs=layer.outputs * combined,
-        stride=(shape.stride, shape.stride),
+        stride=shape.strides,
         copied=copied,
     )
 
@@ -108,7 +105,7 @@ def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
     shape = layer.shape
     found = []
     if layer.inputs % group:
-        pixels = shape.batch * shape.size**2
+        pixels = shape.batch * math.prod(shape.edges)
         padded = pixels * shape.channel_groups * -(-layer.inputs // group) * group
         found.append(Copy("input", float(padded), layer.run_in))
     if shape.channel_groups > 1 and layer.outputs % min(8, group):
@@ -119,12 +116,13 @@ def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
 def _pointwise(layer: Layer) -> Iterator[Way]:
     """A kernel of one position: a product over all pixels, of which a stride leaves some out."""
     copied = padded(layer, layer.group)
-    if layer.shape.stride > 1:
+    strided = max(layer.shape.strides) > 1
+    if strided:
         left = float(layer.pixels * layer.shape.in_channels)
         copied = (Copy("input", left, layer.run_in),)
     for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
         yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(one)
-        if layer.shape.stride > 1:
+        if strided:
             yield _image(layer, "as it stands", copied=padded(layer, layer.group)), NByOne(one)
 
 
@@ -158,16 +156,17 @@ def _expanded(layer: Layer, pixels: int, channels: int) -> tuple[Copy, ...]:
 def _columns(layer: Layer) -> Problem:
     """Kernel columns moved into the channels; images and columns then follow each other in one long row."""
     shape = layer.shape
+    (height, width), (kernel_height, kernel_width) = shape.out_edges, shape.kernel_edges
     return Problem(
         transform="kernel columns in channels",
         groups=shape.channel_groups,
-        height=shape.out_size,
-        width=shape.batch * shape.out_size,
-        kernel_height=layer.kernel,
-        inputs=layer.inputs * layer.kernel,
+        height=height,
+        width=shape.batch * width,
+        kernel_height=kernel_height,
+        inputs=layer.inputs * kernel_width,
         outputs=layer.outputs,
-        stride=(shape.stride, 1),
-        copied=_expanded(layer, shape.batch * shape.size * shape.out_size, layer.inputs * layer.kernel),
+        stride=(shape.strides[0], 1),
+        copied=_expanded(layer, shape.batch * shape.size * width, layer.inputs * kernel_width),
     )
 
 
@@ -185,7 +184,7 @@ def _grouped(layer: Layer) -> Iterator[Way]:
             Copy("output", float(shape.outputs), layer.run_out),
         )
         for one in amp.shapes(layer.chip, layer.precision, layer.outputs * combined):
-            if layer.kernel == 1 and shape.stride == 1:
+            if layer.positions == 1 and shape.strides == (1, 1):
                 problem = _flat(layer, f"{combined} groups as one", layer.inputs, copied, combined=combined)
                 yield problem, OneByOne(one)
             else:
@@ -204,7 +203,7 @@ def _narrow(layer: Layer) -> Iterator[Way]:
 
 def _half_narrow(layer: Layer) -> Iterator[Way]:
     """Vertices for few channels a group that take no operands of 4 B."""
-    if layer.shape.channel_groups > 1 and layer.shape.stride in SLIC_STRIDES:
+    if layer.shape.channel_groups > 1 and layer.shape.strides[1] in SLIC_STRIDES:
         wide = amp.units(layer.chip, layer.precision) >= 16
         for groups, channels in ((1, 4), (2, 2), (4, 1), *(((8, 1), (16, 1)) if wide else ())):
             if channels == 4 or max(layer.inputs, layer.outputs) <= channels:
@@ -212,5 +211,5 @@ def _half_narrow(layer: Layer) -> Iterator[Way]:
                 yield problem, Slic(layer.precision, channels, groups, chains=4 if wide else 2)
     if layer.inputs == layer.outputs == 1:
         yield _image(layer, "as it stands"), Vmac(layer.precision)
-    if layer.inputs == 1 and layer.kernel == 1:
+    if layer.inputs == 1 and layer.positions == 1:
         yield _image(layer, "as it stands"), Outer(layer.precision)

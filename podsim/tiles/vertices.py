@@ -74,7 +74,7 @@ class NByOne:
     def sums(self, problem: Problem, tile: Tile) -> Array:
         """Once a block of inputs and position of the kernel, of which some share a block."""
         positions = amp.up(tile.kernel_height, amp.kernel_rows(self.amp)) * tile.kernel_width
-        return amp.up(tile.inputs, self.in_grain) * positions / problem.spread**2
+        return amp.up(tile.inputs, self.in_grain) * positions / problem.spread_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Vmac:
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
-        return narrow.vmac(tile.field / problem.spread**2, tile.kernel, tile.groups)
+        return narrow.vmac(tile.field / problem.spread_positions, tile.kernel, tile.groups)
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""
@@ -136,7 +136,7 @@ class Dot:
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
         channels = (tile.inputs, tile.outputs)
-        return narrow.dot(tile.field / problem.spread**2, tile.kernel, channels, tile.groups, self.in_grain)
+        return narrow.dot(tile.field / problem.spread_positions, tile.kernel, channels, tile.groups, self.in_grain)
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""
@@ -155,7 +155,7 @@ class Outer:
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
-        return narrow.outer(tile.field / problem.spread**2, tile.outputs, tile.groups)
+        return narrow.outer(tile.field / problem.spread_positions, tile.outputs, tile.groups)
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""

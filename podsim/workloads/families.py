@@ -1,18 +1,21 @@
 """From what a workload file says to the operators of the model."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final
 
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.training import Convergence
-from podsim.model.workload import Unit, Workload
-from podsim.workloads import residual_cnn, transformer
+from podsim.model.workload import Workload
 
-UNITS: Final[Mapping[str, Callable[[Any], tuple[Unit, ...]]]] = {
-    "transformer": transformer.units,
-    "residual_cnn": residual_cnn.units,
+UNITS: Final[Mapping[str, str]] = {
+    "transformer": "podsim.workloads.transformer",
+    "residual_cnn": "podsim.workloads.residual_cnn",
+    "conformer": "podsim.workloads.conformer",
+    "transducer": "podsim.workloads.transducer",
+    "deep_voice": "podsim.workloads.deep_voice",
 }
-"""What builds the chain of units of each family from its table in a workload file."""
+"""The module whose `units` builds the chain of each family from its table; that of the family asked for is imported."""
 
 
 def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
@@ -25,7 +28,7 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=UNITS[family](getattr(file, family)),
+        units=import_module(UNITS[family]).units(getattr(file, family)),
         precision=file.precision,
         optimizer=file.optimizer,
         row_bytes=file.row_bytes,

@@ -19,6 +19,16 @@ def activation(name: str, elements: int, function: str) -> Operator:
     return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
 
 
+def gated(name: str, elements: int) -> Operator:
+    """One half of the channels times the sigmoid of the other; backward the gradients of both halves."""
+    shape = Stream(
+        elements=elements,
+        operations=("sigmoid", "multiply"),
+        back_operations=("multiply", "sigmoid_grad", "multiply"),
+    )
+    return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
+
+
 def scale_and_mask(name: str, elements: int) -> Operator:
     """Attention scores scaled, and the mask of other sequences added; backward scales."""
     shape = Stream(elements=elements, operations=("scale", "mask"), back_operations=("scale",))

@@ -9,6 +9,7 @@ import podsim
 from podsim.calibrate.freeze import again, answered
 from podsim.files import catalog
 from podsim.files.write import frozen_text
+from podsim.model.training import EvaluationStyle
 from podsim.model.validation import FreezeReport, FrozenPrediction
 from podsim.report.views import frozen as view
 
@@ -31,6 +32,8 @@ def test_the_table_is_small_enough_to_review_and_covers_what_is_published():
     asked = Counter((row.workload, row.topology, row.preset) for row in ROWS)
     assert max(asked.values()) == 1
     for name in catalog.names("workloads"):
+        if catalog.workload(name).value.benchmark.style is EvaluationStyle.FIXED:
+            continue  # nothing is fitted to it, and the table would not stay small: its own tests hold it
         for preset in catalog.workload(name).value.presets:
             assert asked[name, preset.topology, preset.name] == 1
         for topology in ("pod16", "pod64", "pod256", "pod512", "pod1024", "pod65536"):

@@ -81,7 +81,7 @@ def test_a_rate_the_chip_does_not_state_is_missed():
         amp.units(catalog.chip("gc200").value, Precision.FP8_16)
 
 
-def _spatial(shape, rows, columns, kernel, *, channels=(16, 16), spread=1):
+def _spatial(shape, rows, columns, kernel, *, channels=(16, 16), spread=(1, 1)):
     sizes = (_one(rows), _one(columns)), (_one(kernel), _one(kernel)), (_one(channels[0]), _one(channels[1]))
     return float(amp.n_by_one(shape, *sizes, _one(1), spread)[0])
 
@@ -102,5 +102,5 @@ def test_packed_kernel_rows_load_a_block_for_four_of_them():
 
 def test_the_gradient_of_a_stride_meets_a_quarter_of_the_outputs():
     cleared = 120 * 120 * 16 / 2
-    whole, spread = (_spatial(HALF, 120, 120, 3, spread=spread) - cleared for spread in (1, 2))
+    whole, spread = (_spatial(HALF, 120, 120, 3, spread=spread) - cleared for spread in ((1, 1), (2, 2)))
     assert spread == pytest.approx(whole / 4, rel=0.1)

@@ -1,0 +1,37 @@
+"""A sweep of a stencil on the IPUs of a machine, with the published sweeps of the same stencil."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.stencil import StencilReport
+
+
+def stencil(
+    stencil: str,
+    *,
+    grid: str,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+) -> StencilReport:
+    """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
+    from podsim.api.upkeep import bench
+    from podsim.calibrate.microbenchmarks import compare, stencils
+    from podsim.files import catalog
+    from podsim.files import microbenchmarks as measured
+    from podsim.planning.asking import machine_name
+    from podsim.predicting import stencils as predicting
+    from podsim.topology.fabric import build
+
+    asked = predicting.known(stencil)
+    edges = predicting.edges(grid, asked)
+    machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
+    found = predicting.report(asked, edges, machine, build(machine))
+    rows = [row for row in measured.shipped() if stencils.stencil_of(row) == asked]
+    return replace(found, published=compare.compare(rows, bench(rows)).compared)

@@ -1,0 +1,84 @@
+"""Sizes of speech models as workload files state them."""
+
+from dataclasses import dataclass, fields
+
+from podsim.model.quantity import Count
+
+LEAST_EDGE = 7  # of a spectrogram: two unpadded convolutions of 3 with stride 2 leave one
+
+
+def _check(sizes: "Conformer | Transducer") -> None:
+    for one in fields(sizes):
+        least = LEAST_EDGE if one.name in ("frames", "mels") else 1
+        if getattr(sizes, one.name) < least:
+            raise ValueError(f"{one.name}: must be at least {least}")
+    if sizes.hidden % sizes.heads:
+        raise ValueError(f"heads: {sizes.heads} heads do not divide hidden = {sizes.hidden}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conformer:
+    """Blocks of convolution and attention over a spectrogram, and a head that aligns tokens with it (CTC)."""
+
+    frames: Count
+    mels: Count
+    blocks: Count
+    hidden: Count
+    heads: Count
+    feed_forward: Count
+    kernel: Count
+    vocabulary: Count
+    tokens: Count
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transducer:
+    """A conformer's blocks, a recurrent predictor of tokens, and a joint network over both (RNN-T loss)."""
+
+    frames: Count
+    mels: Count
+    blocks: Count
+    hidden: Count
+    heads: Count
+    feed_forward: Count
+    kernel: Count
+    vocabulary: Count
+    tokens: Count
+    predictor_hidden: Count
+    predictor_layers: Count
+    joint: Count
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeepVoice:
+    """Text to speech by gated convolutions: encoder of characters, decoder with attention, converter."""
+
+    characters: Count
+    text: Count
+    steps: Count
+    reduction: Count
+    mels: Count
+    bins: Count
+    kernel: Count
+    embedding: Count
+    encoder_layers: Count
+    encoder_channels: Count
+    prenet: Count
+    decoder_layers: Count
+    decoder_channels: Count
+    attention: Count
+    converter_layers: Count
+    converter_channels: Count
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if getattr(self, one.name) < 1:
+                raise ValueError(f"{one.name}: must be at least 1")
+        if self.decoder_channels % self.reduction:
+            raise ValueError(f"reduction: {self.reduction} does not divide decoder_channels = {self.decoder_channels}")

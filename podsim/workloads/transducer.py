@@ -1,0 +1,50 @@
+"""A transformer-transducer as a chain of units: encoder, recurrent predictor, joint network with the RNN-T loss.
+
+Sources: zhang-2020 for the model, graves-2012 for the loss over a lattice of frames and tokens.
+"""
+
+from podsim.model.speech import Transducer
+from podsim.model.workload import Gather, Kind, Operator, Stream, Unit
+from podsim.workloads import recurrent, vector
+from podsim.workloads.conformer import affine, encoder, subsampled
+
+
+def units(size: Transducer) -> tuple[Unit, ...]:
+    """The whole model in order."""
+    return (*encoder(size), _predictor(size), _joint(size))
+
+
+def _predictor(size: Transducer) -> Unit:
+    """A table, blank included, and the recurrent layers over the tokens and the start."""
+    steps, hidden = size.tokens + 1, size.predictor_hidden
+    table = Gather(table=size.vocabulary + 1, width=hidden, lookups=steps)
+    layers = (recurrent.lstm(f"predictor.lstm{number}", steps, hidden, hidden)
+              for number in range(size.predictor_layers))  # fmt: skip
+    look_up = Operator(name="predictor.table", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1)
+    return Unit(
+        name="predictor",
+        group="predictor",
+        checkpoint=True,
+        operators=(look_up, *(operator for layer in layers for operator in layer)),
+    )
+
+
+def _joint(size: Transducer) -> Unit:
+    """Every frame with every token: a sum, a bend, a product with all tokens and the blank."""
+    frames, steps, classes = subsampled(size.frames)[1], size.tokens + 1, size.vocabulary + 1
+    pairs = frames * steps
+    added = Stream(elements=pairs * size.joint, operations=("add",), back_operations=("add", "add"))
+    return Unit(
+        name="joint",
+        group="joint",
+        checkpoint=False,
+        operators=(
+            *affine("joint.frames", frames, size.hidden, size.joint),
+            *affine("joint.tokens", steps, size.predictor_hidden, size.joint),
+            Operator(name="joint.sum", kind=Kind.ELEMENTWISE, shape=added, stashed=False),
+            vector.activation("joint.relu", pairs * size.joint, "relu"),
+            *affine("joint.dense", pairs, size.joint, classes),
+            vector.loss("joint.loss", pairs * classes, classes),
+            recurrent.trellis("joint.alignments", frames + steps, steps),
+        ),
+    )
