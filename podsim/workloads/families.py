@@ -1,18 +1,10 @@
 """From what a workload file says to the operators of the model."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from importlib import import_module
 
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.training import Convergence
 from podsim.model.workload import Unit, Workload
-from podsim.workloads import residual_cnn, transformer
-
-UNITS: Final[Mapping[str, Callable[[Any], tuple[Unit, ...]]]] = {
-    "transformer": transformer.units,
-    "residual_cnn": residual_cnn.units,
-}
-"""What builds the chain of units of each family from its table in a workload file."""
 
 
 def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
@@ -25,7 +17,7 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=UNITS[family](getattr(file, family)),
+        units=units(family, getattr(file, family)),
         precision=file.precision,
         optimizer=file.optimizer,
         row_bytes=file.row_bytes,
@@ -34,3 +26,9 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         practices=file.practices,
         presets=file.presets,
     )
+
+
+def units(family: str, size: object) -> tuple[Unit, ...]:
+    """The chain of units of a family of these sizes, built by the module of its name: only that one is loaded."""
+    built: tuple[Unit, ...] = import_module(f"podsim.workloads.{family}").units(size)
+    return built
