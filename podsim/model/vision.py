@@ -92,4 +92,6 @@ class WindowTransformer:
             raise ValueError(f"image: windows of {self.window} need an image of a multiple of {edge}, not {self.image}")
         for stage, heads in enumerate(self.heads):
             if (self.hidden << stage) % heads:
-                raise ValueError(f"heads: {heads} heads do not divide the {self.hidden << stage} channels of stage {stage}")
+                raise ValueError(
+                    f"heads: {heads} heads do not divide the {self.hidden << stage} channels of stage {stage}"
+                )

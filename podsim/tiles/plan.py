@@ -238,28 +238,26 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.POOL:
         return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
-    if operator.kind in (Kind.MEAN, Kind.GATE):
+    if operator.kind in (Kind.BIAS, Kind.MEAN, Kind.GATE):
         return _of_channels(operator, shape, backward, target)
-    if operator.kind is Kind.BIAS and backward:
-        title = f"{name} gradient"
-        lying = chip.tiles  # where the operator before has left them
-        found = reduction.plan(shape.elements, shape.row, precision, chip, tiles=lying, overhead_cycles=0.0, name=title)
-        return (found,)
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
 
 
 def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:
-    """What each channel of an image has of its own: its mean, or what it is multiplied by (Eq. 70)."""
+    """What channels have of their own: added to each, their mean, or what they are multiplied by (Eq. 69)."""
     precision, chip, name = target.precision, target.chip, operator.name
     operations = shape.back_operations if backward else shape.operations
     passes = (vector.plan(shape.elements, operations, precision, chip, name=name),) if operations else ()
     if (operator.kind is Kind.MEAN) is backward:
         return passes
+    bias = operator.kind is Kind.BIAS
     summed = reduction.plan(
-        shape.elements, shape.statistics, precision, chip, held=composite.CHANNELS_ON_A_TILE, tiles=chip.tiles,
-        overhead_cycles=0.0, name=f"{name} sum",
+        shape.elements, shape.row if bias else shape.statistics, precision, chip,
+        held=None if bias else composite.CHANNELS_ON_A_TILE,
+        tiles=chip.tiles,  # where the operator before has left them
+        overhead_cycles=0.0, name=f"{name} gradient" if bias else f"{name} sum",
     )  # fmt: skip
     return (*passes, summed)
 

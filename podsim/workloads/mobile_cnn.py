@@ -1,7 +1,7 @@
 """A mobile network of inverted bottlenecks (EfficientNet) as a chain of units: stem, blocks, head.
 
-Sources: tan-2019 for the model and its scaling, masters-2021 for groups wider than one channel. Stochastic depth and
-the moving average of weights are left out.
+Sources: tan-2019 for the model and its scaling, masters-2021 for groups wider than one channel. The moving
+average of weights is left out.
 """
 
 import math
@@ -76,9 +76,14 @@ def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: 
         *_activated(f"{at}.spatial", spatial, size.norm_groups),
         *_squeeze(f"{at}.squeeze", spatial, max(1, channels // size.squeeze)),
         *convolve(f"{at}.project", project, size.norm_groups),
-        *((vector.residual(f"{at}.residual", project.outputs),) if same else ()),
+        *(_added(at, project.outputs) if same else ()),
     )
     return Unit(name=at, group="block", checkpoint=number in size.checkpoint_blocks, operators=operators)
+
+
+def _added(at: str, elements: int) -> tuple[Operator, ...]:
+    """The block's images scaled, by nothing where stochastic depth leaves the block out, and what came in added."""
+    return vector.scale(f"{at}.depth", elements), vector.residual(f"{at}.residual", elements)
 
 
 def _squeeze(at: str, spatial: Conv, narrow: int) -> tuple[Operator, ...]:

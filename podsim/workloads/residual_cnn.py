@@ -1,6 +1,7 @@
 """A residual network of bottleneck blocks (ResNet-50 v1.5, ResNeXt) as a chain of units: stem, blocks, head.
 
-Sources: he-2015 for the model, xie-2016 for its groups of channels, wu-2018 for group norm; v1.5 puts the stride on the 3 x 3 convolution.
+Sources: he-2015 for the model, xie-2016 for its groups of channels, wu-2018 for group norm; v1.5 puts the stride on
+the 3 x 3 convolution.
 """
 
 from podsim.model.family import ResidualCnn

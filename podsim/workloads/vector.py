@@ -75,8 +75,20 @@ def mean(name: str, elements: int, channels: int) -> Operator:
 
 def gate(name: str, elements: int, channels: int) -> Operator:
     """Each channel of an image times a number of its own; backward the same, and a sum for that number."""
-    passes = {"operations": ("bias",), "back_operations": ("bias", "multiply")}
-    return Operator(name=name, kind=Kind.GATE, shape=Stream(elements=elements, row=channels, statistics=channels, **passes))
+    shape = Stream(
+        elements=elements,
+        operations=("bias",),
+        back_operations=("bias", "multiply"),
+        row=channels,
+        statistics=channels,
+    )
+    return Operator(name=name, kind=Kind.GATE, shape=shape)
+
+
+def scale(name: str, elements: int) -> Operator:
+    """Every element times one number, forward and backward; nothing of it is kept."""
+    shape = Stream(elements=elements, operations=("scale",), back_operations=("scale",))
+    return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape, stashed=False)
 
 
 def copy(name: str, elements: int) -> Operator:

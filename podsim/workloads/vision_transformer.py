@@ -33,7 +33,7 @@ def unmasked(unit: Unit) -> Unit:
 def _without_mask(operator: Operator) -> Operator:
     if not isinstance(operator.shape, Stream) or "mask" not in operator.shape.operations:
         return operator
-    shape = replace(operator.shape, operations=operator.shape.back_operations)
+    shape = replace(operator.shape, operations=tuple(one for one in operator.shape.operations if one != "mask"))
     return replace(operator, name=operator.name.replace("scale-and-mask", "scale"), shape=shape)
 
 
