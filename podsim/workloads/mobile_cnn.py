@@ -42,14 +42,14 @@ def units(size: MobileCnn) -> tuple[Unit, ...]:
 
 
 def scaled(channels: int, width: float) -> int:
-    """Channels of a wider model: a multiple of 8, at least nine tenths of what the width asks for."""
+    """Channels of a wider model: a multiple of 8, at least nine tenths of what the width asks for (Eq. 70)."""
     wanted = channels * width
     found = max(CHANNEL_GRAIN, int(wanted + CHANNEL_GRAIN / 2) // CHANNEL_GRAIN * CHANNEL_GRAIN)
     return found if found >= LEAST_KEPT * wanted else found + CHANNEL_GRAIN
 
 
 def _groups(channels: int, group_width: int) -> int:
-    """Groups of so many channels, of fewer where that does not divide them."""
+    """Groups of so many channels, of fewer where that does not divide them (Eq. 70)."""
     return channels // max(width for width in range(1, group_width + 1) if channels % width == 0)
 
 

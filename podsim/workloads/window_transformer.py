@@ -59,7 +59,7 @@ def _embedding(size: WindowTransformer) -> Unit:
 
 
 def _repeated(unit: Unit, windows: int) -> Unit:
-    """A half of a layer for all windows of an image."""
+    """A half of a layer for all windows of an image (Eq. 71)."""
     return replace(
         unit, operators=tuple(replace(operator, shape=operator.shape.at(windows)) for operator in unit.operators)
     )
