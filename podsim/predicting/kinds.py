@@ -230,7 +230,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         elements=lambda question: 2 * question.count("outputs"), scales=("outputs",),
     ),
     "update": Kind(
-        counts={"parameters": None, "tensors": 1}, choices={"optimizer": ("adam", "lamb", "lars", "momentum")},
+        counts={"parameters": None, "tensors": 1},
+        choices={"optimizer": ("adam", "lamb", "lars", "momentum", "rmsprop")},
         plan=_update, elements=lambda question: 2 * question.count("parameters"), scales=("parameters",),
     ),
 }  # fmt: skip

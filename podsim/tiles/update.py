@@ -32,6 +32,8 @@ OPTIMIZERS: Final = {
     # velocity = momentum x velocity + gradient + decay x weight; weight -= rate x velocity
     "momentum": Passes(("scaled_add", "scaled_add"), ("scaled_add",), 0, 1),
     "lars": Passes(("scaled_add", "scaled_add"), ("scaled_add",), 2, 1),
+    # mean square, gradient / sqrt of it, velocity (tan-2019: RMSProp with momentum)
+    "rmsprop": Passes(("square", "scaled_add", "rsqrt", "multiply", "scaled_add"), ("scaled_add",), 0, 2),
     # both moments, the step m / (sqrt v + eps), weight decay
     "adam": Passes(("scaled_add", "square", "scaled_add", "rsqrt", "multiply", "scaled_add"), ("scaled_add",), 0, 2),
     "lamb": Passes(("scaled_add", "square", "scaled_add", "rsqrt", "multiply", "scaled_add"), ("scaled_add",), 2, 2),

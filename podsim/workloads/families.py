@@ -1,21 +1,10 @@
 """From what a workload file says to the operators of the model."""
 
-from collections.abc import Mapping
 from importlib import import_module
-from typing import Final
 
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.training import Convergence
-from podsim.model.workload import Workload
-
-UNITS: Final[Mapping[str, str]] = {
-    "transformer": "podsim.workloads.transformer",
-    "residual_cnn": "podsim.workloads.residual_cnn",
-    "conformer": "podsim.workloads.conformer",
-    "transducer": "podsim.workloads.transducer",
-    "deep_voice": "podsim.workloads.deep_voice",
-}
-"""The module whose `units` builds the chain of each family from its table; that of the family asked for is imported."""
+from podsim.model.workload import Unit, Workload
 
 
 def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
@@ -28,7 +17,7 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=import_module(UNITS[family]).units(getattr(file, family)),
+        units=units(family, getattr(file, family)),
         precision=file.precision,
         optimizer=file.optimizer,
         row_bytes=file.row_bytes,
@@ -37,3 +26,9 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         practices=file.practices,
         presets=file.presets,
     )
+
+
+def units(family: str, size: object) -> tuple[Unit, ...]:
+    """The chain of units of a family of these sizes, built by the module of its name: only that one is loaded."""
+    built: tuple[Unit, ...] = import_module(f"podsim.workloads.{family}").units(size)
+    return built

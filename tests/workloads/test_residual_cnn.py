@@ -1,5 +1,6 @@
 """ResNet-50 v1.5 against totals that are known from elsewhere, each as a closed form of its sizes."""
 
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
@@ -156,3 +157,32 @@ def test_any_size_has_the_textbooks_totals(size):
     weights, macs = textbook(size)
     assert sum(unit.parameters for unit in chain) == weights
     assert sum(operator.flop(Pass.FORWARD) for operator in products(chain)) == 2 * macs
+
+
+def test_resnext_101_in_groups_of_thirty_two():
+    """44 M parameters (44.18 M by xie-2016's sizes) and 16 GFLOP, both secondary; groups share out the 3 x 3 alone."""
+    sizes = {**asdict(RESNET50), "widths": (128, 256, 512, 1024), "blocks": (3, 4, 23, 3), "expansion": 2}
+    grouped = units(ResidualCnn(**{**sizes, "cardinality": 32}))
+    assert sum(unit.parameters for unit in grouped) == 44_177_704
+    assert sum(operator.flop(Pass.FORWARD) for operator in products(grouped)) == pytest.approx(16e9, rel=0.01)
+    for alone, together in zip(convolutions(units(ResidualCnn(**sizes))), convolutions(grouped), strict=True):
+        groups = 32 if "spatial" in alone.name else 1
+        assert alone.shape.parameters == groups * together.shape.parameters
+    assert catalog.workload("resnext101").value.parameters == 44_177_704
+
+
+def test_group_norm_takes_the_place_of_every_batch_norm():
+    """As many weights; sums of its own for each of 32 groups of an image."""
+    chain = units(replace(RESNET50, norm_groups=32))
+    kinds = [operator.kind for unit in chain for operator in unit.operators]
+    assert Kind.BATCH_NORM not in kinds
+    assert kinds.count(Kind.GROUP_NORM) == 53
+    norms = [operator for unit in chain for operator in unit.operators if operator.kind is Kind.GROUP_NORM]
+    assert {operator.shape.at(8).statistics for operator in norms} == {256}
+    assert catalog.workload("resnet50-gn").value.parameters == sum(unit.parameters for unit in chain) == 25_557_032
+
+
+@pytest.mark.parametrize(("name", "groups"), [("cardinality", 3), ("cardinality", 0), ("norm_groups", 48)])
+def test_groups_that_do_not_divide_the_channels_are_refused(name, groups):
+    with pytest.raises(ValueError, match=name):
+        replace(RESNET50, **{name: groups})

@@ -1,0 +1,109 @@
+"""EfficientNet against the totals of its paper and of those who counted it, and its parts as closed forms."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podsim.files import catalog
+from podsim.model.vision import MobileCnn
+from podsim.model.workload import Conv, Kind, Matmul, Pass, Unit
+from podsim.workloads.mobile_cnn import scaled, units
+
+B0 = {
+    "image": 224, "stem_channels": 32, "kernels": (3, 3, 5, 3, 5, 5, 3), "strides": (1, 2, 2, 2, 1, 2, 1),
+    "widths": (16, 24, 40, 80, 112, 192, 320), "blocks": (1, 2, 2, 3, 3, 4, 1), "expansions": (1, 6, 6, 6, 6, 6, 6),
+    "head_channels": 1280, "classes": 1000, "width": 1.0, "depth": 1.0, "squeeze": 4, "group_width": 1,
+}  # fmt: skip
+
+
+def made(**changed: object) -> tuple[Unit, ...]:
+    return units(MobileCnn(**{**B0, **changed}))
+
+
+def gflop(chain: tuple[Unit, ...]) -> float:
+    operators = [one for unit in chain for one in unit.operators if isinstance(one.shape, (Conv, Matmul))]
+    return sum(one.flop(Pass.FORWARD) for one in operators) / 1e9
+
+
+def test_b0_is_the_model_of_the_paper():
+    """5.3 M parameters and 0.39 GMAC (tan-2019, table 2; secondary in other counts: 5,288,548)."""
+    chain = made()
+    assert sum(unit.parameters for unit in chain) == 5_288_548
+    assert gflop(chain) == pytest.approx(0.78, rel=0.03)
+
+
+def test_b4_is_b0_scaled():
+    """19 M parameters (tan-2019); its 4.2 GMAC are secondary and rounded, 4.39 are counted here with same padding."""
+    chain = made(image=380, width=1.4, depth=1.8)
+    assert sum(unit.parameters for unit in chain) == 19_341_616
+    assert gflop(chain) == pytest.approx(8.4, rel=0.05)
+    assert len([unit for unit in chain if unit.group == "block"]) == 32
+
+
+def test_groups_of_sixteen_keep_the_parameters_with_a_smaller_expansion():
+    """Four times the channels instead of six: as many parameters within 1 %, but 1.39 times the arithmetic."""
+    depthwise = made(image=380, width=1.4, depth=1.8)
+    grouped = made(image=380, width=1.4, depth=1.8, group_width=16, expansions=(1, 4, 4, 4, 4, 4, 4))
+    assert sum(u.parameters for u in grouped) == pytest.approx(sum(u.parameters for u in depthwise), rel=0.01)
+    assert gflop(grouped) / gflop(depthwise) == pytest.approx(1.386, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "millions"), [("efficientnet-b0-g16", 5.3), ("efficientnet-b4-g1", 19), ("efficientnet-b4-g16", 19)]
+)
+def test_the_shipped_ones_are_of_that_size(name, millions):
+    shipped = catalog.workload(name).value
+    wider = {"efficientnet-b0-g16": 1.12}.get(name, 1.02)  # groups of 16 add parameters to B0: 5.9 M
+    assert millions <= shipped.parameters / 1e6 <= millions * wider
+    assert shipped.row_bytes == (224 if "b0" in name else 380) ** 2 * 3
+
+
+@given(channels=st.integers(1, 2000), width=st.floats(0.1, 4))
+def test_scaled_channels_are_multiples_of_eight_near_what_was_asked(channels, width):
+    found, wanted = scaled(channels, width), channels * width
+    assert found % 8 == 0
+    assert 0.9 * wanted <= found <= max(8, wanted + 8)
+
+
+def test_channels_of_b4():
+    """As the reference code rounds them (tan-2019)."""
+    assert [scaled(one, 1.4) for one in (32, *B0["widths"], 1280)] == [48, 24, 32, 56, 112, 160, 272, 448, 1792]
+
+
+def test_each_convolution_reads_what_the_one_before_wrote():
+    chain = made(image=380, width=1.4, depth=1.8, group_width=16, expansions=(1, 4, 4, 4, 4, 4, 4))
+    shapes = [one.shape for unit in chain for one in unit.operators if isinstance(one.shape, Conv)]
+    for shape, after in pairwise(shapes):
+        assert (shape.out_size, shape.out_channels) == (after.size, after.in_channels)
+        assert shape.outputs == after.inputs
+    assert all(shape.in_channels % shape.channel_groups == 0 for shape in shapes)
+
+
+def test_a_block_adds_what_came_in_only_where_sizes_allow():
+    for unit in made():
+        if unit.group == "block":
+            convs = [one.shape for one in unit.operators if isinstance(one.shape, Conv)]
+            same = convs[0].inputs == convs[-1].outputs and convs[0].in_channels == convs[-1].out_channels
+            assert any(one.name.endswith("residual") for one in unit.operators) is same
+
+
+def test_the_squeeze_is_a_quarter_of_what_comes_in():
+    block = made()[3]
+    reduce, expand = (one.shape for one in block.operators if one.kind is Kind.MATMUL)
+    first = next(one.shape for one in block.operators if isinstance(one.shape, Conv))
+    assert reduce.n == expand.k == first.in_channels // 4
+    assert reduce.k == expand.n == first.out_channels
+
+
+def test_group_norm_has_sums_for_each_group_of_each_image():
+    norms = [one for unit in made(norm_groups=4) for one in unit.operators if one.kind is Kind.GROUP_NORM]
+    assert len(norms) == len([one for unit in made() for one in unit.operators if one.kind is Kind.BATCH_NORM])
+    assert {one.shape.at(3).statistics for one in norms} == {12}
+
+
+@pytest.mark.parametrize("wrong", [{"blocks": (1,)}, {"group_width": 0}, {"width": 0.0}, {"image": 0}])
+def test_sizes_that_make_no_model_are_refused(wrong):
+    with pytest.raises(ValueError, match="must"):
+        MobileCnn(**{**B0, **wrong})
