@@ -3,9 +3,10 @@
 import math
 
 from podsim.errors import InputError
-from podsim.lowering import joined, update
+from podsim.lowering import joined, streamed, update
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import computing, stage_work
+from podsim.model.inference import Served
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
@@ -39,15 +40,17 @@ def lower(
 
 
 def lower_evaluation(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True
-) -> StepProgram:
-    """A forward-only pass over `rows` rows, shared by the replicas."""
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True,
+    served: Served | None = None,
+) -> StepProgram:  # fmt: skip
+    """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
     machine = computing(machine, mapping.practice)
-    work = stage_work(workload, mapping, machine)
+    work = stage_work(workload, mapping, machine, forward_only=served is not None)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
+    blocks = joined.forward(line)
     return StepProgram(
-        blocks=joined.forward(line),
+        blocks=streamed.before(line, blocks, served) if served else blocks,
         ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=count,
         steady=_times(line.busiest, count),
