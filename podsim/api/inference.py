@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podsim.planning.serving import Wanted
     from podsim.predicting.serving import Asked
 
+Split = tuple[int, int | None, int | None]
 MOST_BATCH = 65_536
 MOST_REQUESTS = 5_000_000  # some ten seconds a million
 
@@ -50,10 +51,10 @@ def infer(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    from podsim.planning import asking
+    from podsim.planning import asking, inference
 
     load = _load(rate, clients, wait, requests, seed)
-    wanted = _wanted(batch, ipus_per_replica, replicas, weights, load, generate, cache)
+    wanted = _wanted(load, generate, cache, (batch, ipus_per_replica, replicas), weights)
     sizes = _batches(batches)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
@@ -61,7 +62,8 @@ def infer(
     )  # fmt: skip
     asked = _asked(machine, model, precision, engine)
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
-    return _report(asked, wanted, sizes, said, engine, interval, on_progress)
+    told = inference.Told(engine=engine, interval=asking.level(interval), said=said)
+    return inference.report(asked, wanted, sizes, told, on_progress)
 
 
 def _asked(machine: Machine, model: Workload, precision: str | None, engine: str) -> Asked:
@@ -78,26 +80,12 @@ def _asked(machine: Machine, model: Workload, precision: str | None, engine: str
     return asked
 
 
-def _report(
-    asked: Asked, wanted: Wanted, sizes: tuple[int, ...], said: tuple[str, ...], engine: str, interval: float,
-    on_progress: Callable[[int, int], None] | None,
-) -> InferenceReport:  # fmt: skip
-    from podsim.planning import asking, inference
-
-    if not asking.LEAST_INTERVAL <= interval <= asking.MOST_INTERVAL:
-        raise InputError(f"an interval holds from {asking.LEAST_INTERVAL:g} to {asking.MOST_INTERVAL:g} of truths, not "
-                         f"{interval:g}", code="bad-value")  # fmt: skip
-    return inference.report(asked, wanted, sizes, said, engine, interval, on_progress)
-
-
-def _wanted(
-    batch: int, ipus_per_replica: int | None, replicas: int | None, weights: str, load: Load, generate: int,
-    cache: str | None,
-) -> Wanted:  # fmt: skip
+def _wanted(load: Load, generate: int, cache: str | None, split: Split, weights: str) -> Wanted:
     from podsim.model.inference import Place
     from podsim.planning import asking
     from podsim.planning.serving import Wanted
 
+    batch, ipus_per_replica, replicas = split
     if not 1 <= batch <= MOST_BATCH:
         raise InputError(f"a batch has from 1 to {MOST_BATCH:,} rows, not {batch:,}", code="bad-value")
     if generate < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from podsim.model.inference import InferenceReport, Place
@@ -17,13 +18,20 @@ if TYPE_CHECKING:
     from podsim.predicting.serving import Asked
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the answer repeats of the question: the engine, the share of truths in intervals, what no flag said."""
+
+    engine: str
+    interval: float
+    said: tuple[str, ...]
+
+
 def report(
     asked: Asked,
     wanted: Wanted,
     batches: tuple[int, ...],
-    said: tuple[str, ...],
-    engine: str,
-    interval: float,
+    told: Told,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """What the machine answers; Infeasible where the batch does not fit or the rate is above what it can do."""
@@ -41,21 +49,21 @@ def report(
         chip=machine.chip.name,
         ipus=machine.topology.ipus,
         sdk=machine.sdk,
-        engine=engine,
+        engine=told.engine,
         precision=workload.precision,
         weights=wanted.weights,
         mapping=found.mapping,
         service=found.service,
-        capacity_per_s=predicting.capacity(asked, found.service, interval),
+        capacity_per_s=predicting.capacity(asked, found.service, told.interval),
         load=load,
         delays=predicting.delays(found.service, load),
         memory=found.held,
         decoding=found.decoding,
         swept=planning.sweep(asked, wanted, batches, on_progress),
         limited_by=predicting.limited_by(found.service),
-        assumptions=(*_assumed(asked, wanted, found, load), *said),
+        assumptions=(*_assumed(asked, wanted, found, load), *told.said),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
-        interval=interval,
+        interval=told.interval,
     )
 
 

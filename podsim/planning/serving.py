@@ -1,9 +1,9 @@
-"""How a workload is served on a machine: the replicas that hold it, the load they can bear, batch sizes side by side."""
+"""How a workload is served on a machine: the replicas that hold it, the load they can bear, batches side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
@@ -36,7 +36,7 @@ class Wanted:
     ipus_per_replica: int | None = None
     replicas: int | None = None
     weights: Place = Place.RESIDENT
-    load: Load = Load()
+    load: Load = field(default_factory=Load)
     generated: int = 0
     cache: Place | None = None
 
@@ -188,11 +188,12 @@ def load(wanted: Load, service: Service) -> Load:
     if wanted.rate_per_s is None:
         return replace(wanted, rate_per_s=USUAL_LOAD * most)
     if wanted.rate_per_s >= most:
+        able = (
+            f"{service.replicas:,} replicas answer at most {most:,.4g} a second, every batch of {service.batch:,} full"
+        )
         raise Infeasible(
             f"{wanted.rate_per_s:,.6g} requests a second cannot be answered: the queue would grow without end",
-            code="overloaded",
-            context=[f"{service.replicas:,} replicas answer at most {most:,.4g} a second, every batch of "
-                     f"{service.batch:,} full"],
+            code="overloaded", context=[able],
             hint=f"--rate {SAFE_LOAD * most:.4g}/s, a larger --batch, or more replicas",
         )  # fmt: skip
     return wanted
@@ -219,9 +220,11 @@ def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
     except PodsimError as error:
         if not isinstance(error, Infeasible):
             raise
-        able = {} if found is None else {"capacity_per_s": found.service.capacity_per_s,
-                                         "alone_s": found.service.latency_s, "memory": found.held.fraction}
-        return Swept(batch=batch, refused=error.message, **able)  # fmt: skip
+        if found is None:
+            return Swept(batch=batch, refused=error.message)
+        able, alone_s = found.service.capacity_per_s, found.service.latency_s
+        return Swept(batch=batch, refused=error.message, capacity_per_s=able, alone_s=alone_s,
+                     memory=found.held.fraction)  # fmt: skip
     return Swept(
         batch=batch, capacity_per_s=found.service.capacity_per_s, alone_s=found.service.latency_s,
         load_per_s=meant.rate_per_s, delays=met, memory=found.held.fraction,
@@ -235,9 +238,10 @@ def _does_not_fit(asked: Asked, wanted: Wanted, batch: int, tried: list[tuple[Ma
         return Infeasible("no replica of this machine can be cut so", hint="leave out --ipus-per-replica")
     full = held.fullest
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
+    needs = f"{asked.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica of "
+    has = f"{mapping.ipus_per_replica}; a {asked.machine.chip.name} has {held.capacity_bytes / 1e9:.2f} GB"
     context = [
-        f"{asked.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica of "
-        f"{mapping.ipus_per_replica}; a {asked.machine.chip.name} has {held.capacity_bytes / 1e9:.2f} GB",
+        needs + has,
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:

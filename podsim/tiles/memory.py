@@ -36,7 +36,7 @@ MOST_KNOWN = 256
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: Served | None = None) -> MemoryFit:
-    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; where it only answers Eq. 92)."""
+    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 92)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision))
@@ -97,13 +97,17 @@ def _ipu(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),
         by_category={
-            **(_answering(served, mapping, stages, element) if served else {
-                "weights": float(parameters * element),
-                "gradients": float(parameters * mapping.practice.gradient_bytes),
-                "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
-                "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
-                "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
-            }),
+            **(
+                _answering(served, mapping, stages, element)
+                if served
+                else {
+                    "weights": float(parameters * element),
+                    "gradients": float(parameters * mapping.practice.gradient_bytes),
+                    "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
+                    "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
+                    "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
+                }
+            ),
             "exchange_buffers": buffers.bytes_per_tile * tiles,
             "vertex_state": vertex_state,
             "code": max(0.0, CODE_SHARE * topology.chip.sram_bytes - vertex_state),

@@ -94,9 +94,7 @@ def _attending(product: Matmul, count: int, context: int, *, scores: bool) -> Ma
 
 def _over_scores(shape: Stream, count: int, context: int) -> Stream:
     """A vector operator over the scores of one token."""
-    between = tuple(
-        _attending(product, count, context, scores=at == 0) for at, product in enumerate(shape.between)
-    )
+    between = tuple(_attending(product, count, context, scores=at == 0) for at, product in enumerate(shape.between))
     row = context if shape.row == count else shape.row
     return replace(shape, elements=shape.elements // count**2 * context, row=row, between=between)
 

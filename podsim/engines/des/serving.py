@@ -87,7 +87,7 @@ class Desk:
         self._try()
 
     def _answer(self, event: simpy.Event) -> None:
-        begun_s, taken = event.value
+        begun_s, taken = event.value or (0.0, [])
         now_s = self._env.now
         self._count(-len(taken))
         if len(self._answered_s) < self._warm <= len(self._answered_s) + len(taken):
