@@ -80,10 +80,10 @@ def stated(precision: Precision, asked: Asked) -> None:
         )  # fmt: skip
 
 
-def find(asked: Asked, wanted: Wanted, batch: int) -> Found:
+def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Found:
     """The fewest IPUs a replica that hold a batch, with as many replicas as the machine has or are asked for.
 
-    Raises Infeasible where none does, with the largest batch that fits.
+    Raises Infeasible where none does; to `advise` it looks for the largest batch that fits.
     """
     tried: list[tuple[Mapping, MemoryFit]] = []
     for size in _sizes(asked, wanted):
@@ -98,7 +98,7 @@ def find(asked: Asked, wanted: Wanted, batch: int) -> Found:
             if held.fits:
                 return _timed(asked, wanted, mapping, held, served)
             tried.append((mapping, held))
-    raise _does_not_fit(asked, wanted, batch, tried)
+    raise _does_not_fit(asked, wanted, batch, tried, advise=advise)
 
 
 def _sizes(asked: Asked, wanted: Wanted) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ def sweep(
 def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
     found: Found | None = None
     try:
-        found = find(asked, wanted, batch)
+        found = find(asked, wanted, batch, advise=False)
         meant = load(wanted.load, found.service)
         met = predicting.delays(found.service, meant)
     except PodsimError as error:
@@ -231,7 +231,9 @@ def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
     )  # fmt: skip
 
 
-def _does_not_fit(asked: Asked, wanted: Wanted, batch: int, tried: list[tuple[Mapping, MemoryFit]]) -> Infeasible:
+def _does_not_fit(
+    asked: Asked, wanted: Wanted, batch: int, tried: list[tuple[Mapping, MemoryFit]], *, advise: bool
+) -> Infeasible:
     """The answer no, with the largest batch that the same replicas hold."""
     mapping, held = tried[-1] if tried else (None, None)
     if mapping is None or held is None:
@@ -246,7 +248,7 @@ def _does_not_fit(asked: Asked, wanted: Wanted, batch: int, tried: list[tuple[Ma
     ]
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
         context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
-    largest = _largest(asked, wanted, mapping, batch)
+    largest = _largest(asked, wanted, mapping, batch) if advise else 0
     hint = f"--batch {largest} fits" if largest else "more IPUs a replica spread it, --weights streamed keeps one unit"
     return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
 

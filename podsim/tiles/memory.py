@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from podsim.errors import Infeasible
-from podsim.model.chip import Chip
+from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.inference import Served
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Stream, Unit, Workload
-from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.plan import Planner, Target, numbered
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
@@ -98,7 +98,7 @@ def _ipu(
         stages=tuple(stage.index for stage in stages),
         by_category={
             **(
-                _answering(served, mapping, stages, element)
+                _answering(served, mapping, stages, planner.target.precision)
                 if served
                 else {
                     "weights": float(parameters * element),
@@ -125,17 +125,17 @@ def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: Serve
     return float((elements + cached) * ELEMENT_BYTES[workload.precision])
 
 
-def _answering(served: Served, mapping: Mapping, stages: Sequence[Stage], element: int) -> dict[str, float]:
+def _answering(served: Served, mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
     """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 92)."""
     units = [unit for stage in stages for unit in stage.units]
     weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]
     kept = max(cached) * mapping.micro_batch * served.cached_tokens if served.streams_cache else sum(
         cached) * served.kept(mapping)  # fmt: skip
-    rows = mapping.micro_batch
+    rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
     return {
         "weights": float(element * (max(weights) if served.streams_weights else sum(weights))),
         "kv_cache": float(element * kept),
-        "activations": float(element * rows * max(_alive(mapping, unit) for unit in units)),
+        "activations": float(OUTPUT_BYTES[precision] * rows * max(_alive(mapping, unit) for unit in units)),
         "input_buffers": float(2 * rows * served.row_bytes) if stages[0].index == 0 else 0.0,
     }
 

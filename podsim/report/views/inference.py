@@ -100,7 +100,7 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
         return
     batch = report.service.batch
     rate = numbers.significant(batch * found.prompt / found.prefill.period_s)
-    yield Fact("prefill", *numbers.parted(numbers.time(found.prefill.latency_s)), f"{found.prompt:,} tokens of each row",
+    yield Fact("prefill", *numbers.parted(numbers.time(found.prefill.latency_s)), f"{found.prompt:,} tokens a row",
                f"{rate} tokens/s a replica")  # fmt: skip
     yield Fact("a token", *numbers.parted(numbers.time(found.token.latency_s)), f"of all {batch:,} rows of a batch",
                f"{found.generated:,} after each other")  # fmt: skip
