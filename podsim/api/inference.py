@@ -55,7 +55,6 @@ def infer(
 
     load = _load(rate, clients, wait, requests, seed)
     wanted = _wanted(load, generate, cache, (batch, ipus_per_replica, replicas), weights)
-    sizes = _batches(batches)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
@@ -63,7 +62,7 @@ def infer(
     asked = _asked(machine, model, precision, engine)
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
     told = inference.Told(engine=engine, interval=asking.level(interval), said=said)
-    return inference.report(asked, wanted, sizes, told, on_progress)
+    return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 
 
 def _asked(machine: Machine, model: Workload, precision: str | None, engine: str) -> Asked:
@@ -111,7 +110,7 @@ def _load(rate: str | float | None, clients: int | None, wait: str | float, requ
     if not 1 <= requests <= MOST_REQUESTS:
         raise InputError(f"--requests must be from 1 to {MOST_REQUESTS:,}, not {requests:,}", code="bad-value")
     return Load(
-        rate_per_s=None if rate is None else _rate(rate), clients=clients, wait_s=_wait(wait), requests=requests,
+        rate_per_s=None if rate is None else _rate(rate), clients=clients, wait_s=_seconds(wait), requests=requests,
         seed=seed,
     )  # fmt: skip
 
@@ -139,7 +138,7 @@ def _rate(rate: str | float) -> float:
     return found
 
 
-def _wait(wait: str | float) -> float:
+def _seconds(wait: str | float) -> float:
     """Seconds of "2 ms"."""
     from podsim import units
 
@@ -152,7 +151,7 @@ def _wait(wait: str | float) -> float:
     return found
 
 
-def _batches(batches: str | Iterable[int] | None) -> tuple[int, ...]:
+def _sizes(batches: str | Iterable[int] | None) -> tuple[int, ...]:
     """Batch sizes of "1..64", which doubles, or "1,8,32"; none where no sweep is asked for."""
     if batches is None:
         return ()

@@ -1,18 +1,21 @@
 """One weight update of a workload on a machine as a step program: every duration is asked for here, once."""
 
 import math
+from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
-from podsim.lowering import joined, streamed, update
+from podsim.lowering import joined, update
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import computing, stage_work
-from podsim.model.inference import Served
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Cut, StepProgram
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.fabric import Fabric
+
+if TYPE_CHECKING:
+    from podsim.model.inference import Served
 
 MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
 
@@ -41,7 +44,7 @@ def lower(
 
 def lower_evaluation(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True,
-    served: Served | None = None,
+    served: "Served | None" = None,
 ) -> StepProgram:  # fmt: skip
     """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
     machine = computing(machine, mapping.practice)
@@ -49,8 +52,12 @@ def lower_evaluation(
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
     blocks = joined.forward(line)
+    if served:
+        from podsim.lowering import streamed
+
+        blocks = streamed.before(line, blocks, served)
     return StepProgram(
-        blocks=streamed.before(line, blocks, served) if served else blocks,
+        blocks=blocks,
         ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=count,
         steady=_times(line.busiest, count),

@@ -10,7 +10,7 @@ from podsim.model.inference import InferenceReport, Place
 from podsim.planning import serving as planning
 from podsim.predicting import intervals
 from podsim.predicting import serving as predicting
-from podsim.workloads.serving import batch_norms
+from podsim.workloads.serving import folded_norms
 
 if TYPE_CHECKING:
     from podsim.model.inference import Load
@@ -78,7 +78,7 @@ def _assumed(asked: Asked, wanted: Wanted, found: Found, load: Load) -> Iterator
     yield "what a framework takes on the host for each batch is not published: transfers and their start are counted"
     yield f"results that go back: the last operator's, {asked.workload.units[-1].out_elements:,} elements a row"
     yield "every operator of the trained model but loss and dropout is run, heads included"
-    if batch_norms(asked.workload):
+    if folded_norms(asked.workload):
         yield "batch norm has fixed statistics and goes into the weights of its convolution, a bias is left"
     if service.replicas > 1:
         yield "batches of all replicas load at the same time: links of a host are shared by all of them"

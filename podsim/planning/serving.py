@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; assumed
 SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
-LARGEST_BATCH = 1024  # tried where a batch does not fit
 LARGEST_REPLICA = 64  # IPUs of an IPU-Link domain
 
 
@@ -140,7 +139,7 @@ def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mappi
 
 
 def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, served: Served) -> Found:
-    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 96)."""
+    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 95)."""
     prefill = predicting.service(asked, mapping, replace(served, streams_cache=False))
     if not wanted.generated:
         return Found(mapping=mapping, held=held, served=served, service=prefill)
@@ -188,15 +187,18 @@ def load(wanted: Load, service: Service) -> Load:
     if wanted.rate_per_s is None:
         return replace(wanted, rate_per_s=USUAL_LOAD * most)
     if wanted.rate_per_s >= most:
-        able = (
-            f"{service.replicas:,} replicas answer at most {most:,.4g} a second, every batch of {service.batch:,} full"
-        )
+        able = f"{service.replicas:,} replicas answer at most {_rate(most)} a second, batches of {service.batch:,} full"
         raise Infeasible(
-            f"{wanted.rate_per_s:,.6g} requests a second cannot be answered: the queue would grow without end",
+            f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
             code="overloaded", context=[able],
-            hint=f"--rate {SAFE_LOAD * most:.4g}/s, a larger --batch, or more replicas",
+            hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more replicas",
         )  # fmt: skip
     return wanted
+
+
+def _rate(per_s: float) -> str:
+    """A rate as `--rate` takes it: whole from a hundred a second on."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
 
 
 def sweep(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.topology.fabric import Fabric
 
+DUST = 1e-9  # of a batch: parts that are left by rounding alone
 LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
 
 
@@ -61,7 +62,7 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         latency_s=HOST_START_S + through_s + HOST_START_S + leave_s,
         host_in_s=HOST_START_S + arrive_s,
         host_out_s=HOST_START_S + leave_s,
-        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds},
+        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds > DUST * alone.step_s},
     )
 
 
@@ -113,8 +114,9 @@ def limited_by(found: Service) -> str:
 
     whole_s = sum(found.parts_s.values())
     shares = sorted(((seconds / whole_s, part) for part, seconds in found.parts_s.items()), reverse=True)
-    said = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in shares[:3] if share >= 0.005]
-    text = f"of a batch alone: {', '.join(said)}"
+    (most, first), *others = shares
+    said = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in others[:2] if share >= 0.005]
+    text = ", ".join([f"{NAMES[first]} takes {100 * most:.0f} % of a batch alone", *said])
     if found.host_in_s > found.period_s * 0.99 and found.parts_s.get(Part.HOST):
         text += "; inputs arrive no faster than batches are computed"
     return text

@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
-from podsim.model.inference import Served
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Stream, Unit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.plan import Planner, Target, numbered
+
+if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
+    from podsim.model.inference import Served
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
@@ -35,7 +38,7 @@ _KNOWN: dict[tuple[str, int, bool], dict[int, _Buffers]] = {}
 MOST_KNOWN = 256
 
 
-def fit(workload: Workload, mapping: Mapping, topology: Topology, served: Served | None = None) -> MemoryFit:
+def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 92)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
@@ -84,7 +87,12 @@ def relief(held: MemoryFit, chip: Chip) -> str:
 
 
 def _ipu(
-    planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[int, _Buffers], served: Served | None
+    planner: Planner,
+    mapping: Mapping,
+    topology: Topology,
+    ipu: int,
+    known: dict[int, _Buffers],
+    served: "Served | None",
 ) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
@@ -117,7 +125,7 @@ def _ipu(
     )
 
 
-def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: Served) -> float:
+def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
     """What an IPU that only answers reads from streaming memory for every batch (Eq. 93) [B]."""
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
     elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
@@ -125,7 +133,7 @@ def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: Serve
     return float((elements + cached) * ELEMENT_BYTES[workload.precision])
 
 
-def _answering(served: Served, mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
+def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
     """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 92)."""
     units = [unit for stage in stages for unit in stage.units]
     weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]

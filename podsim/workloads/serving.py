@@ -34,7 +34,7 @@ def _forward(operators: tuple[Operator, ...]) -> Iterator[Operator]:
         before = operator
 
 
-def batch_norms(workload: Workload) -> bool:
+def folded_norms(workload: Workload) -> bool:
     """Whether a convolution is followed by the bias that a batch norm left."""
     return any(
         isinstance(before.shape, Conv) and operator.kind is Kind.BIAS
@@ -53,7 +53,7 @@ def tokens(workload: Workload) -> int:
 
 
 def decoding(workload: Workload, context: int) -> Workload:
-    """One new token of each row, which attends to `context` tokens (Eq. 96).
+    """One new token of each row, which attends to `context` tokens (Eq. 95).
 
     Raises InputError where an operator does not do the same for every token.
     """

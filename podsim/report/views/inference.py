@@ -23,6 +23,7 @@ from podsim.report.doc import (
 )
 from podsim.report.views.prediction import PARTS
 
+DUST = 1e-9  # of a latency: a queue that is left by rounding alone
 FEWEST = 2  # batches that make a curve
 
 
@@ -79,7 +80,9 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
     filled = f"{numbers.percent(delays.busy)} busy, {numbers.short(delays.filled)} of {service.batch:,} in a batch"
     yield Fact("load", numbers.significant(delays.requests_per_s), "requests/s", f"{who} asked", filled)
     unit = numbers.scale(delays.p99_s, numbers.TIME)
-    yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, f"{numbers.time(delays.queued_s)} of it queued",
+    none = delays.queued_s < DUST * delays.mean_s
+    queued = "none of it queued" if none else f"{numbers.time(delays.queued_s)} of it queued"
+    yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, queued,
                strong=True)  # fmt: skip
     yield Fact("p50", unit.number(delays.p50_s), unit.unit)
     yield Fact("p99", unit.number(delays.p99_s), unit.unit, strong=True)
