@@ -190,7 +190,7 @@ def load(wanted: Load, service: Service) -> Load:
         able = f"{service.replicas:,} replicas answer at most {_rate(most)} a second, batches of {service.batch:,} full"
         raise Infeasible(
             f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
-            code="overloaded", context=[able],
+            code="too-many-requests", context=[able],
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more replicas",
         )  # fmt: skip
     return wanted

@@ -126,7 +126,7 @@ def test_tokens_come_after_their_prompt():
 def test_a_rate_that_cannot_be_answered_names_one_that_can():
     with pytest.raises(Infeasible) as raised:
         podsim.infer("resnet50", pod=4, batch=4, rate="1M/s", engine="analytic")
-    assert raised.value.code == "overloaded"
+    assert raised.value.code == "too-many-requests"
     rate = raised.value.hint.split()[1].rstrip(",")
     found = podsim.infer("resnet50", pod=4, batch=4, rate=rate, engine="analytic", requests=500)
     assert found.delays.requests_per_s > 0
