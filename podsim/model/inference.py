@@ -23,6 +23,7 @@ class Served:
     """What IPUs hold that only answer: weights, and keys and values of `cached_tokens` tokens of each row."""
 
     row_bytes: float
+    result_bytes: float  # of a row, that go back to the host
     streams_weights: bool = False
     streams_cache: bool = False
     cached_tokens: int = 0

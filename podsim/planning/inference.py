@@ -76,7 +76,10 @@ def _assumed(asked: Asked, wanted: Wanted, found: Found, load: Load) -> Iterator
         yield "requests come at random at a constant mean rate (Poisson)"
     yield "a program is compiled for its batch: one that is not full takes as long"
     yield "what a framework takes on the host for each batch is not published: transfers and their start are counted"
-    yield f"results that go back: the last operator's, {asked.workload.units[-1].out_elements:,} elements a row"
+    if found.decoding:
+        yield "the next token is chosen on the IPU: an index goes back"
+    else:
+        yield f"results that go back: the last operator's, {asked.workload.units[-1].out_elements:,} elements a row"
     yield "every operator of the trained model but loss and dropout is run, heads included"
     if folded_norms(asked.workload):
         yield "batch norm has fixed statistics and goes into the weights of its convolution, a bias is left"

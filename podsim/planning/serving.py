@@ -13,17 +13,19 @@ from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.predicting import serving as predicting
 from podsim.tiles import memory
-from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.workloads import serving as workloads
 
 if TYPE_CHECKING:
     from podsim.model.chip import Precision
     from podsim.model.inference import Service
     from podsim.model.prediction import MemoryFit
+    from podsim.model.workload import Workload
     from podsim.predicting.serving import Asked
 
 USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; assumed
 SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
+INDEX_BYTES = 4  # of a token that was generated: it is chosen on the IPU; assumed
 LARGEST_REPLICA = 64  # IPUs of an IPU-Link domain
 
 
@@ -93,7 +95,7 @@ def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Fo
                 if wanted.ipus_per_replica:
                     raise
                 continue
-            held = memory.fit(asked.workload, mapping, asked.machine.topology, served)
+            held = _held(asked, wanted, mapping, served)
             if held.fits:
                 return _timed(asked, wanted, mapping, held, served)
             tried.append((mapping, held))
@@ -112,7 +114,10 @@ def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:
     """What is kept where, in the order in which it is tried: keys and values in SRAM, else in streaming memory."""
     streams = wanted.weights is Place.STREAMED
     tokens = workloads.tokens(asked.workload) + wanted.generated if wanted.generated else 0
-    bare = Served(row_bytes=asked.workload.row_bytes, streams_weights=streams, cached_tokens=tokens)
+    out = asked.workload.units[-1].out_elements * OUTPUT_BYTES[asked.workload.precision]
+    result = INDEX_BYTES if wanted.generated else out
+    bare = Served(row_bytes=asked.workload.row_bytes, result_bytes=float(result), streams_weights=streams,
+                  cached_tokens=tokens)  # fmt: skip
     if wanted.cache is not Place.STREAMED or not tokens:
         yield bare
     if wanted.cache is not Place.RESIDENT and tokens:
@@ -140,9 +145,9 @@ def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mappi
 
 def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, served: Served) -> Found:
     """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 95)."""
-    prefill = predicting.service(asked, mapping, replace(served, streams_cache=False))
     if not wanted.generated:
-        return Found(mapping=mapping, held=held, served=served, service=prefill)
+        return Found(mapping=mapping, held=held, served=served, service=predicting.service(asked, mapping, served))
+    prefill = _service(asked, workloads.prefill(asked.workload), mapping, replace(served, streams_cache=False))
     decoding = _decoding(asked, wanted, mapping, served, prefill)
     token, count = decoding.token, wanted.generated
     whole = replace(
@@ -160,9 +165,7 @@ def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, serv
 def _decoding(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served, prefill: Service) -> Decoding:
     prompt, element = workloads.tokens(asked.workload), ELEMENT_BYTES[asked.workload.precision]
     one = workloads.decoding(asked.workload, prompt + wanted.generated)
-    units = {unit.name: unit for unit in one.units}
-    stages = tuple(replace(stage, units=tuple(units[unit.name] for unit in stage.units)) for stage in mapping.stages)
-    token = predicting.service(replace(asked, workload=one), replace(mapping, stages=stages), served)
+    token = _service(asked, one, mapping, served)
     each = element * sum(unit.cache_elements for unit in asked.workload.units)
     return Decoding(
         prompt=prompt,
@@ -174,6 +177,24 @@ def _decoding(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served, pr
         cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
         tokens_per_s=token.capacity_per_s,
     )
+
+
+def _service(asked: Asked, workload: Workload, mapping: Mapping, served: Served) -> Service:
+    """What a batch of a workload with the same units takes on the same stages."""
+    return predicting.service(replace(asked, workload=workload), _holding(mapping, workload), served)
+
+
+def _holding(mapping: Mapping, workload: Workload) -> Mapping:
+    """The stages of a mapping with the units of another workload in place of those of the same names."""
+    units = {unit.name: unit for unit in workload.units}
+    stages = tuple(replace(stage, units=tuple(units[unit.name] for unit in stage.units)) for stage in mapping.stages)
+    return replace(mapping, stages=stages)
+
+
+def _held(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served) -> MemoryFit:
+    """What IPUs hold; where tokens are generated, of the prompt, whose activations are most."""
+    workload = workloads.prefill(asked.workload) if wanted.generated else asked.workload
+    return memory.fit(workload, _holding(mapping, workload), asked.machine.topology, served)
 
 
 def load(wanted: Load, service: Service) -> Load:
@@ -259,8 +280,8 @@ def _largest(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> int:
     """The largest batch below one that does not fit, on the same replicas; 0 where even one row does not."""
 
     def fits(size: int) -> bool:
-        smaller, topology = replace(mapping, micro_batch=size), asked.machine.topology
-        return any(memory.fit(asked.workload, smaller, topology, served).fits for served in _places(asked, wanted))
+        smaller = replace(mapping, micro_batch=size)
+        return any(_held(asked, wanted, smaller, served).fits for served in _places(asked, wanted))
 
     low, high = 0, batch
     while high - low > 1:

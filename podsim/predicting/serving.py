@@ -16,7 +16,6 @@ from podsim.physics.links import alone_s
 from podsim.predicting import intervals
 from podsim.predicting.doubt import STRETCHED, step_doubt
 from podsim.predicting.noise import stream
-from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.cost import TileCost
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         _time(asked, mapping, served, fewer + 1, prefetch=1).step_s
         - _time(asked, mapping, served, fewer, prefetch=1).step_s
     )
-    arrive_s, leave_s = _host_s(asked, mapping)
+    arrive_s, leave_s = _host_s(asked, mapping, served)
     through_s = max(alone.step_s, stages * period_s + arrive_s) if stages > 1 else alone.step_s
     return Service(
         batch=mapping.micro_batch,
@@ -74,12 +73,12 @@ def _time(asked: Asked, mapping: Mapping, served: Served, batches: int, *, prefe
     return asked.engine(program, asked.fabric)
 
 
-def _host_s(asked: Asked, mapping: Mapping) -> tuple[float, float]:
+def _host_s(asked: Asked, mapping: Mapping, served: Served) -> tuple[float, float]:
     """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 91) [s]."""
     work = tuple(StageWork(stage, TileCost(), TileCost(), 0.0) for stage in mapping.stages)
     line = Pipeline(asked.workload, mapping, asked.machine, asked.fabric, work, 1, folded=True, forward_only=True)
-    out = asked.workload.units[-1].out_elements * OUTPUT_BYTES[asked.workload.precision] * mapping.micro_batch
-    results = tuple(Flow(flow.route, float(out), flow.count) for flow in line.inputs)
+    out = served.result_bytes * mapping.micro_batch
+    results = tuple(Flow(flow.route, out, flow.count) for flow in line.inputs)
     return alone_s(line.inputs, asked.fabric.capacities), alone_s(results, asked.fabric.capacities)
 
 

@@ -52,6 +52,16 @@ def tokens(workload: Workload) -> int:
     return keys.pop()
 
 
+def prefill(workload: Workload) -> Workload:
+    """The forward pass over a prompt, whose heads look at its last token alone (Eq. 95)."""
+    *others, last = workload.units
+    if last.group != "heads":
+        return workload
+    count = tokens(workload)
+    alone = tuple(replace(operator, shape=_each(workload, operator, count)) for operator in last.operators)
+    return replace(workload, units=(*others, replace(last, operators=alone)))
+
+
 def decoding(workload: Workload, context: int) -> Workload:
     """One new token of each row, which attends to `context` tokens (Eq. 95).
 

@@ -8,8 +8,9 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.model.workload import Kind, Pass
-from podsim.workloads.serving import decoding, forward, tokens
+from podsim.model.workload import Kind, Pass, Unit
+from podsim.workloads.serving import decoding, forward, prefill, tokens
+from podsim.workloads.transformer import dense
 
 BERT = forward(catalog.workload("bert").value)
 LAYERS = replace(BERT, units=BERT.units[1:-1])  # what a decoder shares with it
@@ -71,3 +72,12 @@ def test_what_does_not_do_the_same_for_every_token_is_no_decoder(workload):
     with pytest.raises(InputError) as raised:
         decoding(workload, 64)
     assert raised.value.code == "no-decoder"
+
+
+def test_heads_look_at_the_last_token_of_a_prompt():
+    head = Unit(name="heads", group="heads", operators=(dense("heads.lm", LONG, HIDDEN, 50257),), checkpoint=False)
+    decoder = replace(LAYERS, units=(*LAYERS.units, head))
+    found = prefill(decoder)
+    assert found.units[:-1] == decoder.units[:-1]
+    assert found.units[-1].operators[0].shape.m == 1
+    assert prefill(LAYERS) is LAYERS
