@@ -27,10 +27,15 @@ class Served:
     streams_weights: bool = False
     streams_cache: bool = False
     cached_tokens: int = 0
+    one_at_a_time: bool = False  # a replica begins the next batch once it has answered the last
+
+    def under_way(self, mapping: Mapping) -> int:
+        """Batches of a replica whose keys and values are kept: one, or one for each stage."""
+        return 1 if self.one_at_a_time else len(mapping.stages)
 
     def kept(self, mapping: Mapping) -> int:
-        """Tokens of all rows whose keys and values are kept: a batch for each stage is under way."""
-        return self.cached_tokens * mapping.micro_batch * len(mapping.stages)
+        """Tokens of all rows under way whose keys and values are kept."""
+        return self.cached_tokens * mapping.micro_batch * self.under_way(mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,7 @@ class Decoding:
     cache_bytes: float  # of one replica
     cache: Place
     tokens_per_s: float
+    under_way: int  # batches of a replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,8 @@ def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Fo
                     raise
                 continue
             held = _held(asked, wanted, mapping, served)
+            if served.one_at_a_time and len(mapping.stages) == 1:
+                continue  # a single stage has one batch under way in any case
             if held.fits:
                 return _timed(asked, wanted, mapping, held, served)
             tried.append((mapping, held))
@@ -111,7 +113,7 @@ def _sizes(asked: Asked, wanted: Wanted) -> tuple[int, ...]:
 
 
 def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:
-    """What is kept where, in the order in which it is tried: keys and values in SRAM, else in streaming memory."""
+    """What is kept where, as it is tried: keys and values of a full pipeline in SRAM, of one batch, or in DDR."""
     streams = wanted.weights is Place.STREAMED
     tokens = workloads.tokens(asked.workload) + wanted.generated if wanted.generated else 0
     out = asked.workload.units[-1].out_elements * OUTPUT_BYTES[asked.workload.precision]
@@ -120,6 +122,8 @@ def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:
                   cached_tokens=tokens)  # fmt: skip
     if wanted.cache is not Place.STREAMED or not tokens:
         yield bare
+        if tokens:
+            yield replace(bare, one_at_a_time=True)
     if wanted.cache is not Place.RESIDENT and tokens:
         yield replace(bare, streams_cache=True)
 
@@ -176,12 +180,14 @@ def _decoding(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served, pr
         cache_bytes=float(each * served.kept(mapping)),
         cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
         tokens_per_s=token.capacity_per_s,
+        under_way=served.under_way(mapping),
     )
 
 
 def _service(asked: Asked, workload: Workload, mapping: Mapping, served: Served) -> Service:
     """What a batch of a workload with the same units takes on the same stages."""
-    return predicting.service(replace(asked, workload=workload), _holding(mapping, workload), served)
+    found = predicting.service(replace(asked, workload=workload), _holding(mapping, workload), served)
+    return replace(found, period_s=found.latency_s) if served.one_at_a_time else found
 
 
 def _holding(mapping: Mapping, workload: Workload) -> Mapping:

@@ -45,7 +45,7 @@ def _service(found: Service) -> dict[str, Json]:
 
 
 def _decoding(found: Decoding) -> dict[str, Json]:
-    told = ("prompt", "generated", "tokens_per_s", "cache", "cache_bytes_per_token", "cache_bytes")
+    told = ("prompt", "generated", "tokens_per_s", "cache", "cache_bytes_per_token", "cache_bytes", "under_way")
     return {
         **{name: plain(getattr(found, name)) for name in told},
         "prefill": _service(found.prefill),

@@ -186,3 +186,13 @@ def test_refused(flags, code):
     with pytest.raises(InputError) as raised:
         podsim.infer("resnet50", pod=4, **flags)
     assert raised.value.code == code
+
+
+def test_a_pipeline_that_holds_one_batch_of_keys_and_values_has_no_other_under_way():
+    asked = asked_of("bert", "m2000", decoder=True)
+    wanted = serving.Wanted(ipus_per_replica=4, generated=3584, load=FEW)
+    full, one = (serving.find(asked, wanted, batch) for batch in (1, 3))
+    assert (full.decoding.under_way, one.decoding.under_way) == (4, 1)
+    assert one.decoding.cache is Place.RESIDENT
+    assert one.decoding.token.period_s == one.decoding.token.latency_s
+    assert one.decoding.cache_bytes == 3 * full.decoding.cache_bytes / 4

@@ -103,12 +103,14 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
         return
     batch = report.service.batch
     rate = numbers.significant(batch * found.prompt / found.prefill.period_s)
+    rows = f"of {batch:,} row{'s' * (batch > 1)} at once"
+    going = f"{found.under_way:,} batch{'es' * (found.under_way > 1)} of a replica under way"
     yield Fact("prefill", *numbers.parted(numbers.time(found.prefill.latency_s)), f"{found.prompt:,} tokens a row",
                f"{rate} tokens/s a replica")  # fmt: skip
-    yield Fact("a token", *numbers.parted(numbers.time(found.token.latency_s)), f"of all {batch:,} rows of a batch",
+    yield Fact("a token", *numbers.parted(numbers.time(found.token.latency_s)), rows,
                f"{found.generated:,} after each other")  # fmt: skip
     yield Fact("generated", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
-               "a batch for each stage under way", strong=True)  # fmt: skip
+               going, strong=True)  # fmt: skip
     place = "in SRAM" if found.cache is Place.RESIDENT else "in DDR, read for every token"
     yield Fact("keys and values", *numbers.parted(numbers.amount(found.cache_bytes_per_token)), "a token and row",
                f"{numbers.amount(found.cache_bytes)} a replica, {place}")  # fmt: skip
