@@ -53,7 +53,8 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         - _time(asked, mapping, served, fewer, prefetch=1).step_s
     )
     arrive_s, leave_s = _host_s(asked, mapping, served)
-    through_s = max(alone.step_s, stages * period_s + arrive_s) if stages > 1 else alone.step_s
+    full = stages > 1 and not served.one_at_a_time
+    through_s = max(alone.step_s, stages * period_s + arrive_s) if full else alone.step_s
     return Service(
         batch=mapping.micro_batch,
         replicas=mapping.replicas,
