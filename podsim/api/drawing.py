@@ -26,6 +26,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "ScaleReport": _View("scaling"),
     "Comparison": _View("comparison", flags=()),
     "Explanation": _View("explanation"),
+    "InferenceReport": _View("inference"),
 }
 
 

@@ -39,6 +39,7 @@ COMMANDS = (
     Command("scale", "scale:scale", "machines of growing size: what each takes, what stops scaling", ASK),
     Command("compare", "compare:compare", "machines, chips, releases or what-ifs side by side", ASK),
     Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),
+    Command("infer", "infer:infer", "requests that a machine answers a second, and how soon", ASK),
     Command("trace", "trace:trace", "when everything of a step happens, for a timeline viewer", ASK),
     Command("explain", "explain:explain", "why: how the time adds up, what it hangs on, what would help", ASK),
     Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),

@@ -1,6 +1,7 @@
 """One weight update of a workload on a machine as a step program: every duration is asked for here, once."""
 
 import math
+from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
 from podsim.lowering import joined, update
@@ -12,6 +13,9 @@ from podsim.model.program import Cut, StepProgram
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.fabric import Fabric
+
+if TYPE_CHECKING:
+    from podsim.model.inference import Served
 
 MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
 
@@ -39,15 +43,21 @@ def lower(
 
 
 def lower_evaluation(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True
-) -> StepProgram:
-    """A forward-only pass over `rows` rows, shared by the replicas."""
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True,
+    served: "Served | None" = None,
+) -> StepProgram:  # fmt: skip
+    """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
     machine = computing(machine, mapping.practice)
-    work = stage_work(workload, mapping, machine)
+    work = stage_work(workload, mapping, machine, forward_only=served is not None)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
+    blocks = joined.forward(line)
+    if served:
+        from podsim.lowering import streamed
+
+        blocks = streamed.before(line, blocks, served)
     return StepProgram(
-        blocks=joined.forward(line),
+        blocks=blocks,
         ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=count,
         steady=_times(line.busiest, count),

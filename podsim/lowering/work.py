@@ -42,9 +42,11 @@ class StageWork:
     boundary_bytes: float
 
 
-def stage_work(workload: Workload, mapping: Mapping, machine: Machine) -> tuple[StageWork, ...]:
-    """The work of every stage; backward includes recomputation and weight gradients."""
-    table = _CostTable(workload, mapping, machine)
+def stage_work(
+    workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool = False
+) -> tuple[StageWork, ...]:
+    """The work of every stage; backward includes recomputation and weight gradients, or is not planned at all."""
+    table = _CostTable(workload, mapping, machine, forward_only=forward_only)
     element_bytes = ELEMENT_BYTES[workload.precision]
     result = []
     for stage in mapping.stages:
@@ -83,12 +85,14 @@ class _CostTable:
     Machines of one chip and one fit share what is known.
     """
 
-    def __init__(self, workload: Workload, mapping: Mapping, machine: Machine) -> None:
+    def __init__(self, workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool) -> None:
+        self._forward_only = forward_only
         self._practice: Practice = mapping.practice
         self._rows = mapping.micro_batch
         self._rates = rates(machine, workload)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
-        key = self._rates.planner.target.key, self._rates.stretch, self._rows, mapping.recompute, self._norm_s
+        target = self._rates.planner.target.key
+        key = target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only
         if key not in _TABLES and len(_TABLES) >= MOST_TABLES:
             _TABLES.clear()
         self._known = _TABLES.setdefault(key, {})
@@ -115,6 +119,8 @@ class _CostTable:
             runs.append(Pass.RECOMPUTE)
         statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.BATCH_NORM else 0.0)
         forward = cost(operator, Pass.FORWARD, self._rows, self._rates) + statistics
+        if self._forward_only:
+            return forward, TileCost()
         backward = sum((cost(operator, run, self._rows, self._rates) for run in runs), TileCost())
         shared = len(runs) - 1  # statistics are shared in backward and again in recomputation
         return forward, backward + TileCost(sync_s=shared * statistics.sync_s)

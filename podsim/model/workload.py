@@ -294,6 +294,12 @@ class Unit:
         """Elements a row that leave the unit."""
         return self.operators[-1].outputs
 
+    @property
+    def cache_elements(self) -> int:
+        """Keys and values of one token that attention of the unit keeps where tokens are generated (Eq. 95)."""
+        pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and len(o.shape.between) == 2]
+        return sum(scores.groups * (scores.k + context.n) for scores, context in pairs)
+
     def active(self, practice: Practice) -> tuple[Operator, ...]:
         """The operators that run under a practice."""
         if practice.attention_dropout:

@@ -108,11 +108,6 @@ def question(
 
     if samples is not None and not (math.isfinite(samples) and samples > 0):
         raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
-    if not LEAST_INTERVAL <= interval <= MOST_INTERVAL:
-        raise InputError(
-            f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
-            code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
-        )  # fmt: skip
     if workload.benchmark.style is EvaluationStyle.FIXED and samples is None:
         samples = _stated_length(workload)
     return Question(
@@ -126,8 +121,18 @@ def question(
         samples=samples,
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
-        interval=interval,
+        interval=level(interval),
     )
+
+
+def level(interval: float) -> float:
+    """The share of truths that intervals are to hold; InputError where it is too near 0 or 1."""
+    if not LEAST_INTERVAL <= interval <= MOST_INTERVAL:
+        raise InputError(
+            f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
+            code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
+        )  # fmt: skip
+    return interval
 
 
 def _stated_length(workload: Workload) -> float:

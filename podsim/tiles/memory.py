@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible
-from podsim.model.chip import Chip
+from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Operator, Pass, Unit, Workload
-from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.model.workload import Operator, Pass, Stream, Unit, Workload
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.plan import Planner, Target, numbered
+
+if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
+    from podsim.model.inference import Served
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
@@ -30,21 +34,21 @@ class _Buffers:
 
 
 # Buffers of operators by target and micro-batch, and there by number; mappings of a search share nearly all of them.
-_KNOWN: dict[tuple[str, int], dict[int, _Buffers]] = {}
+_KNOWN: dict[tuple[str, int, bool], dict[int, _Buffers]] = {}
 MOST_KNOWN = 256
 
 
-def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
-    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19)."""
+def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
+    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 92)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision))
-    key = planner.target.plan_key, mapping.micro_batch
+    key = planner.target.plan_key, mapping.micro_batch, served is not None
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
     known = _KNOWN.setdefault(key, {})
-    held = tuple(_ipu(planner, mapping, topology, ipu, known) for ipu in ipus)
-    streaming = 0.0
+    held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
+    streaming = max(streamed_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
@@ -62,6 +66,7 @@ RELIEF = {
     "optimizer_state": "state in streaming memory frees it",
     "stash": "a smaller micro-batch or fewer stages keep fewer activations",
     "activations": "a smaller micro-batch recomputes less at once",
+    "kv_cache": "a smaller batch or fewer tokens keep fewer keys and values, streaming memory frees them",
     "exchange_buffers": "a smaller micro-batch multiplies less at once",
 }
 
@@ -81,23 +86,36 @@ def relief(held: MemoryFit, chip: Chip) -> str:
     )
 
 
-def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known: dict[int, _Buffers]) -> StageMemory:
+def _ipu(
+    planner: Planner,
+    mapping: Mapping,
+    topology: Topology,
+    ipu: int,
+    known: dict[int, _Buffers],
+    served: "Served | None",
+) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    buffers = _buffers(planner, mapping, stages, known)
+    buffers = _buffers(planner, mapping, stages, known, PASSES if served is None else (Pass.FORWARD,))
     tiles = topology.chip.tiles
     vertex_state = float(VERTEX_BYTES * buffers.vertices * tiles)
     return StageMemory(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),
         by_category={
-            "weights": float(parameters * element),
-            "gradients": float(parameters * mapping.practice.gradient_bytes),
-            "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
-            "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
-            "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
+            **(
+                _answering(served, mapping, stages, planner.target.precision)
+                if served
+                else {
+                    "weights": float(parameters * element),
+                    "gradients": float(parameters * mapping.practice.gradient_bytes),
+                    "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
+                    "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
+                    "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
+                }
+            ),
             "exchange_buffers": buffers.bytes_per_tile * tiles,
             "vertex_state": vertex_state,
             "code": max(0.0, CODE_SHARE * topology.chip.sram_bytes - vertex_state),
@@ -105,6 +123,41 @@ def _ipu(planner: Planner, mapping: Mapping, topology: Topology, ipu: int, known
         tiles=buffers.tiles,
         largest=f"{buffers.operator} {buffers.run.value}",
     )
+
+
+def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
+    """What an IPU that only answers reads from streaming memory for every batch (Eq. 93) [B]."""
+    units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
+    elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
+    cached = sum(unit.cache_elements for unit in units) * served.kept(mapping) if served.streams_cache else 0
+    return float((elements + cached) * ELEMENT_BYTES[workload.precision])
+
+
+def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
+    """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 92)."""
+    units = [unit for stage in stages for unit in stage.units]
+    weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]
+    kept = max(cached) * mapping.micro_batch * served.cached_tokens if served.streams_cache else sum(
+        cached) * served.kept(mapping)  # fmt: skip
+    rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
+    return {
+        "weights": float(element * (max(weights) if served.streams_weights else sum(weights))),
+        "kv_cache": float(element * kept),
+        "activations": float(OUTPUT_BYTES[precision] * rows * max(_alive(mapping, unit) for unit in units)),
+        "input_buffers": float(2 * rows * served.row_bytes) if stages[0].index == 0 else 0.0,
+    }
+
+
+def _alive(mapping: Mapping, unit: Unit) -> int:
+    """Elements a row alive at once in a unit: what came into it, what an operator reads and what it writes."""
+    operators = unit.active(mapping.practice)
+    entering, most = operators[0].shape.inputs, 0
+    for operator in operators:
+        shape = operator.shape
+        in_place = isinstance(shape, Stream) and shape.out_elements is None
+        own = max(shape.inputs, shape.outputs) if in_place else shape.inputs + shape.outputs
+        most = max(most, own + (0 if operator is operators[0] else entering))
+    return most
 
 
 def _parameters(mapping: Mapping, ipu: int) -> int:
@@ -159,23 +212,25 @@ def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     return float(largest * mapping.micro_batch * element)
 
 
-def _buffers(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers]) -> _Buffers:
+def _buffers(
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers], passes: Sequence[Pass]
+) -> _Buffers:
     """What the largest plan of these stages holds on its tiles, and the vertices of all; `known` grows by them."""
     units = [numbered(unit, mapping.practice) for stage in stages for unit in stage.units]
     alike = {number: operator for found in units for operator, number in zip(*found, strict=True)}
     for key, operator in alike.items():
         if key not in known:
-            known[key] = _of_operator(planner, operator, mapping.micro_batch)
+            known[key] = _of_operator(planner, operator, mapping.micro_batch, passes)
     most = max(alike, key=lambda key: known[key].bytes_per_tile)
     return replace(known[most], operator=alike[most].name, vertices=sum([known[key].vertices for key in alike]))
 
 
-def _of_operator(planner: Planner, operator: Operator, rows: int) -> _Buffers:
-    """The largest plan of any of its passes, and the vertices of all."""
+def _of_operator(planner: Planner, operator: Operator, rows: int, passes: Sequence[Pass]) -> _Buffers:
+    """The largest plan of any of these passes, and the vertices of all."""
     chip = planner.target.chip
     found = _Buffers(0.0, chip.tiles, operator.name, Pass.FORWARD, 0)
     vertices = 0
-    for run in PASSES:
+    for run in passes:
         held, tiles, count = _held(planner, operator, run, rows)
         vertices += count
         if held > found.bytes_per_tile:

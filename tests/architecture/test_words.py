@@ -21,6 +21,8 @@ EXCEPTIONS = {
     r"worker_threads": "the hardware threads of a tile, as the programmer's guide calls them",
     r"dim": "faint letters on a terminal",
     r"batch": "the global batch of a reference convergence point, as the benchmark's files name it; images of a Conv",
+    r"(most_)?batch(es)?": "requests that a replica answers together, as `podsim infer` and inference servers have it",
+    r"wait(_s)?": "how long a request waits for others to fill its batch",
     r"(.+_)?(micro|global|critical)_batch(es)?(_.+)?": "the words themselves",
     r"(interval_)?per_batch": "the slope of the evaluation interval over the global batch, as the rules state it",
     r"batch_norm": "the norm over a batch, as its papers and every framework name it",

@@ -1,0 +1,23 @@
+"""Weights and caches that come from streaming memory for every batch, before the turn that needs them."""
+
+from podsim.lowering.pipeline import Pipeline
+from podsim.model.inference import Served
+from podsim.model.program import Block, Part, Task, TaskKind
+from podsim.tiles.memory import streamed_bytes
+
+
+def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: Served) -> tuple[Block, ...]:
+    """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 93)."""
+    return tuple(one for block in blocks for one in (*_loads(pipeline, block, served), block))
+
+
+def _loads(pipeline: Pipeline, block: Block, served: Served) -> tuple[Block, ...]:
+    working = sorted({task.where for task in block.tasks if task.kind is TaskKind.COMPUTE})
+    tasks = []
+    for where in working:
+        ipu = where % pipeline.mapping.ipus_per_replica
+        volume = streamed_bytes(pipeline.workload, pipeline.mapping, ipu, served)
+        if volume:
+            flows = pipeline.state(where, volume)
+            tasks.append(Task(TaskKind.HOST, "load from DDR", where, (), flows=flows, part=Part.STREAMING))
+    return (Block("load from DDR", tuple(tasks), block.repeat),) if tasks else ()

@@ -1,0 +1,142 @@
+"""A workload that answers requests: how it is served, under what load, with what delay."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from podsim.model.chip import Precision
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import MemoryFit
+from podsim.model.program import Part
+from podsim.model.quantity import Estimate
+from podsim.model.shown import Shown
+
+
+class Place(StrEnum):
+    """Where weights, or keys and values, are between two batches."""
+
+    RESIDENT = "resident"
+    STREAMED = "streamed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What IPUs hold that only answer: weights, and keys and values of `cached_tokens` tokens of each row."""
+
+    row_bytes: float
+    result_bytes: float  # of a row, that go back to the host
+    streams_weights: bool = False
+    streams_cache: bool = False
+    cached_tokens: int = 0
+    one_at_a_time: bool = False  # a replica begins the next batch once it has answered the last
+
+    def under_way(self, mapping: Mapping) -> int:
+        """Batches of a replica whose keys and values are kept: one, or one for each stage."""
+        return 1 if self.one_at_a_time else len(mapping.stages)
+
+    def kept(self, mapping: Mapping) -> int:
+        """Tokens of all rows under way whose keys and values are kept."""
+        return self.cached_tokens * mapping.micro_batch * self.under_way(mapping)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """One batch on one replica: it takes a new one every `period_s` and answers `latency_s` after it has begun.
+
+    `parts_s` cuts what a batch takes alone. A batch that is not full takes as long.
+    """
+
+    batch: int
+    replicas: int
+    period_s: float
+    latency_s: float
+    host_in_s: float
+    host_out_s: float
+    parts_s: dict[Part, float]
+
+    @property
+    def capacity_per_s(self) -> float:
+        """Requests a second where every batch is full [1/s]."""
+        return self.replicas * self.batch / self.period_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Who asks: strangers at a mean rate, or clients who each ask again once they are answered."""
+
+    rate_per_s: float | None = None
+    clients: int | None = None
+    wait_s: float = 0.0  # how long a request waits at most for others to fill its batch
+    requests: int = 20_000  # answered while it is measured
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delays:
+    """What requests saw from arrival to answer; `busy` is the share of time in which a replica takes no new batch."""
+
+    requests_per_s: float
+    mean_s: float
+    p50_s: float
+    p99_s: float
+    queued_s: float  # mean, before the batch begins
+    busy: float
+    filled: float  # requests in a mean batch
+    present: float  # requests in the queue or under way, mean over time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """Tokens generated one after the other; keys and values of all before them are kept."""
+
+    prompt: int
+    generated: int
+    prefill: Service
+    token: Service
+    cache_bytes_per_token: float
+    cache_bytes: float  # of one replica
+    cache: Place
+    tokens_per_s: float
+    under_way: int  # batches of a replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """One batch size of a sweep: what it can do and what requests see; or why it does not."""
+
+    batch: int
+    capacity_per_s: float = 0.0
+    alone_s: float = 0.0
+    load_per_s: float | None = None
+    delays: Delays | None = None
+    memory: float = 0.0
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceReport(Shown):
+    """What a machine answers a second, and how soon."""
+
+    workload: str
+    workload_title: str
+    row: str
+    samples_per_row: float
+    topology: str
+    topology_title: str
+    chip: str
+    ipus: int
+    sdk: str
+    engine: str
+    precision: Precision
+    weights: Place
+    mapping: Mapping
+    service: Service
+    capacity_per_s: Estimate
+    load: Load
+    delays: Delays
+    memory: MemoryFit
+    decoding: Decoding | None
+    swept: tuple[Swept, ...]
+    limited_by: str
+    assumptions: tuple[str, ...]
+    calibration: str
+    interval: float

@@ -1,0 +1,296 @@
+"""How a workload is served on a machine: the replicas that hold it, the load they can bear, batches side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
+from podsim.lowering import layout
+from podsim.model.inference import Decoding, Load, Place, Served, Swept
+from podsim.model.mapping import Mapping
+from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.predicting import serving as predicting
+from podsim.tiles import memory
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
+from podsim.workloads import serving as workloads
+
+if TYPE_CHECKING:
+    from podsim.model.chip import Precision
+    from podsim.model.inference import Service
+    from podsim.model.prediction import MemoryFit
+    from podsim.model.workload import Workload
+    from podsim.predicting.serving import Asked
+
+USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; assumed
+SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
+INDEX_BYTES = 4  # of a token that was generated: it is chosen on the IPU; assumed
+LARGEST_REPLICA = 64  # IPUs of an IPU-Link domain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked of a served workload; None leaves it to podsim."""
+
+    batch: int = 1
+    ipus_per_replica: int | None = None
+    replicas: int | None = None
+    weights: Place = Place.RESIDENT
+    load: Load = field(default_factory=Load)
+    generated: int = 0
+    cache: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A batch size on the replicas that hold it."""
+
+    mapping: Mapping
+    held: MemoryFit
+    served: Served
+    service: Service
+    decoding: Decoding | None = None
+
+
+def check(wanted: Wanted, asked: Asked) -> None:
+    """Refuse what no machine can have; InputError with all that is wrong."""
+    topology = asked.machine.topology
+    faults = [
+        f"--{name.replace('_', '-')} must be a power of two of at least 1, not {value}"
+        for name in ("ipus_per_replica",)
+        if (value := getattr(wanted, name)) is not None and (value < 1 or value & (value - 1))
+    ]
+    needed = (wanted.replicas or 1) * (wanted.ipus_per_replica or 1)
+    if needed > topology.ipus:
+        faults.append(f"{wanted.replicas or 1} × {wanted.ipus_per_replica or 1} IPUs are {needed:,}; "
+                      f"{topology.name} has {topology.ipus:,}")  # fmt: skip
+    if faults:
+        raise InputError("the replicas do not suit the machine", code="bad-mapping", context=faults,
+                         hint="leave out --ipus-per-replica and --replicas and let podsim choose")  # fmt: skip
+
+
+def stated(precision: Precision, asked: Asked) -> None:
+    """Raise MissingParameter where the chip states no rate for a precision."""
+    known = asked.machine.chip.amp.flop_per_cycle
+    if precision not in known:
+        have = ", ".join(known)
+        raise MissingParameter(
+            f"chip {asked.machine.chip.name} states no rate for precision {precision.value}", code="bad-value",
+            context=[f"it states {have}"], hint="--chip c600 has 8.16, or leave out --precision",
+        )  # fmt: skip
+
+
+def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Found:
+    """The fewest IPUs a replica that hold a batch, with as many replicas as the machine has or are asked for.
+
+    Raises Infeasible where none does; to `advise` it looks for the largest batch that fits.
+    """
+    tried: list[tuple[Mapping, MemoryFit]] = []
+    for size in _sizes(asked, wanted):
+        for served in _places(asked, wanted):
+            try:
+                mapping = _mapping(asked, size, wanted.replicas, batch)
+            except InputError:
+                if wanted.ipus_per_replica:
+                    raise
+                continue
+            held = _held(asked, wanted, mapping, served)
+            if served.one_at_a_time and len(mapping.stages) == 1:
+                continue  # a single stage has one batch under way in any case
+            if held.fits:
+                return _timed(asked, wanted, mapping, held, served)
+            tried.append((mapping, held))
+    raise _does_not_fit(asked, wanted, batch, tried, advise=advise)
+
+
+def _sizes(asked: Asked, wanted: Wanted) -> tuple[int, ...]:
+    if wanted.ipus_per_replica:
+        return (wanted.ipus_per_replica,)
+    most = min(asked.machine.topology.ipus // (wanted.replicas or 1), LARGEST_REPLICA)
+    most = min(most, layout.most_ipus(asked.workload))
+    return tuple(2**power for power in range(most.bit_length()))
+
+
+def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:
+    """What is kept where, as it is tried: keys and values of a full pipeline in SRAM, of one batch, or in DDR."""
+    streams = wanted.weights is Place.STREAMED
+    tokens = workloads.tokens(asked.workload) + wanted.generated if wanted.generated else 0
+    out = asked.workload.units[-1].out_elements * OUTPUT_BYTES[asked.workload.precision]
+    result = INDEX_BYTES if wanted.generated else out
+    bare = Served(row_bytes=asked.workload.row_bytes, result_bytes=float(result), streams_weights=streams,
+                  cached_tokens=tokens)  # fmt: skip
+    if wanted.cache is not Place.STREAMED or not tokens:
+        yield bare
+        if tokens:
+            yield replace(bare, one_at_a_time=True)
+    if wanted.cache is not Place.RESIDENT and tokens:
+        yield replace(bare, streams_cache=True)
+
+
+def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mapping:
+    """A batch a replica on so many IPUs, stages of even work."""
+    chip = asked.machine.chip
+    practice = Practice(
+        name="inference", source="", chips=(chip.name,), ipus_per_replica=(size,), schedule=Schedule.GROUPED,
+        recompute=Recompute.NONE, state=StatePlace.ON_CHIP, state_sharded=False, moment_bytes=(), gradient_bytes=0,
+        checkpoint_bytes=ELEMENT_BYTES[asked.workload.precision],
+    )  # fmt: skip
+    return Mapping(
+        replicas=replicas or asked.machine.topology.ipus // size,
+        ipus_per_replica=size,
+        micro_batch=batch,
+        accumulation=1,
+        stages=layout.stages(asked.workload, practice, size),
+        practice=practice,
+        samples_per_row=asked.workload.samples_per_row,
+    )
+
+
+def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, served: Served) -> Found:
+    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 95)."""
+    if not wanted.generated:
+        return Found(mapping=mapping, held=held, served=served, service=predicting.service(asked, mapping, served))
+    prefill = _service(asked, workloads.prefill(asked.workload), mapping, replace(served, streams_cache=False))
+    decoding = _decoding(asked, wanted, mapping, served, prefill)
+    token, count = decoding.token, wanted.generated
+    whole = replace(
+        prefill,
+        period_s=prefill.period_s + count * token.period_s,
+        latency_s=prefill.latency_s + count * token.latency_s,
+        parts_s={
+            part: prefill.parts_s.get(part, 0.0) + count * token.parts_s.get(part, 0.0)
+            for part in {**prefill.parts_s, **token.parts_s}
+        },
+    )
+    return Found(mapping=mapping, held=held, served=served, service=whole, decoding=decoding)
+
+
+def _decoding(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served, prefill: Service) -> Decoding:
+    prompt, element = workloads.tokens(asked.workload), ELEMENT_BYTES[asked.workload.precision]
+    one = workloads.decoding(asked.workload, prompt + wanted.generated)
+    token = _service(asked, one, mapping, served)
+    each = element * sum(unit.cache_elements for unit in asked.workload.units)
+    return Decoding(
+        prompt=prompt,
+        generated=wanted.generated,
+        prefill=prefill,
+        token=token,
+        cache_bytes_per_token=float(each),
+        cache_bytes=float(each * served.kept(mapping)),
+        cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
+        tokens_per_s=token.capacity_per_s,
+        under_way=served.under_way(mapping),
+    )
+
+
+def _service(asked: Asked, workload: Workload, mapping: Mapping, served: Served) -> Service:
+    """What a batch of a workload with the same units takes on the same stages."""
+    found = predicting.service(replace(asked, workload=workload), _holding(mapping, workload), served)
+    return replace(found, period_s=found.latency_s) if served.one_at_a_time else found
+
+
+def _holding(mapping: Mapping, workload: Workload) -> Mapping:
+    """The stages of a mapping with the units of another workload in place of those of the same names."""
+    units = {unit.name: unit for unit in workload.units}
+    stages = tuple(replace(stage, units=tuple(units[unit.name] for unit in stage.units)) for stage in mapping.stages)
+    return replace(mapping, stages=stages)
+
+
+def _held(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served) -> MemoryFit:
+    """What IPUs hold; where tokens are generated, of the prompt, whose activations are most."""
+    workload = workloads.prefill(asked.workload) if wanted.generated else asked.workload
+    return memory.fit(workload, _holding(mapping, workload), asked.machine.topology, served)
+
+
+def load(wanted: Load, service: Service) -> Load:
+    """The load that is meant, checked against what replicas can do.
+
+    Raises Infeasible where requests come faster than they can be answered, with the highest rate to be had.
+    """
+    most = service.capacity_per_s
+    if wanted.clients is not None:
+        return wanted
+    if wanted.rate_per_s is None:
+        return replace(wanted, rate_per_s=USUAL_LOAD * most)
+    if wanted.rate_per_s >= most:
+        able = f"{service.replicas:,} replicas answer at most {_rate(most)} a second, batches of {service.batch:,} full"
+        raise Infeasible(
+            f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
+            code="too-many-requests", context=[able],
+            hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more replicas",
+        )  # fmt: skip
+    return wanted
+
+
+def _rate(per_s: float) -> str:
+    """A rate as `--rate` takes it: whole from a hundred a second on."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
+
+
+def sweep(
+    asked: Asked, wanted: Wanted, batches: tuple[int, ...], on_progress: Callable[[int, int], None] | None = None
+) -> tuple[Swept, ...]:
+    """Each batch size under the load meant, or under the usual share of what it can do."""
+    rows = []
+    for number, batch in enumerate(batches):
+        rows.append(_swept(asked, wanted, batch))
+        if on_progress:
+            on_progress(number + 1, len(batches))
+    return tuple(rows)
+
+
+def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
+    found: Found | None = None
+    try:
+        found = find(asked, wanted, batch, advise=False)
+        meant = load(wanted.load, found.service)
+        met = predicting.delays(found.service, meant)
+    except PodsimError as error:
+        if not isinstance(error, Infeasible):
+            raise
+        if found is None:
+            return Swept(batch=batch, refused=error.message)
+        able, alone_s = found.service.capacity_per_s, found.service.latency_s
+        return Swept(batch=batch, refused=error.message, capacity_per_s=able, alone_s=alone_s,
+                     memory=found.held.fraction)  # fmt: skip
+    return Swept(
+        batch=batch, capacity_per_s=found.service.capacity_per_s, alone_s=found.service.latency_s,
+        load_per_s=meant.rate_per_s, delays=met, memory=found.held.fraction,
+    )  # fmt: skip
+
+
+def _does_not_fit(
+    asked: Asked, wanted: Wanted, batch: int, tried: list[tuple[Mapping, MemoryFit]], *, advise: bool
+) -> Infeasible:
+    """The answer no, with the largest batch that the same replicas hold."""
+    mapping, held = tried[-1] if tried else (None, None)
+    if mapping is None or held is None:
+        return Infeasible("no replica of this machine can be cut so", hint="leave out --ipus-per-replica")
+    full = held.fullest
+    parts = sorted(full.by_category.items(), key=lambda item: -item[1])
+    needs = f"{asked.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica of "
+    has = f"{mapping.ipus_per_replica}; a {asked.machine.chip.name} has {held.capacity_bytes / 1e9:.2f} GB"
+    context = [
+        needs + has,
+        "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
+    ]
+    if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
+        context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
+    largest = _largest(asked, wanted, mapping, batch) if advise else 0
+    hint = f"--batch {largest} fits" if largest else "more IPUs a replica spread it, --weights streamed keeps one unit"
+    return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
+
+
+def _largest(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> int:
+    """The largest batch below one that does not fit, on the same replicas; 0 where even one row does not."""
+
+    def fits(size: int) -> bool:
+        smaller = replace(mapping, micro_batch=size)
+        return any(_held(asked, wanted, smaller, served).fits for served in _places(asked, wanted))
+
+    low, high = 0, batch
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

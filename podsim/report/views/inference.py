@@ -1,0 +1,189 @@
+"""A served workload, as a document."""
+
+from collections.abc import Iterator
+
+from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Axis,
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Series,
+    Table,
+    Tone,
+)
+from podsim.report.views.prediction import PARTS
+
+DUST = 1e-9  # of a latency: a queue that is left by rounding alone
+FEWEST = 2  # batches that make a curve
+
+
+def answer(report: InferenceReport) -> str:
+    """The answer in one line: "44,800 requests/s at most; at 35,800 a second 1.31 ms, p99 1.62 ms"."""
+    most, delays = numbers.significant(report.capacity_per_s.value), report.delays
+    return (
+        f"{most} requests/s at most; at {numbers.significant(delays.requests_per_s)} a second "
+        f"{numbers.time(delays.mean_s)}, p99 {numbers.time(delays.p99_s)}"
+    )
+
+
+def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
+    """The whole answer; `verbose` adds memory by category and what was assumed."""
+    where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{report.workload_title} answers on {where}, batch {report.service.batch:,}"),),
+        (Facts(tuple(_facts(report))),),
+        (Heading("a batch alone"), _bars(report)),
+        (Heading("tokens"), Facts(tuple(_tokens(report)))) if report.decoding else (),
+        tuple(_sweep(report)),
+        (Note(report.limited_by, "limited by", Tone.STRONG), *_remarks(report)),
+    ]
+    if verbose:
+        groups += [
+            (Heading("the fullest IPU of a replica"), _memory(report)),
+            (Heading("assumed"), *(Note(line, "·") for line in report.assumptions)),
+        ]
+    quiet = (
+        f"{report.engine} engine · {report.load.requests:,} requests, seed {report.load.seed} · {report.calibration}"
+    )
+    groups.append((Note(f"{quiet.rstrip(' ·')} · {NOT_MLPERF}", "", Tone.QUIET),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(report: InferenceReport) -> Iterator[Fact]:
+    service, delays, load, most = report.service, report.delays, report.load, report.capacity_per_s
+    level = numbers.percent(report.interval, 0 if round(report.interval * 1000) % 10 == 0 else 1)
+    samples = ""
+    if report.samples_per_row != 1:
+        samples = f"{numbers.significant(most.value * report.samples_per_row)} samples/s"
+    yield Fact("throughput", numbers.significant(most.value), "requests/s",
+               f"{level}: {numbers.significant(most.low)} – {numbers.significant(most.high)}, {most.grade}",
+               samples or "every batch full", strong=True)  # fmt: skip
+    size = report.mapping.ipus_per_replica
+    yield Fact("replicas", f"{service.replicas:,}", f"× {size} IPU{'s' * (size > 1)}",
+               f"weights {report.weights}, precision {report.precision}",
+               f"{numbers.percent(report.memory.fraction)} of SRAM on the fullest")  # fmt: skip
+    yield Fact("a batch alone", *numbers.parted(numbers.time(service.latency_s)),
+               f"the next {numbers.time(service.period_s)} later", "until results are at the host")  # fmt: skip
+    who = (
+        f"{load.clients:,} clients" if load.clients is not None else f"{numbers.significant(load.rate_per_s or 0.0)}/s"
+    )
+    filled = f"{numbers.percent(delays.busy)} busy, {numbers.short(delays.filled)} of {service.batch:,} in a batch"
+    yield Fact("load", numbers.significant(delays.requests_per_s), "requests/s", f"{who} asked", filled)
+    unit = numbers.scale(delays.p99_s, numbers.TIME)
+    none = delays.queued_s < DUST * delays.mean_s
+    queued = "none of it queued" if none else f"{numbers.time(delays.queued_s)} of it queued"
+    yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, queued,
+               strong=True)  # fmt: skip
+    yield Fact("p50", unit.number(delays.p50_s), unit.unit)
+    yield Fact("p99", unit.number(delays.p99_s), unit.unit, strong=True)
+
+
+def _bars(report: InferenceReport) -> Bars:
+    parts = sorted(report.service.parts_s.items(), key=lambda item: -item[1])
+    whole = sum(seconds for _, seconds in parts)
+    return Bars(tuple(
+        Bar(PARTS[part], seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds))
+        for part, seconds in parts
+    ))  # fmt: skip
+
+
+def _tokens(report: InferenceReport) -> Iterator[Fact]:
+    found = report.decoding
+    if found is None:
+        return
+    batch = report.service.batch
+    rate = numbers.significant(batch * found.prompt / found.prefill.period_s)
+    rows = f"of {batch:,} row{'s' * (batch > 1)} at once"
+    going = f"{found.under_way:,} batch{'es' * (found.under_way > 1)} of a replica under way"
+    yield Fact("prefill", *numbers.parted(numbers.time(found.prefill.latency_s)), f"{found.prompt:,} tokens a row",
+               f"{rate} tokens/s a replica")  # fmt: skip
+    yield Fact("a token", *numbers.parted(numbers.time(found.token.latency_s)), rows,
+               f"{found.generated:,} after each other")  # fmt: skip
+    yield Fact("generated", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
+               going, strong=True)  # fmt: skip
+    place = "in SRAM" if found.cache is Place.RESIDENT else "in DDR, read for every token"
+    yield Fact("keys and values", *numbers.parted(numbers.amount(found.cache_bytes_per_token)), "a token and row",
+               f"{numbers.amount(found.cache_bytes)} a replica, {place}")  # fmt: skip
+
+
+def _sweep(report: InferenceReport) -> Iterator[Block]:
+    """Batch sizes side by side, and throughput against latency."""
+    if not report.swept:
+        return
+    yield Heading("batch sizes")
+    yield _table(report)
+    at_load = "at the load asked for" if report.load.clients is not None else "at the load given"
+    yield Note(f"requests/s at most, a batch alone, and latency {at_load}; memory of the fullest IPU", "", Tone.QUIET)
+    for row in report.swept:
+        if row.refused:
+            yield Note(f"no answer for batch {row.batch:,}: {row.refused}", "·", Tone.WARNING)
+    answered = [row for row in report.swept if row.capacity_per_s]
+    if len(answered) >= FEWEST:
+        yield _chart(answered)
+
+
+def _table(report: InferenceReport) -> Table:
+    columns = (
+        Column("batch", number=True),
+        Column("at most/s", number=True),
+        Column("alone", number=True, priority=2),
+        Column("load/s", number=True, priority=3),
+        Column("mean", number=True, priority=1),
+        Column("p50", number=True, priority=4),
+        Column("p99", number=True),
+        Column("busy", number=True, priority=5),
+        Column("filled", number=True, priority=5),
+        Column("SRAM", number=True, priority=6),
+    )
+    rows = tuple(_cells(row) for row in report.swept)
+    sizes = [row.batch for row in report.swept]
+    chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
+    return Table(columns, rows, marked=chosen)
+
+
+def _cells(row: Swept) -> tuple[str, ...]:
+    if not row.capacity_per_s:
+        return f"{row.batch:,}", "no", *([""] * 8)
+    able = f"{row.batch:,}", numbers.significant(row.capacity_per_s), numbers.time(row.alone_s)
+    held, delays = numbers.percent(row.memory), row.delays
+    if delays is None:
+        return *able, "", "", "", "overloaded", "", "", held
+    return (
+        *able, numbers.significant(delays.requests_per_s), numbers.time(delays.mean_s), numbers.time(delays.p50_s),
+        numbers.time(delays.p99_s), numbers.percent(delays.busy), numbers.short(delays.filled), held,
+    )  # fmt: skip
+
+
+def _chart(rows: list[Swept]) -> Chart:
+    unit = numbers.scale([row.delays.p99_s if row.delays else row.alone_s for row in rows], numbers.TIME)
+    alone = Series("a batch alone", tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows))
+    loaded = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
+    series = (alone, Series("p99 at its load", loaded)) if len(loaded) >= FEWEST else (alone,)
+    return Chart(f"latency, {unit.unit}, against requests/s at most", Axis("requests/s at most", log=True),
+                 Axis(unit.unit, log=True), series)  # fmt: skip
+
+
+def _memory(report: InferenceReport) -> Bars:
+    full = report.memory.fullest
+    held = sorted(full.by_category.items(), key=lambda item: -item[1])
+    return Bars(tuple(
+        Bar(name.replace("_", " "), size / report.memory.capacity_bytes,
+            numbers.percent(size / report.memory.capacity_bytes, 1), numbers.amount(size, 2))
+        for name, size in held if size
+    ))  # fmt: skip
+
+
+def _remarks(report: InferenceReport) -> Iterator[Note]:
+    yield Note(f"one {report.row}", "a request is")
+    text = "nothing is fitted to inference; a framework's time on the host is not published and not in these figures"
+    yield Note(text, "left out", Tone.QUIET)

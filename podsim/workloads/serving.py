@@ -1,0 +1,129 @@
+"""What is left of a workload where it only answers: forward operators, and one token a step for those that generate."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from podsim.errors import InputError
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Stream, Unit, Workload
+from podsim.workloads import vector
+
+TRAINED_ONLY = (Kind.LOSS, Kind.DROPOUT)
+
+
+def forward(workload: Workload) -> Workload:
+    """The workload without loss and dropout; batch norms have fixed statistics (Eq. 90)."""
+    units = tuple(replace(unit, operators=tuple(_forward(unit.operators))) for unit in workload.units)
+    return replace(workload, units=tuple(unit for unit in units if unit.operators))
+
+
+def _forward(operators: tuple[Operator, ...]) -> Iterator[Operator]:
+    """A batch norm after a convolution goes into its weights and leaves a bias, elsewhere a scale and a bias."""
+    before: Operator | None = None
+    for operator in operators:
+        if operator.kind is Kind.BATCH_NORM and isinstance(operator.shape, Stream):
+            shape = operator.shape
+            folded = before is not None and isinstance(before.shape, Conv)
+            left = vector.bias(operator.name, shape.elements, shape.row)
+            if not folded:
+                both = replace(shape, operations=("scale", "bias"))
+                left = Operator(name=operator.name, kind=Kind.ELEMENTWISE, shape=both)
+            yield left
+        elif operator.kind not in TRAINED_ONLY:
+            yield operator
+        before = operator
+
+
+def folded_norms(workload: Workload) -> bool:
+    """Whether a convolution is followed by the bias that a batch norm left."""
+    return any(
+        isinstance(before.shape, Conv) and operator.kind is Kind.BIAS
+        for unit in workload.units
+        for before, operator in pairwise(unit.operators)
+    )
+
+
+def tokens(workload: Workload) -> int:
+    """Tokens that attend to each other; InputError where the workload is no decoder."""
+    found = {pair[0].m for unit in workload.units for _, _, pair in _attentions(unit)}
+    keys = {pair[0].n for unit in workload.units for _, _, pair in _attentions(unit)}
+    if len(keys) != 1 or any(queries % min(keys) for queries in found):
+        raise _no_decoder(workload, "it has no attention over one number of tokens")
+    return keys.pop()
+
+
+def prefill(workload: Workload) -> Workload:
+    """The forward pass over a prompt, whose heads look at its last token alone (Eq. 95)."""
+    *others, last = workload.units
+    if last.group != "heads":
+        return workload
+    count = tokens(workload)
+    alone = tuple(replace(operator, shape=_each(workload, operator, count)) for operator in last.operators)
+    return replace(workload, units=(*others, replace(last, operators=alone)))
+
+
+def decoding(workload: Workload, context: int) -> Workload:
+    """One new token of each row, which attends to `context` tokens (Eq. 95).
+
+    Raises InputError where an operator does not do the same for every token.
+    """
+    count = tokens(workload)
+    units = tuple(replace(unit, operators=tuple(_one_token(workload, unit, count, context))) for unit in workload.units)
+    return replace(workload, units=units, row_bytes=workload.row_bytes / count)
+
+
+def _attentions(unit: Unit) -> Iterator[tuple[int, int, tuple[Matmul, Matmul]]]:
+    """Where the two products of each attention stand in a unit, and their shapes."""
+    shapes = [operator.shape for operator in unit.operators]
+    for at, shape in enumerate(shapes):
+        if isinstance(shape, Stream) and len(shape.between) == 2:
+            scores, context = shape.between
+            first = at - 1 - shapes[:at][::-1].index(scores)
+            yield first, shapes.index(context, at), (scores, context)
+
+
+def _one_token(workload: Workload, unit: Unit, count: int, context: int) -> Iterator[Operator]:
+    inside = {at: (at == first, at == last) for first, last, _ in _attentions(unit) for at in range(first, last + 1)}
+    for at, operator in enumerate(unit.operators):
+        shape = operator.shape
+        if at not in inside:
+            yield replace(operator, shape=_each(workload, operator, count))
+        elif isinstance(shape, Matmul):
+            yield replace(operator, shape=_attending(shape, count, context, scores=inside[at][0]))
+        elif isinstance(shape, Stream):
+            yield replace(operator, shape=_over_scores(shape, count, context))
+        else:
+            raise _no_decoder(workload, f"{operator.name} stands inside its attention")
+
+
+def _attending(product: Matmul, count: int, context: int, *, scores: bool) -> Matmul:
+    """A product of attention for the queries of one token; keys and values are those of all tokens."""
+    queries = product.m // count
+    return replace(product, m=queries, n=context) if scores else replace(product, m=queries, k=context)
+
+
+def _over_scores(shape: Stream, count: int, context: int) -> Stream:
+    """A vector operator over the scores of one token."""
+    between = tuple(_attending(product, count, context, scores=at == 0) for at, product in enumerate(shape.between))
+    row = context if shape.row == count else shape.row
+    return replace(shape, elements=shape.elements // count**2 * context, row=row, between=between)
+
+
+def _each(workload: Workload, operator: Operator, count: int) -> Matmul | Conv | Stream | Gather:
+    """An operator that does the same for each of `count` tokens, for one of them."""
+    shape = operator.shape
+    whole = shape.lookups if isinstance(shape, Gather) else shape.elements if isinstance(shape, Stream) else (
+        shape.m if isinstance(shape, Matmul) and shape.weights else 0)  # fmt: skip
+    if not whole or whole % count:
+        raise _no_decoder(workload, f"{operator.name} does not do the same for each of {count:,} tokens")
+    if isinstance(shape, Gather):
+        return replace(shape, lookups=whole // count)
+    if isinstance(shape, Stream):
+        return replace(shape, elements=whole // count)
+    assert isinstance(shape, Matmul), "nothing else has tokens"
+    return replace(shape, m=whole // count)
+
+
+def _no_decoder(workload: Workload, why: str) -> InputError:
+    return InputError(f"{workload.name} generates no tokens: {why}", code="no-decoder",
+                      hint="leave out --generate; podsim workload show lists its operators")  # fmt: skip

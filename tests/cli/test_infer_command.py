@@ -1,0 +1,64 @@
+"""`podsim infer`: JSON has the attributes, every suffix is written, widths and quiet hold."""
+
+import json
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+
+QUESTION = ["infer", "resnet50", "--pod", "4", "--batch", "4", "--engine", "analytic"]
+STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"batch,"}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return podsim.infer("resnet50", pod=4, batch=4, batches="1..4", engine="analytic", requests=500)
+
+
+@pytest.fixture
+def known(found, monkeypatch):
+    """The answer without asking again."""
+    monkeypatch.setattr(podsim.api, "infer", lambda *_, **__: found)
+
+
+@pytest.mark.usefixtures("known")
+def test_json_has_the_attributes(found, capsys):
+    assert main([*QUESTION, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == "podsim.inference/1"
+    assert told["capacity_requests_per_s"]["value"] == found.capacity_per_s.value
+    assert told["delays"]["p99_s"] == found.delays.p99_s
+    assert told["service"]["parts_s"]["compute"] == next(iter(found.service.parts_s.values()))
+    assert [row["batch"] for row in told["batches"]] == [1, 2, 4]
+    assert told["load"]["clients"] is None
+
+
+def test_flags_are_the_keywords_of_the_function(capsys):
+    line = ["infer", "resnet50", "--pod", "4", "--batch", "4", "--engine", "analytic", "--clients", "3", "--json"]
+    assert main([*line, "--requests", "500", "--wait", "1 ms", "--seed", "3"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    same = podsim.infer("resnet50", pod=4, batch=4, engine="analytic", clients=3, requests=500, wait=1e-3, seed=3)
+    assert told["delays"]["mean_s"] == same.delays.mean_s
+    assert told["load"]["wait_s"] == 1e-3
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("suffix", STARTS)
+def test_each_suffix(suffix, tmp_path, capsys):
+    path = tmp_path / f"infer{suffix}"
+    assert main([*QUESTION, "-q", "-o", str(path)]) == 0
+    assert path.read_bytes().startswith(STARTS[suffix])
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_a_notebook_draws_it(found):
+    assert "requests/s" in found._repr_html_()
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("width", ["60", "100", "160"])
+def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", width)
+    assert main([*QUESTION, "-v"]) == 0
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= int(width)

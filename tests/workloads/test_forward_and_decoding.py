@@ -1,0 +1,83 @@
+"""What is left of a workload that only answers, and of one that generates a token at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podsim.errors import InputError
+from podsim.files import catalog
+from podsim.model.workload import Kind, Pass, Unit
+from podsim.workloads.serving import decoding, forward, prefill, tokens
+from podsim.workloads.transformer import dense
+
+BERT = forward(catalog.workload("bert").value)
+LAYERS = replace(BERT, units=BERT.units[1:-1])  # what a decoder shares with it
+RESNET = catalog.workload("resnet50").value
+HIDDEN, WIDE, DEPTH, LONG = 1024, 4096, 24, 512
+
+
+def kinds(workload):
+    return {operator.kind for unit in workload.units for operator in unit.operators}
+
+
+def test_loss_and_dropout_are_left_out_and_weights_stay():
+    assert not {Kind.LOSS, Kind.DROPOUT} & kinds(BERT)
+    assert BERT.parameters == catalog.workload("bert").value.parameters
+
+
+def test_a_batch_norm_leaves_the_bias_of_its_convolution():
+    found = forward(RESNET)
+    assert Kind.BATCH_NORM not in kinds(found)
+    norms = sum(o.kind is Kind.BATCH_NORM for unit in RESNET.units for o in unit.operators)
+    left = [o for unit in found.units for o in unit.operators if o.name.endswith("-norm")]
+    assert [o.kind for o in left] == [Kind.BIAS] * norms
+    assert RESNET.parameters - found.parameters == sum(o.parameters for o in left)
+
+
+def test_a_batch_norm_that_follows_no_convolution_keeps_its_scale():
+    unit = RESNET.units[0]
+    alone = replace(RESNET, units=(replace(unit, operators=unit.operators[1:]),))
+    first = forward(alone).units[0].operators[0]
+    assert first.shape.operations == ("scale", "bias")
+
+
+@pytest.mark.parametrize("context", [1, 512, 4096])
+def test_a_token_computes_its_own_row_and_attends_to_all(context):
+    one = decoding(LAYERS, context)
+    products = sum(o.flop(Pass.FORWARD) for unit in one.units for o in unit.operators if o.kind is Kind.MATMUL)
+    assert products == DEPTH * (2 * (4 * HIDDEN**2 + 2 * HIDDEN * WIDE) + 4 * context * HIDDEN)
+    soft = next(o for o in one.units[0].operators if o.kind is Kind.SOFTMAX)
+    assert (soft.shape.elements, soft.shape.row) == (16 * context, context)
+    assert one.parameters == LAYERS.parameters
+    assert one.row_bytes == LAYERS.row_bytes / LONG
+
+
+def test_every_other_operator_works_on_a_token_of_the_row():
+    for before, after in zip(LAYERS.units, decoding(LAYERS, 64).units, strict=True):
+        for whole, one in zip(before.operators, after.operators, strict=True):
+            if whole.kind in (Kind.LAYER_NORM, Kind.BIAS):
+                assert one.shape.elements * LONG == whole.shape.elements
+
+
+def test_keys_and_values_of_a_token():
+    assert sum(unit.cache_elements for unit in LAYERS.units) == 2 * DEPTH * HIDDEN
+    assert sum(unit.cache_elements for unit in decoding(LAYERS, 64).units) == 2 * DEPTH * HIDDEN
+    assert tokens(LAYERS) == LONG
+
+
+@pytest.mark.parametrize("workload", [BERT, forward(RESNET)])
+def test_what_does_not_do_the_same_for_every_token_is_no_decoder(workload):
+    with pytest.raises(InputError) as raised:
+        decoding(workload, 64)
+    assert raised.value.code == "no-decoder"
+
+
+def test_heads_look_at_the_last_token_of_a_prompt():
+    head = Unit(name="heads", group="heads", operators=(dense("heads.lm", LONG, HIDDEN, 50257),), checkpoint=False)
+    decoder = replace(LAYERS, units=(*LAYERS.units, head))
+    found = prefill(decoder)
+    assert found.units[:-1] == decoder.units[:-1]
+    assert found.units[-1].operators[0].shape.m == 1
+    assert prefill(LAYERS) is LAYERS
