@@ -13,7 +13,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
-from podsim.model.training import Division, EvaluationStyle
+from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
 from podsim.predicting import intervals, steady
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
@@ -202,11 +202,17 @@ NAMES = {
 }
 
 
+def phased(mapping: Mapping) -> bool:
+    """Whether a step goes layer by layer through the memory of the chip."""
+    return mapping.schedule is Schedule.PHASED
+
+
 def limited_by(timeline: StepTimeline, mapping: Mapping, searched: bool) -> str:
     """What takes most of a step, and what holds that up."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    text = f"{NAMES[most]} takes {100 * first:.0f} % of a step, then {NAMES[next_]} with {100 * second:.0f} %"
+    names = NAMES | ({Part.ALL_REDUCE: "what shards and replicas exchange"} if phased(mapping) else {})
+    text = f"{names[most]} takes {100 * first:.0f} % of a step, then {names[next_]} with {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
         text += f"; accumulation {mapping.accumulation} is short for {stages} stages"

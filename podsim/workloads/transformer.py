@@ -107,13 +107,11 @@ def _attention(size: Transformer, layer: int) -> Unit:
 
 def _feed_forward(size: Transformer, layer: int) -> Unit:
     tokens, hidden, wide, at = size.sequence, size.hidden, size.feed_forward, f"layer{layer}.ffn"
-    if size.gated:
-        active = (vector.activation(f"{at}.swish", tokens * wide, "swish"), vector.gate(f"{at}.gate", tokens * wide))
-    else:
-        active = (vector.activation(f"{at}.gelu", tokens * wide, "gelu"),)
+    name = "swish" if size.gated else "gelu"
     operators = (
         *_dense(size, f"{at}.up", hidden, wide * (2 if size.gated else 1)),
-        *active,
+        vector.activation(f"{at}.{name}", tokens * wide, name),
+        *((vector.gate(f"{at}.gate", tokens * wide),) if size.gated else ()),
         *_dense(size, f"{at}.down", wide, hidden),
     )
     return _half(size, at, "ffn", operators)
