@@ -15,6 +15,7 @@ from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
 from podsim.api.money import priced
+from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
 from podsim.api.sweeping import sweep
@@ -49,12 +50,14 @@ __all__ = [
     "explain_operators",
     "freeze",
     "goodput",
+    "in_phases",
     "microbenchmarks",
     "op",
     "plan",
     "plan_mix",
     "predict",
     "predict_comparator",
+    "predict_phases",
     "priced",
     "purse",
     "scale",

@@ -81,6 +81,12 @@ def _mix(loaded: Loaded) -> Document[Any]:
     return mixes.of_loaded(loaded)
 
 
+def _phases(loaded: Loaded) -> Document[Any]:
+    from podsim.files import run_phases
+
+    return run_phases.of_loaded(loaded)
+
+
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
     from podsim.files import free
     from podsim.model.free import FreeParameters
@@ -117,5 +123,6 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "claims": _claims,
     "prices": _prices,
     "mix": _mix,
+    "phases": _phases,
     "sweep": _sweep,
 }

@@ -34,6 +34,7 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.errors import InputError
 from podsim.model.prediction import Prediction
 from podsim.report.doc import Block, Doc
 from podsim.report.views import prediction as view
@@ -88,6 +89,13 @@ def predict(
     if is_comparator(machine):
         return predicted(workload, flags, comparator, purse, output)
     chips_refused(comparator, machine)
+    if api.in_phases(workload):
+        from podsim.cli import phases
+
+        if cost.money or money.stated:
+            raise InputError("a run in phases is not priced; each of its phases is", code="conflicting-flags",
+                             hint="podsim predict bert-large-128 --money")  # fmt: skip
+        return phases.predicted(workload, flags, report, output)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
     answer = _priced(answer, machine, purse) if purse else answer
