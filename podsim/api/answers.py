@@ -18,6 +18,7 @@ from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.goodput import GoodputReport
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
+    from podsim.model.workload import Workload
     from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
 
@@ -75,6 +77,9 @@ def predict(
     accumulation: int | None = None,
     global_batch: int | None = None,
     samples: float | None = None,
+    tokens: float | None = None,
+    law: Literal["chinchilla", "kaplan"] | None = None,
+    target_loss: float | None = None,
     division: Literal["closed", "open"] = "closed",
     sdk: str | None = None,
     interval: float = 0.9,
@@ -95,11 +100,24 @@ def predict(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
+    asked = {"tokens": tokens, "law": law, "target_loss": target_loss}
+    samples, by_law = (
+        _length(model, samples, asked) if any(value is not None for value in asked.values()) else (samples, None)
+    )
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
-                         seed=seed, interval=interval)  # fmt: skip
+                         seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
     answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(*answered, changes, steps, noise_scale)
+
+
+def _length(
+    workload: Workload, samples: float | None, asked: Mapping[str, float | str | None]
+) -> tuple[float | None, Samples | None]:
+    """How long a run is, in samples that are given or that a law asks for."""
+    from podsim.planning import lengths
+
+    return lengths.of_flags(workload, samples, asked)
 
 
 def _with_noise(
@@ -152,6 +170,7 @@ def goodput(
     Raises InputError where the question is malformed, Infeasible where failures leave no progress to speak of.
     """
     from podsim.files import failures
+    from podsim.model.training import EvaluationStyle
     from podsim.planning.search import Wanted
     from podsim.predicting import goodput as lasting
 
@@ -159,7 +178,8 @@ def goodput(
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
-    question = _question(machine, model, named, seed=seed)
+    open_end = work_s is not None and model.benchmark.style is EvaluationStyle.FIXED  # then the work says how long
+    question = _question(machine, model, named, seed=seed, samples=1.0 if open_end else None)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)

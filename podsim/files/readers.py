@@ -87,6 +87,13 @@ def _phases(loaded: Loaded) -> Document[Any]:
     return run_phases.of_loaded(loaded)
 
 
+def _scaling_laws(loaded: Loaded) -> Document[Any]:
+    from podsim.files import scaling_laws
+    from podsim.model.scaling_laws import ScalingLaws
+
+    return document(loaded, ScalingLaws, scaling_laws.faults)
+
+
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
     from podsim.files import free
     from podsim.model.free import FreeParameters
@@ -124,5 +131,6 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "prices": _prices,
     "mix": _mix,
     "phases": _phases,
+    "scaling-laws": _scaling_laws,
     "sweep": _sweep,
 }

@@ -11,6 +11,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
 
 if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
     from podsim.engines.base import Engine
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
@@ -100,6 +101,7 @@ def question(
     fidelity: str = "folded",
     seed: int = 0,
     interval: float = NINETY_PERCENT,
+    by_law: Samples | None = None,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
     from podsim.model.training import Division, EvaluationStyle
@@ -113,7 +115,7 @@ def question(
             f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
             code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
         )  # fmt: skip
-    if workload.benchmark.style is EvaluationStyle.FIXED and samples is None:
+    if workload.benchmark.style is EvaluationStyle.FIXED and samples is None and by_law is None:
         samples = _stated_length(workload)
     return Question(
         workload=workload,
@@ -124,6 +126,7 @@ def question(
         optimizer=named.optimizer if named else workload.optimizer,
         division=named.division if named and named.division else Division(one_of("division", division, Division)),
         samples=samples,
+        by_law=by_law,
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
         interval=interval,

@@ -35,6 +35,7 @@ class Question:
     optimizer: str
     division: Division
     samples: float | None = None
+    by_law: Samples | None = None  # how long a run is, where a law says so
     folded: bool = True
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
@@ -97,6 +98,8 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
 
 def samples(question: Question, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
+    if question.by_law is not None:
+        return question.by_law
     if question.samples is not None:
         benchmark = question.workload.benchmark
         basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"

@@ -1,7 +1,7 @@
 """A unit of a decoder cut over the IPUs of a replica, and what they then exchange (Eq. 75).
 
 `columns` IPUs share a product's outputs (or the inputs of the one that follows), `rows` share its other side: with
-rows = 1 that is shoeybi-2019, with both narayanan-2021's neighbour in two dimensions as in graphcore-examples (8 x 8).
+rows = 1 that is shoeybi-2019, with both the two dimensions of graphcore-examples (GPT-3 175B, 8 x 8).
 """
 
 from collections.abc import Iterator

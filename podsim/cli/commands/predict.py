@@ -12,6 +12,7 @@ from podsim.cli.options import (
     ANY_COMPARATOR,
     ANY_ENGINE,
     ANY_FAULTS,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_MONEY,
@@ -23,6 +24,7 @@ from podsim.cli.options import (
     ComparatorFlags,
     EngineFlags,
     FaultFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
     MoneyFlags,
@@ -64,6 +66,7 @@ def predict(
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
@@ -85,7 +88,7 @@ def predict(
     from podsim.cli.comparator import chips_refused, is_comparator, predicted
 
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
-    flags = (machine, mapping, practice, run, engine, noise, faults)
+    flags = (machine, mapping, practice, run, length, engine, noise, faults)
     if is_comparator(machine):
         return predicted(workload, flags, comparator, purse, output)
     chips_refused(comparator, machine)
