@@ -32,7 +32,7 @@ SCHEMAS: Final = {
     "claims": "podsim.claims/1",
     "mix": "podsim.mix/1",
     "phases": "podsim.phases/1",
-    "scaling-laws": "podsim.scaling-laws/1",
+    "losses": "podsim.losses/1",
     "prices": "podsim.prices/1",
     "sweep": "podsim.sweep/1",
     "sources": "podsim.sources/1",

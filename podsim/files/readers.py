@@ -87,11 +87,11 @@ def _phases(loaded: Loaded) -> Document[Any]:
     return run_phases.of_loaded(loaded)
 
 
-def _scaling_laws(loaded: Loaded) -> Document[Any]:
-    from podsim.files import scaling_laws
-    from podsim.model.scaling_laws import ScalingLaws
+def _loss_laws(loaded: Loaded) -> Document[Any]:
+    from podsim.files import loss_laws
+    from podsim.model.loss_laws import LossLaws
 
-    return document(loaded, ScalingLaws, scaling_laws.faults)
+    return document(loaded, LossLaws, loss_laws.faults)
 
 
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
@@ -131,6 +131,6 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "prices": _prices,
     "mix": _mix,
     "phases": _phases,
-    "scaling-laws": _scaling_laws,
+    "losses": _loss_laws,
     "sweep": _sweep,
 }

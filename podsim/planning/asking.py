@@ -113,9 +113,8 @@ def question(
     if not LEAST_INTERVAL <= interval <= MOST_INTERVAL:
         raise InputError(
             f"an interval holds from {LEAST_INTERVAL:g} to {MOST_INTERVAL:g} of truths, not {interval:g}",
-            code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends",
-        )  # fmt: skip
-    if workload.benchmark.style is EvaluationStyle.FIXED and samples is None and by_law is None:
+            code="bad-value", hint="--interval 0.9; 400 scores behind it say nothing of rarer ends")  # fmt: skip
+    if workload.benchmark.style is EvaluationStyle.FIXED and not (samples or by_law):
         samples = _stated_length(workload)
     return Question(
         workload=workload,

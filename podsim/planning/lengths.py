@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from podsim.convergence import scaling_law
+from podsim.convergence import loss_law
 from podsim.convergence.samples import Samples
 from podsim.errors import InputError
-from podsim.files import scaling_laws
+from podsim.files import loss_laws
+from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
-from podsim.model.scaling_laws import Counted, ScalingLaw
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
@@ -51,15 +51,15 @@ def _finite(name: str, value: float) -> None:
 
 def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> Samples:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
-    law, critical = scaling_laws.law(name)
+    law, critical = loss_laws.law(name)
     parameters = _counted(workload, law)
     if target is None:
-        tokens, why = scaling_law.optimal_tokens(law, parameters), "compute-optimal"
+        tokens, why = loss_law.optimal_tokens(law, parameters), "compute-optimal"
     else:
         _finite("target_loss", target)
-        tokens, why = scaling_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
-    reached = scaling_law.loss(law, parameters, tokens)
-    batch = scaling_law.critical_batch_tokens(critical, reached)
+        tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
+    reached = loss_law.loss(law, parameters, tokens)
+    batch = loss_law.critical_batch_tokens(critical, reached)
     return Samples(
         mean=tokens / a_sample,
         seed_spread=0.0,
@@ -74,7 +74,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     )
 
 
-def _counted(workload: Workload, law: ScalingLaw) -> float:
+def _counted(workload: Workload, law: LossLaw) -> float:
     """The parameters that the law means."""
     if law.counted is Counted.ALL:
         return float(workload.parameters)

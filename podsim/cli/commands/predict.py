@@ -36,7 +36,6 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
-from podsim.errors import InputError
 from podsim.model.prediction import Prediction
 from podsim.report.doc import Block, Doc
 from podsim.report.views import prediction as view
@@ -95,13 +94,15 @@ def predict(
     if api.in_phases(workload):
         from podsim.cli import phases
 
-        if cost.money or money.stated:
-            raise InputError("a run in phases is not priced; each of its phases is", code="conflicting-flags",
-                             hint="podsim predict bert-large-128 --money")  # fmt: skip
-        return phases.predicted(workload, flags, report, output)
+        return phases.predicted(workload, flags, report, output, priced=cost.money or money.stated)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
-    answer = _priced(answer, machine, purse) if purse else answer
+    return _answered(_priced(answer, machine, purse) if purse else answer, workload, machine, report, output)
+
+
+def _answered(
+    answer: Prediction, workload: str, machine: MachineFlags, report: ReportFlags, output: OutputFlags
+) -> int:
     _give(answer, workload, machine, output)
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
     return ExitCode.ANSWERED

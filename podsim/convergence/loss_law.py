@@ -3,12 +3,12 @@
 import math
 
 from podsim.errors import Infeasible
-from podsim.model.scaling_laws import CriticalBatch, LawForm, ScalingLaw
+from podsim.model.loss_laws import CriticalBatch, LawForm, LossLaw
 
 BILLION = 1e9
 
 
-def loss(law: ScalingLaw, parameters: float, tokens: float) -> float:
+def loss(law: LossLaw, parameters: float, tokens: float) -> float:
     """Loss after so many tokens [nat a token] (Eq. 81)."""
     of_data = law.data_scale / tokens
     if law.form is LawForm.SUM:
@@ -16,12 +16,12 @@ def loss(law: ScalingLaw, parameters: float, tokens: float) -> float:
     return float((_of_model(law, parameters) ** (1 / law.data_exponent) + of_data) ** law.data_exponent)
 
 
-def least_loss(law: ScalingLaw, parameters: float) -> float:
+def least_loss(law: LossLaw, parameters: float) -> float:
     """What no number of tokens betters [nat a token]."""
     return (law.floor if law.form is LawForm.SUM else 0.0) + _of_model(law, parameters)
 
 
-def tokens_to(law: ScalingLaw, parameters: float, target: float) -> float:
+def tokens_to(law: LossLaw, parameters: float, target: float) -> float:
     """Tokens to a loss (Eq. 82); Infeasible at or below what the law allows a model of this size."""
     least = least_loss(law, parameters)
     if not target > least:
@@ -37,7 +37,7 @@ def tokens_to(law: ScalingLaw, parameters: float, target: float) -> float:
     return float(law.data_scale / (target**power - least**power))
 
 
-def optimal_tokens(law: ScalingLaw, parameters: float) -> float:
+def optimal_tokens(law: LossLaw, parameters: float) -> float:
     """Tokens that spend the compute of a model of this size best (Eq. 83)."""
     return float(law.optimal_tokens * (parameters / BILLION) ** law.optimal_exponent)
 
@@ -47,5 +47,5 @@ def critical_batch_tokens(critical: CriticalBatch, at_loss: float) -> float:
     return float(critical.tokens / at_loss ** (1 / critical.exponent))
 
 
-def _of_model(law: ScalingLaw, parameters: float) -> float:
+def _of_model(law: LossLaw, parameters: float) -> float:
     return float((law.model_scale / parameters) ** law.model_exponent)

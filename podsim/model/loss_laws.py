@@ -22,7 +22,7 @@ class Counted(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingLaw:
+class LossLaw:
     """One published law; its scales are those of parameters and tokens at which a term is one nat."""
 
     name: str
@@ -48,8 +48,8 @@ class CriticalBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingLaws:
+class LossLaws:
     """All laws that `--law` knows."""
 
-    laws: Annotated[tuple[ScalingLaw, ...], Key("law")]
+    laws: Annotated[tuple[LossLaw, ...], Key("law")]
     critical_batch: CriticalBatch

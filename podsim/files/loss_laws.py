@@ -1,4 +1,4 @@
-"""`calibration/scaling-laws.toml`: what `--law` knows."""
+"""`calibration/loss-laws.toml`: what `--law` knows."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ from podsim.errors import InputError
 from podsim.files import find
 from podsim.files.faults import Fault
 from podsim.files.read import read
-from podsim.model.scaling_laws import CriticalBatch, ScalingLaw, ScalingLaws
+from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws
 
 
-def law(name: str) -> tuple[ScalingLaw, CriticalBatch]:
+def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     """The law of that name, and the critical batch; InputError where there is none."""
-    found = read(find.shipped("calibration") / "scaling-laws.toml", ScalingLaws, "scaling-laws", faults).value
+    found = read(find.shipped("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
     for one in found.laws:
         if one.name == name:
             return one, found.critical_batch
@@ -19,7 +19,7 @@ def law(name: str) -> tuple[ScalingLaw, CriticalBatch]:
                      context=[f"known: {', '.join(one.name for one in found.laws)}"])  # fmt: skip
 
 
-def faults(found: ScalingLaws | None, _tables: object) -> Iterator[Fault]:
+def faults(found: LossLaws | None, _tables: object) -> Iterator[Fault]:
     """Numbers that no law has."""
     for at, one in enumerate(found.laws if found else ()):
         for key in ("model_scale", "model_exponent", "data_scale", "data_exponent", "optimal_tokens", "doubt"):
