@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -92,12 +92,16 @@ def predict(
         return predicted(workload, flags, comparator, purse, output)
     chips_refused(comparator, machine)
     if api.in_phases(workload):
-        from podsim.cli import phases
-
-        return phases.predicted(workload, flags, report, output, priced=cost.money or money.stated)
+        return _in_phases(workload, flags, report, output, priced=cost.money or money.stated)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
     return _answered(_priced(answer, machine, purse) if purse else answer, workload, machine, report, output)
+
+
+def _in_phases(workload: str, flags: tuple[Any, ...], report: ReportFlags, output: OutputFlags, *, priced: bool) -> int:
+    from podsim.cli import phases
+
+    return phases.predicted(workload, flags, report, output, priced=priced)
 
 
 def _answered(
