@@ -16,6 +16,7 @@ from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
 from podsim.api.inference import infer
 from podsim.api.money import priced
+from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
 from podsim.api.stencils import stencil
@@ -51,6 +52,7 @@ __all__ = [
     "explain_operators",
     "freeze",
     "goodput",
+    "in_phases",
     "infer",
     "microbenchmarks",
     "op",
@@ -58,6 +60,7 @@ __all__ = [
     "plan_mix",
     "predict",
     "predict_comparator",
+    "predict_phases",
     "priced",
     "purse",
     "scale",

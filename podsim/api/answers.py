@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.api import comparators
 from podsim.errors import InputError
@@ -19,6 +19,7 @@ from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorPrediction
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
+    from podsim.model.workload import Workload
     from podsim.planning.search import Wanted
     from podsim.predicting.assemble import Question
 
@@ -45,6 +47,17 @@ class PracticeFlags(TypedDict, total=False):
     prefetch: int | None
     overlap: bool
     io_tiles: int | None
+
+
+LENGTH = ("tokens", "law", "target_loss")
+
+
+class PredictFlags(PracticeFlags, total=False):
+    """What else `predict` takes: how long a run of a language model is."""
+
+    tokens: float | None
+    law: Literal["chinchilla", "kaplan"] | None
+    target_loss: float | None
 
 
 class AskedFlags(PracticeFlags, total=False):
@@ -91,7 +104,7 @@ def predict(
     noise_scale: float | None = None,
     faults: Sequence[str] = (),
     on_progress: Progress | None = None,
-    **practice: Unpack[PracticeFlags],
+    **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
     """Predict a run; names and defaults are those of the flags; of a machine without IPUs what a scaling law has.
 
@@ -105,11 +118,26 @@ def predict(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
+    samples, by_law = _length(model, samples, others)
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
-                         seed=seed, interval=interval)  # fmt: skip
-    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice)
+                         seed=seed, interval=interval, by_law=by_law)  # fmt: skip
+    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), _practice(others))
     answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
     return _with_noise(*answered, changes, steps, noise_scale)
+
+
+def _practice(flags: Mapping[str, Any]) -> PracticeFlags:
+    """Those of the flags that change the practice."""
+    return PracticeFlags(**{name: flags[name] for name in PracticeFlags.__annotations__ if name in flags})  # type: ignore[typeddict-item, no-any-return]
+
+
+def _length(workload: Workload, samples: float | None, asked: Mapping[str, Any]) -> tuple[float | None, Samples | None]:
+    """How long a run is, in samples that are given or that a law asks for."""
+    if all(asked.get(name) is None for name in LENGTH):
+        return samples, None
+    from podsim.planning import lengths
+
+    return lengths.of_flags(workload, samples, asked)
 
 
 def _with_noise(
@@ -169,10 +197,17 @@ def goodput(
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
-    question = _question(machine, model, named, seed=seed)
+    question = _question(machine, model, named, seed=seed, samples=_any_length(model) if work_s else None)
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
+
+
+def _any_length(workload: Workload) -> float | None:
+    """Samples of a run whose length in time is stated: any, where no target ends it."""
+    from podsim.model.training import EvaluationStyle
+
+    return 1.0 if workload.benchmark.style is EvaluationStyle.FIXED else None
 
 
 def op(
@@ -344,7 +379,7 @@ def _mapped(
         asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
         asked.get("global_batch"),
     )  # fmt: skip
-    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
+    practice = _practice(asked)
     meant = broken.Asked(question, _wanted(split, practice), named, (None, hosts, chip), on_progress, takes_sdk=False)
     return broken.mapped(meant, faults)
 

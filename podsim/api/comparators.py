@@ -60,7 +60,7 @@ def has_law(topology: str) -> bool:
 def predict_as_asked(flags: Mapping[str, Any], defaults: Mapping[str, Any]) -> ComparatorPrediction:
     """The answer to the keywords of `predict`; InputError for those that say nothing to a scaling law."""
     usual = {"overlap": False, **defaults}
-    for name, value in {**flags, **flags["practice"]}.items():
+    for name, value in {**flags, **flags["others"]}.items():
         if name not in (*TAKEN, *SILENT) and value != usual.get(name) and value not in ([], {}):
             flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
             raise InputError(

@@ -189,6 +189,21 @@ class RunFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LengthFlags:
+    """How long a run of a language model is."""
+
+    tokens: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
+    "Tokens to train on, instead of --samples."
+
+    law: Annotated[Literal["chinchilla", "kaplan"] | None, Parameter(group=RUN)] = None
+    "Tokens by a scaling law: compute-optimal, or to --target-loss."
+
+    target_loss: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
+    "Loss to reach, in nat a token, with --law."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EngineFlags:
     """How the step is run."""
 
@@ -289,6 +304,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
+ANY_LENGTH = LengthFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
 ANY_MONEY = MoneyFlags()

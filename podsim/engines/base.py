@@ -120,7 +120,9 @@ def _busiest(runs: Sequence[BlockRun]) -> int:
 
 
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
-    """The longest turn, in which every stage works; without barriers the work of the busiest IPU."""
+    """The longest turn, in which every stage works; without barriers the work of the busiest IPU; in phases all."""
+    if phases := [run for run in runs if run.block.micro_batch]:
+        return sum(run.length_s * run.block.repeat for run in phases) / program.micro_batches
     turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
     return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
 

@@ -31,6 +31,8 @@ SCHEMAS: Final = {
     "laws": "podsim.laws/1",
     "claims": "podsim.claims/1",
     "mix": "podsim.mix/1",
+    "phases": "podsim.phases/1",
+    "losses": "podsim.losses/1",
     "prices": "podsim.prices/1",
     "sweep": "podsim.sweep/1",
     "sources": "podsim.sources/1",

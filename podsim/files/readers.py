@@ -81,6 +81,19 @@ def _mix(loaded: Loaded) -> Document[Any]:
     return mixes.of_loaded(loaded)
 
 
+def _phases(loaded: Loaded) -> Document[Any]:
+    from podsim.files import run_phases
+
+    return run_phases.of_loaded(loaded)
+
+
+def _loss_laws(loaded: Loaded) -> Document[Any]:
+    from podsim.files import loss_laws
+    from podsim.model.loss_laws import LossLaws
+
+    return document(loaded, LossLaws, loss_laws.faults)
+
+
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
     from podsim.files import free
     from podsim.model.free import FreeParameters
@@ -117,5 +130,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "claims": _claims,
     "prices": _prices,
     "mix": _mix,
+    "phases": _phases,
+    "losses": _loss_laws,
     "sweep": _sweep,
 }

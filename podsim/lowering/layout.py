@@ -2,12 +2,17 @@
 
 from podsim.errors import InputError
 from podsim.model.mapping import Stage
-from podsim.model.training import Practice
+from podsim.model.training import Practice, Schedule
 from podsim.model.workload import Pass, Unit, Workload
 
 
 def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
-    """The practice's own split where it states one, else an even one; InputError where there are too few units."""
+    """The practice's own split where it states one, else an even one; InputError where there are too few units.
+
+    In phases a stage is what runs at once on all IPUs of the replica, each with its shard.
+    """
+    if practice.schedule is Schedule.PHASED:
+        return _phases(workload, practice, ipus)
     if practice.layout:
         return _stated(workload, practice)
     if ipus == 1:
@@ -25,6 +30,23 @@ def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ..
 def most_ipus(workload: Workload) -> int:
     """IPUs a replica may have: one for each unit, and where the heads go back to the first IPU one less."""
     return max(1, len(workload.units) - _tied(workload))
+
+
+def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
+    """Units up to each that is kept where the rest is recomputed: a layer, the embedding, the heads."""
+    from podsim.workloads import shards  # few workloads need it
+
+    if ipus % practice.tensor_shards:
+        raise InputError(f"{practice.tensor_shards} tensor shards do not divide {ipus} IPUs a replica",
+                         code="mapping-does-not-divide")  # fmt: skip
+    cut = shards.Cut(practice.tensor_shards, ipus // practice.tensor_shards)
+    shards.check(workload.units, cut)
+    parts: list[list[Unit]] = [[]]
+    for unit in workload.units:
+        parts[-1].append(shards.sharded(unit, cut))
+        if unit.checkpoint:
+            parts.append([])
+    return tuple(Stage(index=at, ipu=0, units=tuple(part)) for at, part in enumerate(part for part in parts if part))
 
 
 def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:

@@ -32,6 +32,10 @@ def lower(
     machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
+    if mapping.schedule is Schedule.PHASED:
+        from podsim.lowering import phased  # few workloads need it
+
+        return phased.program(line, optimizer)
     reductions = update.reductions(line, optimizer) if mapping.practice.overlaps_reduction else ()
     rest = update.blocks(line, optimizer, reduced=bool(reductions))
     return StepProgram(
@@ -67,7 +71,9 @@ def lower_evaluation(
 def lower_update(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
 ) -> StepProgram:
-    """The weight update alone, without what leads to it."""
+    """The weight update alone, without what leads to it; in phases the whole step, which it is spread over."""
+    if mapping.schedule is Schedule.PHASED:
+        return lower(workload, mapping, machine, fabric, optimizer=optimizer, folded=folded)
     line = Pipeline(workload, mapping, computing(machine, mapping.practice), fabric, (), mapping.accumulation, folded)
     return StepProgram(
         blocks=update.blocks(line, optimizer),

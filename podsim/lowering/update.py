@@ -232,8 +232,16 @@ WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts 
 
 def _update_s(update: Update, elements: int) -> float:
     """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
-    planned = update.rates
+    return _planned_s(update.rates, update.optimizer, elements)
+
+
+def seconds(pipeline: Pipeline, optimizer: str, elements: int) -> float:
+    """The update of so many weights on an IPU [s]."""
+    return _planned_s(rates(pipeline.machine, pipeline.workload), optimizer, elements)
+
+
+def _planned_s(planned: Rates, optimizer: str, elements: int) -> float:
     chip = planned.planner.target.chip
     parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
-    cycles = planned.planner.updated(update.optimizer, math.ceil(elements / parts)).cycles
+    cycles = planned.planner.updated(optimizer, math.ceil(elements / parts)).cycles
     return parts * cycles.total * planned.stretch / chip.clock_hz

@@ -77,6 +77,7 @@ class Block:
     repeat: int = 1
     pipeline: bool = False
     after: int | None = None
+    micro_batch: bool = False  # one more micro-batch repeats it more often
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
 
+AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
+
 
 class Division(StrEnum):
     """MLPerf division; open lets the submitter choose the hyper-parameters."""
@@ -21,6 +23,7 @@ class Schedule(StrEnum):
     GROUPED = "grouped"
     ONE_F_ONE_B = "1f1b"
     SEQUENTIAL = "sequential"
+    PHASED = "phased"  # a layer at a time on all IPUs of a replica, the rest in streaming memory
 
 
 class Recompute(StrEnum):
@@ -157,7 +160,19 @@ class Practice:
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
+    tensor_shards: Count = 1  # phased: IPUs over which the outputs of a product are cut, the rest cut its inputs
+    available_memory: Positive = (
+        AVAILABLE_MEMORY  # share of the SRAM that one product or convolution may take meanwhile
+    )
     layout: tuple[StageLayout, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.tensor_shards > 1 and self.schedule is not Schedule.PHASED:
+            raise ValueError('tensor_shards: goes with schedule = "phased"')
+        if any(size % self.tensor_shards for size in self.ipus_per_replica):
+            raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
+        if not 0 < self.available_memory <= 1:
+            raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -329,6 +329,7 @@ class Workload:
     convergence: Convergence | None  # none where the length of a run is stated
     practices: tuple[Practice, ...]
     presets: tuple[Preset, ...]
+    row_tokens: int | None = None  # of a language model
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

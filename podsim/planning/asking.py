@@ -11,6 +11,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
 
 if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
     from podsim.engines.base import Engine
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
@@ -100,6 +101,7 @@ def question(
     fidelity: str = "folded",
     seed: int = 0,
     interval: float = NINETY_PERCENT,
+    by_law: Samples | None = None,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
     from podsim.model.training import Division, EvaluationStyle
@@ -108,7 +110,7 @@ def question(
 
     if samples is not None and not (math.isfinite(samples) and samples > 0):
         raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
-    if workload.benchmark.style is EvaluationStyle.FIXED and samples is None:
+    if workload.benchmark.style is EvaluationStyle.FIXED and not (samples or by_law):
         samples = _stated_length(workload)
     return Question(
         workload=workload,
@@ -119,6 +121,7 @@ def question(
         optimizer=named.optimizer if named else workload.optimizer,
         division=named.division if named and named.division else Division(one_of("division", division, Division)),
         samples=samples,
+        by_law=by_law,
         folded=one_of("fidelity", fidelity, ("folded", "full")) == "folded",
         seed=seed,
         interval=level(interval),

@@ -11,6 +11,7 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
+from podsim.model.training import Schedule
 from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
@@ -296,9 +297,19 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         ),
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
-    if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
-        context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
-    return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
+    if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
+        return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
+    topology, each = planner.topology, planner.topology.ipus_per_machine
+    context.append(
+        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:.0f} GB a machine are needed; "
+        f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
+    )
+    in_phases = mapping.schedule is Schedule.PHASED
+    shared = in_phases and mapping.practice.state_sharded  # then twice the machines have half each, but for activations
+    needed = held.streaming_bytes_per_ipu / held.streaming_capacity_bytes_per_ipu
+    hint = f"--pod {mapping.ipus * 2 ** math.ceil(math.log2(needed))} shares it among more machines" if shared else ""
+    return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,
+                      hint=hint or _what_fits(planner, mapping))  # fmt: skip
 
 
 def _what_fits(planner: Planner, mapping: Mapping) -> str:

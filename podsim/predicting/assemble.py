@@ -13,7 +13,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
-from podsim.model.training import Division, EvaluationStyle
+from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
 from podsim.predicting import intervals, steady
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
@@ -35,6 +35,7 @@ class Question:
     optimizer: str
     division: Division
     samples: float | None = None
+    by_law: Samples | None = None  # how long a run is, where a law says so
     folded: bool = True
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
@@ -97,6 +98,8 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
 
 def samples(question: Question, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
+    if question.by_law is not None:
+        return question.by_law
     if question.samples is not None:
         benchmark = question.workload.benchmark
         basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
@@ -202,11 +205,17 @@ NAMES = {
 }
 
 
+def phased(mapping: Mapping) -> bool:
+    """Whether a step goes layer by layer through the memory of the chip."""
+    return mapping.schedule is Schedule.PHASED
+
+
 def limited_by(timeline: StepTimeline, mapping: Mapping, searched: bool) -> str:
     """What takes most of a step, and what holds that up."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    text = f"{NAMES[most]} takes {100 * first:.0f} % of a step, then {NAMES[next_]} with {100 * second:.0f} %"
+    names = NAMES | ({Part.ALL_REDUCE: "what shards and replicas exchange"} if phased(mapping) else {})
+    text = f"{names[most]} takes {100 * first:.0f} % of a step, then {names[next_]} with {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
         text += f"; accumulation {mapping.accumulation} is short for {stages} stages"

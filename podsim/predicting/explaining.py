@@ -11,7 +11,7 @@ from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.explanation import Mechanism, Rise, Without
 from podsim.model.program import Part, StepProgram
-from podsim.model.training import Recompute
+from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import StepDoubt, of_step
@@ -218,15 +218,16 @@ def _added(question: Question, p: Prediction) -> Iterator[tuple[str, float]]:
 
 def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]]:
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
-    machine = computing(question.machine, p.mapping.practice)
-    planned, factor = rates(machine, question.workload), machine.program_factor
+    practice = p.mapping.practice
+    machine = computing(question.machine, practice)
+    planned, factor = rates(machine, question.workload, practice.available_memory), machine.program_factor
     useful_s = again_s = 0.0
     for stage in p.mapping.stages:
         for unit in stage.units:
             for operator in unit.active(p.mapping.practice):
                 useful, again = _compute_s(operator, p.mapping, planned)
                 useful_s, again_s = useful_s + useful, again_s + again
-    each = p.mapping.accumulation / p.mapping.ipus_per_replica
+    each = p.mapping.accumulation / (1 if p.mapping.schedule is Schedule.PHASED else p.mapping.ipus_per_replica)
     useful_s, again_s = useful_s * each, again_s * each
     ideal_s = p.mfu * p.timeline.step_s
     yield Mechanism.IDEAL, ideal_s

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from podsim.model.fabric import Shape
 from podsim.model.goodput import CheckpointCost, Failures, PartCount
-from podsim.model.training import StatePlace
+from podsim.model.training import Schedule, StatePlace
+from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.topology.wiring import rack_edges
 
 if TYPE_CHECKING:
@@ -66,17 +67,25 @@ def checkpoint(question: Question, mapping: Mapping, memory: MemoryFit, failures
     """
     topology, hosts, gateway = question.machine.topology, question.machine.hosts, question.machine.topology.gateway
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
-    shards = in_rack if mapping.practice.state_sharded else 1
+    in_phases = mapping.schedule is Schedule.PHASED
+    shards = (mapping.replicas if in_phases else in_rack) if mapping.practice.state_sharded else 1
     weights = {share.ipu: share.by_category["weights"] for share in memory.ipus}
-    state = {ipu: _parameters(mapping, ipu) * float(sum(mapping.practice.moment_bytes)) for ipu in weights}
+    if in_phases:  # every IPU of a replica has as much, and all of it lies in streaming memory
+        own = float(_parameters(mapping, 0) * ELEMENT_BYTES[question.workload.precision])
+        weights = dict.fromkeys(range(mapping.ipus_per_replica), own)
+    state = {
+        ipu: _parameters(mapping, 0 if in_phases else ipu) * float(sum(mapping.practice.moment_bytes))
+        for ipu in weights
+    }
     copy = sum(weights.values()) + sum(state.values())
     streamed = mapping.state is StatePlace.STREAMING
-    held = max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
+    held = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
+    stored = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)
     machines = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_machine)
     servers = max(1, hosts // math.ceil(mapping.ipus / topology.ipus_per_rack))
     way = {
         "ipu_to_gateway": held / gateway.pcie_bytes_per_s,
-        "streaming_memory": max(state.values()) / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,
+        "streaming_memory": stored / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,
         "gateway_to_host": copy / (machines * gateway.host_bytes_per_s),
         "host_network": copy / (servers * topology.hosts.server_bytes_per_s),
         "storage": copy / (servers * failures.checkpoint.storage_bytes_per_s),

@@ -42,11 +42,13 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 92)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(Target(topology.chip, workload.precision))
+    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.available_memory))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
     known = _KNOWN.setdefault(key, {})
+    if mapping.schedule is Schedule.PHASED and served is None:
+        return _in_phases(planner, mapping, topology, known)
     held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
     streaming = max(streamed_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
     if mapping.state is StatePlace.STREAMING:
@@ -57,6 +59,24 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
         ipus=held,
         streaming_bytes_per_ipu=streaming,
         streaming_capacity_bytes_per_ipu=gateway.streaming_bytes / topology.ipus_per_machine,
+    )
+
+
+def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: dict[int, _Buffers]) -> MemoryFit:
+    """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 78)."""
+    element, practice = ELEMENT_BYTES[planner.target.precision], mapping.practice
+    alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
+    fullest = max((_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda held: held.used_bytes)
+    each = element + practice.gradient_bytes + sum(practice.moment_bytes)
+    stored = _parameters(mapping, 0) * each / (mapping.replicas if practice.state_sharded else 1)
+    # What passes from phase to phase lies shared out over the columns of a replica too.
+    rows = mapping.micro_batch * mapping.accumulation
+    between = sum(stage.units[-1].out_elements for stage in mapping.stages[:-1]) / practice.tensor_shards
+    return MemoryFit(
+        capacity_bytes=topology.chip.sram_bytes,
+        ipus=(fullest,),
+        streaming_bytes_per_ipu=stored + rows * between * practice.checkpoint_bytes,
+        streaming_capacity_bytes_per_ipu=topology.gateway.streaming_bytes / topology.ipus_per_machine,
     )
 
 
@@ -174,7 +194,7 @@ def _state_bytes(mapping: Mapping, topology: Topology, parameters: int) -> float
 def in_flight(mapping: Mapping, stage: Stage) -> int:
     """Micro-batches whose activations a stage keeps at once, by schedule (Eq. 21)."""
     after = len(mapping.stages) - stage.index
-    depth = {Schedule.GROUPED: 2 * after - 1, Schedule.ONE_F_ONE_B: after, Schedule.SEQUENTIAL: 1}
+    depth = {Schedule.GROUPED: 2 * after - 1, Schedule.ONE_F_ONE_B: after, Schedule.SEQUENTIAL: 1, Schedule.PHASED: 1}
     return min(depth[mapping.schedule], mapping.accumulation)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Protocol, TypeVar
 
+from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
@@ -12,6 +13,7 @@ from podsim.tiles import amp, attention, composite, gather, product, reduction, 
 from podsim.tiles.supersteps import Cycles, exchange_rates, sram_rates, total
 
 T = TypeVar("T")
+RELAXED = 1.05  # how much more memory a gather is given at a time, where what is allowed does not hold it
 NORMS: Final[Mapping[Kind, composite.NormKind]] = {
     Kind.LAYER_NORM: "layer",
     Kind.BATCH_NORM: "batch",
@@ -213,8 +215,7 @@ def _weight_gradient(
         return ()
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
-        found = gather.scatter_add(shape, target.precision, target.chip, overhead_cycles=0.0, rivals=False, name=title)
-        return (found,)
+        return (_allowed(gather.scatter_add, shape, target, title),)
     if isinstance(shape, Stream):
         return ()
     if isinstance(shape, Matmul):
@@ -244,8 +245,20 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
 
 
 def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
-    precision, chip = target.precision, target.chip
-    return gather.plan(shape, precision, chip, overhead_cycles=0.0, rivals=False, name=operator.name)
+    return _allowed(gather.plan, shape, target, operator.name)
+
+
+def _allowed(make: Callable[..., TilePlan], shape: Gather, target: Target, name: str) -> TilePlan:
+    """A plan in the share of SRAM allowed, or where none fits in the least share that holds one, up to the usual."""
+    share = target.available_memory
+    while True:
+        try:
+            return make(shape, target.precision, target.chip, available_memory=share, overhead_cycles=0.0,
+                        rivals=False, name=name)  # fmt: skip
+        except Infeasible:
+            if share >= product.AVAILABLE_MEMORY:
+                raise
+            share = min(product.AVAILABLE_MEMORY, share * RELAXED)
 
 
 def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:

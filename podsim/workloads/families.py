@@ -25,6 +25,7 @@ def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
         convergence=convergence,
         practices=file.practices,
         presets=file.presets,
+        row_tokens=file.transformer.sequence if file.transformer else None,
     )
 
 

@@ -24,9 +24,11 @@ from podsim.model.family import WorkloadFile
 from podsim.model.free import FreeParameters
 from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
+from podsim.model.loss_laws import LossLaws
 from podsim.model.maturity import Releases
 from podsim.model.mix import Mix
 from podsim.model.noise import Noise
+from podsim.model.phases import Phases
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
 from podsim.model.sweep import SweepFile
@@ -54,6 +56,8 @@ ROOTS: dict[str, type] = {
     "laws": Laws,
     "claims": ClaimsFile,
     "mix": Mix,
+    "phases": Phases,
+    "losses": LossLaws,
     "prices": PriceList,
     "sweep": SweepFile,
     "sources": Source,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -12,6 +12,7 @@ from podsim.cli.options import (
     ANY_COMPARATOR,
     ANY_ENGINE,
     ANY_FAULTS,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_MONEY,
@@ -23,6 +24,7 @@ from podsim.cli.options import (
     ComparatorFlags,
     EngineFlags,
     FaultFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
     MoneyFlags,
@@ -63,6 +65,7 @@ def predict(
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
@@ -83,14 +86,28 @@ def predict(
     from podsim import api
 
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
-    flags = (machine, comparator, mapping, practice, run, engine, noise, faults)
+    if api.in_phases(workload):
+        flags = (machine, mapping, practice, run, length, engine, noise, faults)
+        return _in_phases(workload, flags, report, output, priced=cost.money or money.stated)
     with progress("weighing mappings", output) as on_progress:
-        answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
+        asked = keywords(machine, comparator, mapping, practice, run, length, engine, noise, faults)
+        answer = api.predict(workload, on_progress=on_progress, **asked)
     if not isinstance(answer, Prediction):
         from podsim.cli.comparator import told
 
         return told(api.priced(answer, known=purse) if purse else answer, report, output)
-    answer = _priced(answer, machine, purse) if purse else answer
+    return _answered(_priced(answer, machine, purse) if purse else answer, workload, machine, report, output)
+
+
+def _in_phases(workload: str, flags: tuple[Any, ...], report: ReportFlags, output: OutputFlags, *, priced: bool) -> int:
+    from podsim.cli import phases
+
+    return phases.predicted(workload, flags, report, output, priced=priced)
+
+
+def _answered(
+    answer: Prediction, workload: str, machine: MachineFlags, report: ReportFlags, output: OutputFlags
+) -> int:
     _give(answer, workload, machine, output)
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
     return ExitCode.ANSWERED

@@ -101,6 +101,12 @@ def grade(estimate: Estimate) -> str:
     return estimate.grade.value
 
 
+def _length(p: Prediction) -> str:
+    """Who says how long a run without a target is."""
+    asked = p.samples_to_converge
+    return "as stated" if asked.low == asked.high else f"{_level(p)}: {numbers.shown(asked, numbers.COUNT).interval}"
+
+
 def _facts(p: Prediction) -> Iterator[Fact]:
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
@@ -112,7 +118,7 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {_mfu(p)}")
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
     if p.division is None:
-        yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), "as stated")
+        yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:
         yield Fact(
             "converges in", samples.number, f"{samples.unit} samples".strip(), f"{_level(p)}: {samples.interval}",

@@ -1,0 +1,27 @@
+"""`calibration/loss-laws.toml`: what `--law` knows."""
+
+from collections.abc import Iterator
+
+from podsim.errors import InputError
+from podsim.files import find
+from podsim.files.faults import Fault
+from podsim.files.read import read
+from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws
+
+
+def law(name: str) -> tuple[LossLaw, CriticalBatch]:
+    """The law of that name, and the critical batch; InputError where there is none."""
+    found = read(find.shipped("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
+    for one in found.laws:
+        if one.name == name:
+            return one, found.critical_batch
+    raise InputError(f'there is no law "{name}"', code="bad-value",
+                     context=[f"known: {', '.join(one.name for one in found.laws)}"])  # fmt: skip
+
+
+def faults(found: LossLaws | None, _tables: object) -> Iterator[Fault]:
+    """Numbers that no law has."""
+    for at, one in enumerate(found.laws if found else ()):
+        for key in ("model_scale", "model_exponent", "data_scale", "data_exponent", "optimal_tokens", "doubt"):
+            if not getattr(one, key) > 0:
+                yield Fault(("law", at, key), "must be above 0")

@@ -1,0 +1,46 @@
+"""Runs in phases: `podsim predict bert-large-full`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from podsim.files import find
+from podsim.files.faults import Fault, unknown
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
+from podsim.model.phases import Phases
+
+
+def phases(name: str) -> Phases | None:
+    """The phases that a name or a file means; None where it means something else. InputError with all faults."""
+    path = Path(name) if find.is_path(name) else _shipped(name)
+    if path is None or not path.is_file():
+        return None
+    loaded = load(path)
+    return of_loaded(loaded).value if loaded.what == "phases" else None
+
+
+def names() -> tuple[str, ...]:
+    """Runs in phases that have a name."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+
+
+def of_loaded(loaded: Loaded) -> Document[Phases]:
+    """The phases of a file that was read; InputError with all of its faults."""
+    return document(loaded, Phases, faults)
+
+
+def faults(found: Phases | None, _tables: object) -> Iterator[Fault]:
+    """Workloads that nobody knows."""
+    known = find.names("workloads") if found else ()
+    for at, phase in enumerate(found.phases if found else ()):
+        if not find.is_path(phase.workload) and phase.workload not in known:
+            yield Fault(("phase", at, "workload"), unknown(phase.workload, known))
+
+
+def _shipped(name: str) -> Path | None:
+    return _folder() / f"{name}.toml" if find.is_name(name) else None
+
+
+def _folder() -> Path:
+    """Beside the workloads that podsim ships; a user's own are named by their path."""
+    return find.folders("workloads")[-1] / "phases"

@@ -1,0 +1,240 @@
+"""A step in phases: a layer at a time on every IPU of a replica, weights and state in streaming memory (Eq. 76 to 79).
+
+Forward and then backward, each phase loads its weights, runs all its micro-batches and stores what they leave; the
+update follows when all gradients are known, as clipping by their norm needs them (brown-2020, appendix B).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from podsim.errors import InputError
+from podsim.lowering import collective, pacing, update
+from podsim.lowering.groups import Group
+from podsim.lowering.joined import Joined
+from podsim.lowering.phases import Plan, Setting, Toll
+from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import StageWork
+from podsim.model.collective import Collective, Pace
+from podsim.model.mapping import Stage
+from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
+from podsim.model.workload import Unit
+from podsim.physics.sync import machine_sync_s
+from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.workloads.shards import Cut, Exchanged, exchanged
+
+
+@dataclass(frozen=True)
+class Phased:
+    """Everything that lowering a step in phases needs to know."""
+
+    pipeline: Pipeline
+    optimizer: str
+
+    @cached_property
+    def cut(self) -> Cut:
+        """How products are cut over the replica."""
+        columns = self.pipeline.mapping.practice.tensor_shards
+        return Cut(columns, self.pipeline.mapping.ipus_per_replica // columns)
+
+    @cached_property
+    def parts(self) -> int:
+        """Replicas that share the storage of weights and state."""
+        return self.pipeline.mapping.replicas if self.pipeline.mapping.practice.state_sharded else 1
+
+    @cached_property
+    def columns_near(self) -> bool:
+        """Whether the IPUs that share outputs are neighbours, rather than those that share inputs: what is sooner."""
+        if min(self.cut.columns, self.cut.rows) == 1:
+            return True
+        units = (self.whole[unit.name] for unit in self.pipeline.work[1].stage.units)
+        found = [one for unit in units for back in (False, True) for one in exchanged(unit, self.cut, backward=back)]
+        near_s, far_s = (sum(_plan(self, one, near).least_s for one in found) for near in (True, False))
+        return near_s <= far_s
+
+    @cached_property
+    def whole(self) -> dict[str, Unit]:
+        """Units of the model before they were cut."""
+        return {unit.name: unit for unit in self.pipeline.workload.units}
+
+    @cached_property
+    def element_bytes(self) -> int:
+        """Of a weight or an activation [B]."""
+        return ELEMENT_BYTES[self.pipeline.workload.precision]
+
+
+def program(pipeline: Pipeline, optimizer: str) -> StepProgram:
+    """One weight update in phases. InputError for faults, or in full: every IPU does the same here."""
+    if pipeline.fabric.damage or not pipeline.folded:
+        what = "with faults" if pipeline.fabric.damage else "in full"
+        raise InputError(f"a step in phases is not run {what}: all of its IPUs do the same", code="bad-mapping",
+                         hint="leave out --fault and --fidelity")  # fmt: skip
+    phased = Phased(pipeline, optimizer)
+    last = pipeline.work[-1]
+    alike = [
+        (next(same), 1 + sum(1 for _ in same))
+        for _, same in groupby(pipeline.work, lambda work: (work is last, *_content(work)))
+    ]
+    blocks: list[Block] = []
+    for work, count in alike:
+        blocks += _pass(phased, work, count, backward=False)
+    for work, count in reversed(alike):
+        blocks += _pass(phased, work, count, backward=True)
+    for work, count in alike:
+        blocks += _update(phased, work.stage, count)
+    return StepProgram(
+        blocks=(*blocks, _end(phased)), ipus=pipeline.mapping.ipus, micro_batches=pipeline.micro_batches, steady=()
+    )
+
+
+def _content(work: StageWork) -> tuple[object, ...]:
+    """What phases have to have in common to take the same time; the first has its input from the host."""
+    return work.stage.index == 0, work.forward, work.backward, [u.parameters for u in work.stage.units]
+
+
+def _pass(phased: Phased, work: StageWork, count: int, *, backward: bool) -> Iterator[Block]:
+    """Weights loaded, then micro-batch after micro-batch; backward the gradients stored."""
+    line, name = phased.pipeline, f"{'backward' if backward else 'forward'} {work.stage.index}"
+    weights = float(_held(work.stage) * phased.element_bytes)
+    yield Block(f"load weights {name}", _loaded(phased, work.stage, weights), count)
+    batch = Joined()
+    traffic = tuple(_traffic(phased, work, backward=backward))
+    beside = line.mapping.practice.io_tiles > 0  # tiles set aside carry what comes and goes while the others compute
+    batch.add(traffic, ())
+    arrived = batch.ends
+    cost = work.backward if backward else work.forward
+    compute = Task(TaskKind.COMPUTE, name, 0, cost.cut)
+    batch.add((compute,), () if beside else arrived)
+    for one in _exchanges(phased, work.stage, backward=backward):
+        batch.add_after(one)
+    if beside:
+        batch.add_after((_sync(phased),))
+        batch.ends = (*batch.ends, *arrived)
+    yield Block(name, tuple(batch.tasks), count * line.micro_batches, micro_batch=True)
+    if backward:
+        yield from _gradients(phased, work.stage, count)
+
+
+def _held(stage: Stage) -> int:
+    """Weights that an IPU needs for a phase, those it shares with another phase too."""
+    return sum(operator.shape.parameters for unit in stage.units for operator in unit.operators)
+
+
+def _loaded(phased: Phased, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
+    """A shard from streaming memory, then the others' from their IPUs (Eq. 76)."""
+    loaded = Joined()
+    loaded.add((_stream(phased, "load weights", volume_bytes / phased.parts),), ())
+    if phased.parts > 1:
+        loaded.add_after(_replicas(phased, stage, Collective.ALL_GATHER, volume_bytes))
+    return tuple(loaded.tasks)
+
+
+def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: float) -> tuple[Task, ...]:
+    """A collective over all replicas, each position of a replica by itself."""
+    mapping = phased.pipeline.mapping
+    tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
+    setting = _setting(phased, volume_bytes, 1 if mapping.practice.merged_collectives else tensors)
+    group = Group(mapping.replicas, mapping.ipus_per_replica)
+    return pacing.tasks(collective.in_training(setting, group, what), Pace.LOCKSTEP)
+
+
+def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
+    line = phased.pipeline
+    value = line.machine.parameters.value
+    toll = Toll(value("collective.efficiency"), value("collective.start"), buffers)
+    return Setting(line.fabric, (volume_bytes,) * line.mapping.ipus_per_replica, line.mapping.ipus, True, toll)
+
+
+def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Task]:
+    """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 77).
+
+    Forward it loads what enters and stores what leaves; backward it loads what entered and the gradient, and stores
+    the gradient of what entered. Every IPU of a replica has its part.
+    """
+    line = phased.pipeline
+    first, last = work.stage.index == 0, work is line.work[-1]
+    row = phased.whole[line.work[0].stage.units[-1].name].out_elements
+    tensors = (not first) * (2 if backward else 1) + (not last)
+    volume = tensors * row * line.mapping.micro_batch * line.mapping.practice.checkpoint_bytes
+    if tensors:
+        yield _stream(phased, "activations", volume / phased.cut.shards)
+    if first and not backward:
+        yield Task(TaskKind.HOST, "host input", -1, (), flows=line.inputs, part=Part.HOST)
+
+
+def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
+    """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 75)."""
+    for unit in stage.units:
+        whole = phased.whole[unit.name]
+        found = list(exchanged(whole, phased.cut, backward=False))
+        for one in [*found, *exchanged(whole, phased.cut, backward=True)] if backward else found:
+            yield _inside(phased, one)
+
+
+def _inside(phased: Phased, one: Exchanged) -> tuple[Task, ...]:
+    return pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP)
+
+
+def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
+    """A collective of the columns or of the rows, of which one are neighbours."""
+    cut = phased.cut
+    volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
+    size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
+    group = Group(size, 1 if one.columns is columns_near else other)
+    return collective.soonest(_setting(phased, volume), group, one.what, collective.IN_RACK)
+
+
+def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
+    """Summed over the replicas and stored, each its shard; those of shared weights go to streaming memory and back."""
+    own = sum(unit.parameters for unit in stage.units)
+    each = phased.pipeline.mapping.practice.gradient_bytes
+    volume, shared = float(own * each), float((_held(stage) - own) * each)
+    tasks = Joined()
+    if own and phased.pipeline.mapping.replicas > 1:
+        whole = Collective.REDUCE_SCATTER if phased.parts > 1 else Collective.ALL_REDUCE
+        tasks.add(_replicas(phased, stage, whole, volume), ())
+    tasks.add_after((_stream(phased, "store gradients", volume / phased.parts + 2 * shared),))
+    yield Block(f"gradients {stage.index}", tuple(tasks.tasks), count)
+
+
+def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
+    """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 79)."""
+    line = phased.pipeline
+    elements = -(-sum(unit.parameters for unit in stage.units) // phased.parts)
+    practice = line.mapping.practice
+    if not elements:
+        return
+    state = sum(practice.moment_bytes)
+    loaded = elements * (practice.gradient_bytes + phased.element_bytes + state)
+    seconds = update.seconds(line, phased.optimizer, elements)
+    tasks = Joined()
+    tasks.add((_stream(phased, "load state", loaded),), ())
+    tasks.add_after((Task(TaskKind.COMPUTE, "weight update", 0, ((Part.WEIGHT_UPDATE, seconds),)),))
+    tasks.add_after((_stream(phased, "store state", elements * (phased.element_bytes + state)),))
+    yield Block(f"update {stage.index}", tuple(tasks.tasks), count)
+
+
+def _stream(phased: Phased, name: str, volume_bytes: float) -> Task:
+    """So many bytes of each IPU to or from streaming memory, which all IPUs of a machine share (Eq. 12)."""
+    line = phased.pipeline
+    ddr, *rest = line.fabric.streaming_route(0).links
+    beside = min(line.machine.topology.ipus_per_machine, line.mapping.ipus)
+    flow = Flow((*(ddr for _ in range(beside)), *rest), volume_bytes)
+    return Task(TaskKind.HOST, name, -1, (), flows=(flow,), part=Part.STREAMING)
+
+
+def _sync(phased: Phased) -> Task:
+    seconds = machine_sync_s(phased.pipeline.machine.chip, phased.pipeline.mapping.ipus_per_replica)
+    return Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, seconds),), part=Part.SYNC)
+
+
+def _end(phased: Phased) -> Block:
+    """All IPUs meet, and the framework returns to its host program where it does."""
+    line = phased.pipeline
+    tasks = Joined()
+    tasks.add((_sync(phased),), ())
+    if line.mapping.practice.returns_to_host:
+        host = ((Part.HOST_STEP, line.machine.parameters.value("step.host")),)
+        tasks.add_after((Task(TaskKind.HOST, "host step", -1, host, part=Part.HOST_STEP),))
+    return Block("end", tuple(tasks.tasks))

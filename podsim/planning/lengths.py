@@ -1,0 +1,81 @@
+"""How long a run of a language model is: in tokens, or by a scaling law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from podsim.convergence import loss_law
+from podsim.convergence.samples import Samples
+from podsim.errors import InputError
+from podsim.files import loss_laws
+from podsim.model.loss_laws import Counted, LossLaw
+from podsim.model.quantity import Grade
+
+if TYPE_CHECKING:
+    from podsim.model.workload import Workload
+
+
+def of_flags(
+    workload: Workload, samples: float | None, flags: Mapping[str, Any]
+) -> tuple[float | None, Samples | None]:
+    """Samples that are given, or those that a law asks for; InputError for flags that do not go together."""
+    tokens, law, target = flags.get("tokens"), flags.get("law"), flags.get("target_loss")
+    stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
+    if len(stated) > 1:
+        raise InputError(f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
+                         code="conflicting-flags", hint=f"give --{stated[0]} alone")  # fmt: skip
+    if target is not None and law is None:
+        raise InputError("--target-loss goes with --law", code="conflicting-flags", hint="--law chinchilla")
+    if tokens is None and law is None:
+        return samples, None
+    a_sample = _tokens_a_sample(workload)
+    if tokens is not None:
+        _finite("tokens", tokens)
+        return tokens / a_sample, None
+    return None, _by_law(workload, str(law), target, a_sample)
+
+
+def _tokens_a_sample(workload: Workload) -> float:
+    if workload.row_tokens is None:
+        raise InputError(f"{workload.name} is no language model: its runs have no tokens", code="no-tokens",
+                         hint="--samples X")  # fmt: skip
+    return workload.row_tokens / (workload.samples_per_row * workload.packing)
+
+
+def _finite(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value:g}", code="bad-value")
+
+
+def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> Samples:
+    """What a law asks for, with its doubt and what it says of the loss and the batch."""
+    law, critical = loss_laws.law(name)
+    parameters = _counted(workload, law)
+    if target is None:
+        tokens, why = loss_law.optimal_tokens(law, parameters), "compute-optimal"
+    else:
+        _finite("target_loss", target)
+        tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
+    reached = loss_law.loss(law, parameters, tokens)
+    batch = loss_law.critical_batch_tokens(critical, reached)
+    return Samples(
+        mean=tokens / a_sample,
+        seed_spread=0.0,
+        doubt=law.doubt,
+        grade=Grade.ASSUMED,
+        beyond=1.0,
+        basis=(
+            f"{tokens:.3g} tokens, {why} by {law.title} for {parameters / 1e9:.3g} G parameters, where the loss is "
+            f"{reached:.3f} nat a token; batches above {batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples) "
+            "spend more than they save"
+        ),
+    )
+
+
+def _counted(workload: Workload, law: LossLaw) -> float:
+    """The parameters that the law means."""
+    if law.counted is Counted.ALL:
+        return float(workload.parameters)
+    return float(sum(unit.parameters for unit in workload.units if unit.group != "embedding"))

@@ -1,0 +1,126 @@
+"""A unit of a decoder cut over the IPUs of a replica, and what they then exchange (Eq. 75).
+
+`columns` IPUs share a product's outputs (or the inputs of the one that follows), `rows` share its other side: with
+rows = 1 that is shoeybi-2019, with both the two dimensions of graphcore-examples (GPT-3 175B, 8 x 8).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from podsim.errors import InputError
+from podsim.model.collective import Collective
+from podsim.model.workload import Gather, Matmul, Operator, Stream, Unit
+
+GROUPS = ("embedding", "attention", "ffn", "heads")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """IPUs over which each side of a product is cut."""
+
+    columns: int
+    rows: int
+
+    @property
+    def shards(self) -> int:
+        """IPUs of a replica."""
+        return self.columns * self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """Elements of one row that each member of a group has in a collective: of the columns, or of the rows."""
+
+    what: Collective
+    columns: bool
+    elements: int
+
+
+def check(units: tuple[Unit, ...], cut: Cut) -> None:
+    """InputError for a model that cannot be cut so."""
+    for unit in units:
+        weighted = sum(isinstance(o.shape, Matmul) and o.shape.weights for o in unit.operators)
+        if unit.group not in GROUPS or weighted > (1 if unit.group == "heads" else 2):
+            raise InputError(f"{unit.name} cannot be cut into tensor shards", code="bad-mapping",
+                             hint='a decoder can: [transformer] with head = "lm"')  # fmt: skip
+        for operator in unit.operators:
+            shape = operator.shape
+            if isinstance(shape, Matmul) and not shape.weights and shape.groups % cut.columns:
+                raise InputError(
+                    f"{cut.columns} tensor shards do not divide the {shape.groups} heads of {operator.name}",
+                    code="mapping-does-not-divide", hint="tensor_shards of the practice",
+                )  # fmt: skip
+
+
+def sharded(unit: Unit, cut: Cut) -> Unit:
+    """What one IPU of the replica has of a unit."""
+    return unit if cut.shards == 1 else replace(unit, operators=tuple(_operators(unit, cut)))
+
+
+def exchanged(unit: Unit, cut: Cut, *, backward: bool) -> Iterator[Exchanged]:
+    """What a pass of one row exchanges; nothing along a side that is not cut."""
+    for what, columns, elements in _sums(unit, cut, backward):
+        if (cut.columns if columns else cut.rows) > 1:
+            yield Exchanged(what, columns, elements)
+
+
+def _operators(unit: Unit, cut: Cut) -> Iterator[Operator]:
+    """Before the first product and from the second one on a token's width is cut into rows, between them all is cut."""
+    products = 0
+    for operator in unit.operators:
+        shape = operator.shape
+        if isinstance(shape, Matmul) and shape.weights:
+            products += 1
+            yield replace(operator, shape=_product(shape, cut, first=products == 1))
+        elif isinstance(shape, Matmul):
+            left = replace(shape, groups=shape.groups // cut.columns, m=_part(shape.m, cut.rows))
+            yield replace(operator, shape=left)
+        elif isinstance(shape, Gather):
+            small = replace(shape, table=_part(shape.table, cut.columns), width=_part(shape.width, cut.rows))
+            yield replace(operator, shape=small)
+        elif isinstance(shape, Stream):
+            yield replace(operator, shape=_stream(shape, cut, inner=products == 1))
+
+
+def _product(shape: Matmul, cut: Cut, *, first: bool) -> Matmul:
+    """The outputs of the first product of a unit are cut into columns, the inputs of the second."""
+    k, n = (cut.rows, cut.columns) if first else (cut.columns, cut.rows)
+    return replace(shape, k=_part(shape.k, k), n=_part(shape.n, n))
+
+
+def _stream(shape: Stream, cut: Cut, *, inner: bool) -> Stream:
+    """A row that is reduced keeps its columns where it lies in heads (softmax); else it is cut as its tensor is."""
+    if not inner:
+        row = _part(shape.row, cut.rows) if shape.row else 0
+        return replace(shape, elements=_part(shape.elements, cut.rows), row=row,
+                       parameters=_part(shape.parameters, cut.rows))  # fmt: skip
+    elements = _part(shape.elements, cut.shards)
+    if shape.between:
+        between = tuple(replace(p, groups=p.groups // cut.columns, m=_part(p.m, cut.rows)) for p in shape.between)
+        rows = between[0].groups * between[0].m
+        return replace(shape, elements=rows * shape.row, between=between)
+    row = _part(shape.row, cut.columns) if shape.row else 0
+    whole = -(-elements // row) * row if row else elements
+    return replace(shape, elements=whole, row=row, parameters=_part(shape.parameters, cut.columns))
+
+
+def _sums(unit: Unit, cut: Cut, backward: bool) -> Iterator[tuple[Collective, bool, int]]:
+    """Sums that products leave to be made, and rows of queries brought together after attention."""
+    first = True
+    for operator in unit.operators:
+        shape = operator.shape
+        if isinstance(shape, Gather) and not backward:
+            yield Collective.ALL_REDUCE, True, _part(shape.outputs, cut.rows)
+        if isinstance(shape, Matmul) and shape.weights:
+            width, along = (shape.k, first) if backward else (shape.n, not first)
+            yield Collective.ALL_REDUCE, along, _part(shape.m * width, cut.rows if along else cut.columns)
+            first = False
+        if isinstance(shape, Stream) and shape.between:
+            queries = shape.between[1]
+            held = _part(queries.groups * queries.m * queries.n, cut.columns)
+            # Backward, gradients of keys and values are sums over the rows besides.
+            yield (Collective.ALL_REDUCE, False, 3 * held) if backward else (Collective.ALL_GATHER, False, held)
+
+
+def _part(whole: int, parts: int) -> int:
+    return -(-whole // parts)

@@ -1,0 +1,46 @@
+"""Tensor shards: what all IPUs of a replica hold and compute together is the model (Eq. 75)."""
+
+import pytest
+
+from podsim.errors import InputError
+from podsim.files import catalog
+from podsim.model.collective import Collective
+from podsim.model.workload import Matmul, Pass
+from podsim.workloads.shards import Cut, Exchanged, check, exchanged, sharded
+
+GPT3 = catalog.workload("gpt3-175b").value
+CUTS = [Cut(8, 1), Cut(8, 8), Cut(1, 8)]
+
+
+def flop(chain):
+    return sum(o.flop(Pass.FORWARD) for u in chain for o in u.operators if isinstance(o.shape, Matmul))
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_shards_add_up_to_the_model(cut):
+    """Within what norms and biases, which some shards repeat, and rounding add."""
+    parts = [sharded(unit, cut) for unit in GPT3.units]
+    assert cut.shards * flop(parts) == pytest.approx(flop(GPT3.units), rel=1e-3)
+    assert cut.shards * sum(u.parameters for u in parts) == pytest.approx(GPT3.parameters, rel=1e-3)
+
+
+def test_rows_alone_and_columns_alone_exchange_what_the_closed_forms_say():
+    attention, feed_forward = GPT3.units[1], GPT3.units[2]
+    tokens, hidden = 2048, 12288
+    whole = Exchanged(Collective.ALL_REDUCE, True, tokens * hidden)
+    for unit in (attention, feed_forward):  # as shoeybi-2019: one sum forward, one backward
+        assert list(exchanged(unit, Cut(8, 1), backward=False)) == [whole]
+        assert list(exchanged(unit, Cut(8, 1), backward=True)) == [whole]
+    both = list(exchanged(feed_forward, Cut(8, 8), backward=False))
+    assert both == [
+        Exchanged(Collective.ALL_REDUCE, False, tokens * 4 * hidden // 8),
+        Exchanged(Collective.ALL_REDUCE, True, tokens * hidden // 8),
+    ]
+    assert not list(exchanged(attention, Cut(1, 1), backward=True))
+
+
+def test_what_cannot_be_cut_is_refused():
+    with pytest.raises(InputError, match="tensor shards do not divide the 96 heads"):
+        check(GPT3.units, Cut(64, 1))
+    with pytest.raises(InputError, match="cannot be cut"):
+        check(catalog.workload("bert").value.units, Cut(8, 1))
