@@ -25,7 +25,7 @@ EXCEPTIONS = {
     r"(interval_)?per_batch": "the slope of the evaluation interval over the global batch, as the rules state it",
     r"batch_norm": "the norm over a batch, as its papers and every framework name it",
     r"phases?": "what a superstep of a plan is for: multiply, reduce, ...; the key of `podsim op --json` was asked for",
-    r"phased|(in|predict|run|most|json)_phases|phase_of|phases_prediction": "a layer at a time (popxl); parts of a training",
+    r"phased|(in|predict|run|most|json)_phases|phase_of|phases_prediction": "layer by layer; parts of a training",
     r"three_phase": "the collective in three phases, as the release notes of Graphcore's library name it",
     r"partitions": "IPUs of a machine set apart for jobs, as Graphcore's V-IPU calls them",
     r"(checkpoint_)?epochs": "passes over a data set, which is how the rules of ResNet-50 count",
