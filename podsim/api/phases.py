@@ -37,7 +37,7 @@ def predict_phases(run: str, **flags: Any) -> PhasesPrediction:  # noqa: ANN401 
     for phase in found.phases:
         answer = predict(phase.workload, **flags)
         if not isinstance(answer, Prediction):
-            raise InputError(f"no scaling law knows phases, and {answer.topology} has no IPUs", code="conflicting-flags",
+            raise InputError(f"no law knows phases, and {answer.topology} has no IPUs", code="conflicting-flags",
                              hint="--pod 64")  # fmt: skip
         answers.append(answer)
     return together(found, tuple(answers))
