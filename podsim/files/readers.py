@@ -95,6 +95,12 @@ def _releases(loaded: Loaded) -> "Document[Releases]":
     return document(loaded, Releases, releases.faults)
 
 
+def _practices(loaded: Loaded) -> Document[Any]:
+    from podsim.files import practices
+
+    return practices.of_loaded(loaded)
+
+
 def _sweep(loaded: Loaded) -> "Document[SweepFile]":
     from podsim.files import sweeps
 
@@ -118,4 +124,5 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "prices": _prices,
     "mix": _mix,
     "sweep": _sweep,
+    "practices": _practices,
 }

@@ -277,6 +277,7 @@ class Workload:
     convergence: Convergence | None  # none where the length of a run is stated
     practices: tuple[Practice, ...]
     presets: tuple[Preset, ...]
+    notes: tuple[str, ...] = ()  # what was assumed in reading it
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

@@ -164,4 +164,5 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
         *planner.what_if.said(practice),
+        *planner.workload.notes,
     )
