@@ -7,6 +7,7 @@ from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.training import Benchmark, Convergence, Practice, Preset
+from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,10 @@ class Transformer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualCnn:
-    """A residual network of bottleneck blocks; stride sits on the 3 x 3 convolution (v1.5)."""
+    """A residual network of bottleneck blocks; stride sits on the 3 x 3 convolution (v1.5).
+
+    Batch norm where `norm_groups` is 0, else a group norm of so many groups of channels.
+    """
 
     image: Count
     stem_channels: Count
@@ -53,6 +57,8 @@ class ResidualCnn:
     expansion: Count
     classes: Count
     checkpoint_blocks: tuple[Whole, ...]
+    cardinality: Count = 1
+    norm_groups: Whole = 0
 
     def __post_init__(self) -> None:
         if len(self.widths) != len(self.blocks) or not self.widths:
@@ -60,9 +66,15 @@ class ResidualCnn:
         sizes = (self.image, self.stem_channels, self.expansion, self.classes, *self.widths, *self.blocks)
         if min(sizes) < 1:
             raise ValueError("image: every size must be at least 1")
+        for width in self.widths:
+            if self.cardinality < 1 or width % self.cardinality:
+                raise ValueError(f"cardinality: {self.cardinality} groups do not divide {width} channels")
+        for channels in (self.stem_channels, *self.widths):
+            if self.norm_groups and channels % self.norm_groups:
+                raise ValueError(f"norm_groups: {self.norm_groups} groups do not divide {channels} channels")
 
 
-FAMILIES = ("transformer", "residual_cnn", "unit")
+FAMILIES = ("transformer", "residual_cnn", "mobile_cnn", "vision_transformer", "window_transformer", "unit")
 """The tables of which a workload file holds one: a family with its sizes, or units operator by operator."""
 
 
@@ -90,6 +102,9 @@ class WorkloadFile:
     row_bytes: Annotated[Bytes, Key("row_size")] | None = None
     transformer: Transformer | None = None
     residual_cnn: ResidualCnn | None = None
+    mobile_cnn: MobileCnn | None = None
+    vision_transformer: VisionTransformer | None = None
+    window_transformer: WindowTransformer | None = None
     unit: tuple[GivenUnit, ...] | None = None
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None

@@ -11,7 +11,7 @@ MOST_SIZE: Final = 2**40
 """Largest size of an operator: a trillion of anything for one row is no model."""
 MOST_OPERATORS: Final = 200_000
 """Operators of a model, repeated ones counted each: ten times the largest network published."""
-NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM)
+NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM)
 
 PRODUCT: Final = ("m", "k", "n")
 CONVOLUTION: Final = ("size", "in_channels", "out_channels", "kernel")
@@ -26,6 +26,10 @@ NEEDED: Final = {
     Kind.BIAS: (*VECTOR, "row"),
     Kind.LAYER_NORM: (*VECTOR, "row"),
     Kind.BATCH_NORM: (*VECTOR, "row"),
+    Kind.GROUP_NORM: (*VECTOR, "row", "statistics"),
+    Kind.MEAN: (*VECTOR, "row", "out_elements", "statistics"),
+    Kind.GATE: (*VECTOR, "row", "statistics"),
+    Kind.COPY: VECTOR,
     Kind.POOL: (*VECTOR, "window", "out_elements"),
     Kind.DROPOUT: VECTOR,
     Kind.LOSS: (*VECTOR, "row"),
@@ -72,6 +76,7 @@ class GivenOperator:
     window: Count | None = None
     out_elements: Count | None = None
     parameters: Whole | None = None
+    statistics: Count | None = None
     between: tuple[str, ...] | None = None
     table: Count | None = None
     width: Count | None = None

@@ -105,6 +105,7 @@ class Stream:
     """Vector operators over `elements`, in rows of `row` where a row is reduced (softmax, norm, loss) or shared (bias).
 
     `operations` and `back_operations` name what is done to each element, in poplibs' words; `window` is a pool's.
+    `statistics` are the numbers that rows have of their own: means of groups of channels, what channels are scaled by.
     `between` are the products whose result comes in and whose left operand goes out, where rows must be brought
     together for it.
     """
@@ -117,12 +118,14 @@ class Stream:
     between: tuple[Matmul, ...] = ()
     parameters: int = 0
     out_elements: int | None = None
+    statistics: int = 0
 
     def at(self, rows: int) -> "Stream":
         """The shape for `rows` rows."""
         out = None if self.out_elements is None else self.out_elements * rows
         between = tuple(product.at(rows) for product in self.between)
-        return replace(self, elements=self.elements * rows, out_elements=out, between=between)
+        statistics = self.statistics * rows
+        return replace(self, elements=self.elements * rows, out_elements=out, between=between, statistics=statistics)
 
     @property
     def flop(self) -> float:
@@ -187,8 +190,12 @@ class Kind(StrEnum):
     BIAS = "bias"
     LAYER_NORM = "layer-norm"
     BATCH_NORM = "batch-norm"
+    GROUP_NORM = "group-norm"
     GATHER = "gather"
     POOL = "pool"
+    MEAN = "mean"
+    GATE = "gate"
+    COPY = "copy"
     DROPOUT = "dropout"
     LOSS = "loss"
 

@@ -1,8 +1,8 @@
 """Which plan serves an operator in each of its passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Final, Protocol, TypeVar
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
@@ -12,6 +12,12 @@ from podsim.tiles import attention, composite, gather, product, reduction, updat
 from podsim.tiles.supersteps import Cycles, total
 
 T = TypeVar("T")
+NORMS: Final[Mapping[Kind, composite.NormKind]] = {
+    Kind.LAYER_NORM: "layer",
+    Kind.BATCH_NORM: "batch",
+    Kind.GROUP_NORM: "group",
+}
+"""What each norm takes its statistics of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,21 +229,39 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         rows = shape.elements // shape.row
         made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=name)
         return _between_products(operator, shape, made, backward, target) if shape.between else (made,)
-    if operator.kind in (Kind.LAYER_NORM, Kind.BATCH_NORM):
-        kind: composite.NormKind = "layer" if operator.kind is Kind.LAYER_NORM else "batch"
-        rows = shape.elements // shape.row
-        return (composite.norm(kind, rows, shape.row, precision, chip, backward=backward, name=name),)
+    if operator.kind in NORMS:
+        kind, rows, own = NORMS[operator.kind], shape.elements // shape.row, max(1, shape.statistics)
+        return (
+            composite.norm(kind, rows, shape.row, precision, chip, channel_groups=own, backward=backward, name=name),
+        )
     if operator.kind is Kind.LOSS:
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.POOL:
         return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
+    if operator.kind in (Kind.MEAN, Kind.GATE):
+        return _of_channels(operator, shape, backward, target)
     if operator.kind is Kind.BIAS and backward:
         title = f"{name} gradient"
         lying = chip.tiles  # where the operator before has left them
         found = reduction.plan(shape.elements, shape.row, precision, chip, tiles=lying, overhead_cycles=0.0, name=title)
         return (found,)
     operations = shape.back_operations if backward else shape.operations
-    return (vector.plan(shape.elements, operations, precision, chip, name=name),)
+    moved = 1 if operator.kind is Kind.COPY else 0
+    return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
+
+
+def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:
+    """What each channel of an image has of its own: its mean, or what it is multiplied by (Eq. 70)."""
+    precision, chip, name = target.precision, target.chip, operator.name
+    operations = shape.back_operations if backward else shape.operations
+    passes = (vector.plan(shape.elements, operations, precision, chip, name=name),) if operations else ()
+    if (operator.kind is Kind.MEAN) is backward:
+        return passes
+    summed = reduction.plan(
+        shape.elements, shape.statistics, precision, chip, held=composite.CHANNELS_ON_A_TILE, tiles=chip.tiles,
+        overhead_cycles=0.0, name=f"{name} sum",
+    )  # fmt: skip
+    return (*passes, summed)
 
 
 def _between_products(

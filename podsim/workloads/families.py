@@ -1,29 +1,12 @@
 """From what a workload file says to the operators of the model."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Final
 
 from podsim.model.family import FAMILIES, GeneralPractice, WorkloadFile
-from podsim.model.given import GivenUnit
 from podsim.model.training import Convergence
 from podsim.model.workload import Gather, Unit, Workload
-from podsim.workloads import residual_cnn, transformer
-
-
-
-def _given(units: tuple[GivenUnit, ...]) -> tuple[Unit, ...]:
-    from podsim.workloads import given
-
-    return given.units(units)
-
-
-UNITS: Final[Mapping[str, Callable[[Any], tuple[Unit, ...]]]] = {
-    "transformer": transformer.units,
-    "residual_cnn": residual_cnn.units,
-    "unit": _given,
-}
-"""What builds the chain of units of each family from its table in a workload file."""
-
 
 INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send token ids
 INPUT_BYTES: Final = 2  # of any other input
@@ -32,7 +15,7 @@ INPUT_BYTES: Final = 2  # of any other input
 def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralPractice | None = None) -> Workload:
     """The workload of a file, with the operators of its family, and `general` practice where it states none."""
     family = next(name for name in FAMILIES if getattr(file, name) is not None)
-    units = UNITS[family](getattr(file, family))
+    chain = units(family, getattr(file, family))
     benchmark = file.benchmark or (general.benchmark if general else None)
     assert benchmark is not None, "a file without one is built with general practice"
     return Workload(
@@ -42,10 +25,10 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=units,
+        units=chain,
         precision=file.precision,
         optimizer=file.optimizer,
-        row_bytes=_input_bytes(units) if file.row_bytes is None else file.row_bytes,
+        row_bytes=_input_bytes(chain) if file.row_bytes is None else file.row_bytes,
         benchmark=benchmark,
         convergence=convergence,
         practices=file.practices or (general.practices if general else ()),
@@ -54,9 +37,9 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
     )
 
 
-def _input_bytes(units: tuple[Unit, ...]) -> float:
+def _input_bytes(chain: tuple[Unit, ...]) -> float:
     """Host input of a row where a file does not state it [B]: what the operators read that need no gradient of it."""
-    entering = [operator for operator in units[0].operators if not operator.input_gradient] or units[0].operators[:1]
+    entering = [operator for operator in chain[0].operators if not operator.input_gradient] or chain[0].operators[:1]
     return float(
         sum(
             operator.shape.inputs * (INDEX_BYTES if isinstance(operator.shape, Gather) else INPUT_BYTES)
@@ -73,3 +56,9 @@ def _assumed(file: WorkloadFile) -> Iterator[str]:
         yield "no practice is published for this model: stored and ordered as is usual (calibration/practices.toml)"
     if file.row_bytes is None:
         yield f"input of a row: {INDEX_BYTES} bytes an index, {INPUT_BYTES} any other element"
+
+
+def units(family: str, size: object) -> tuple[Unit, ...]:
+    """The chain of units of a family of these sizes, built by the module of its name: only that one is loaded."""
+    built: tuple[Unit, ...] = import_module(f"podsim.workloads.{family}").units(size)
+    return built

@@ -1,6 +1,6 @@
-"""A residual network of bottleneck blocks (ResNet-50 v1.5) as a chain of units: stem, blocks, head.
+"""A residual network of bottleneck blocks (ResNet-50 v1.5, ResNeXt) as a chain of units: stem, blocks, head.
 
-Sources: he-2015 for the model; v1.5 puts the stride on the 3 x 3 convolution.
+Sources: he-2015 for the model, xie-2016 for its groups of channels, wu-2018 for group norm; v1.5 puts the stride on the 3 x 3 convolution.
 """
 
 from podsim.model.family import ResidualCnn
@@ -23,17 +23,17 @@ def units(size: ResidualCnn) -> tuple[Unit, ...]:
     return (*chain, _head(size, edge, channels))
 
 
-def _convolve(name: str, edge: int, inputs: int, outputs: int, kernel: int, stride: int = 1) -> tuple[Operator, ...]:
-    """A convolution and its batch norm."""
-    shape = Conv(size=edge, in_channels=inputs, out_channels=outputs, kernel=kernel, stride=stride)
+def convolve(name: str, shape: Conv, norm_groups: int = 0) -> tuple[Operator, ...]:
+    """A convolution and its norm: batch norm without groups, else group norm. The stem wants no input gradient."""
     conv = Operator(
         name=name, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=not name.startswith("stem")
     )
-    return conv, vector.batch_norm(f"{name}-norm", shape.outputs, outputs)
+    return conv, vector.image_norm(f"{name}-norm", shape.outputs, shape.out_channels, norm_groups)
 
 
 def _stem(size: ResidualCnn) -> tuple[Unit, int]:
-    operators = _convolve("stem.conv", size.image, 3, size.stem_channels, 7, 2)
+    shape = Conv(size=size.image, in_channels=3, out_channels=size.stem_channels, kernel=7, stride=2)
+    operators = convolve("stem.conv", shape, size.norm_groups)
     elements, edge = operators[0].shape.outputs, -(-size.image // 2)
     half = -(-edge // 2)
     pool = vector.pool("stem.pool", elements, 9, half * half * size.stem_channels)
@@ -45,18 +45,24 @@ def _block(
     size: ResidualCnn, number: int, edge: int, channels: int, width: int, stride: int, *, shortcut: bool, kept: bool
 ) -> tuple[Unit, int]:
     at, wide = f"block{number}", width * size.expansion
-    reduce = _convolve(f"{at}.reduce", edge, channels, width, 1)
-    spatial = _convolve(f"{at}.spatial", edge, width, width, 3, stride)
     half = -(-edge // stride)
-    expand = _convolve(f"{at}.expand", half, width, wide, 1)
+    shapes = {
+        "reduce": Conv(size=edge, in_channels=channels, out_channels=width, kernel=1),
+        "spatial": Conv(
+            size=edge, in_channels=width, out_channels=width, kernel=3, stride=stride, channel_groups=size.cardinality
+        ),
+        "expand": Conv(size=half, in_channels=width, out_channels=wide, kernel=1),
+        "shortcut": Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1, stride=stride),
+    }
+    made = {name: convolve(f"{at}.{name}", shape, size.norm_groups) for name, shape in shapes.items()}
     elements = half * half * wide
     operators = (
-        *reduce,
+        *made["reduce"],
         vector.activation(f"{at}.reduce-relu", edge * edge * width, "relu"),
-        *spatial,
+        *made["spatial"],
         vector.activation(f"{at}.spatial-relu", half * half * width, "relu"),
-        *expand,
-        *(_convolve(f"{at}.shortcut", edge, channels, wide, 1, stride) if shortcut else ()),
+        *made["expand"],
+        *(made["shortcut"] if shortcut else ()),
         vector.residual(f"{at}.residual", elements),
         vector.activation(f"{at}.relu", elements, "relu"),
     )

@@ -3,11 +3,33 @@
 Sources: devlin-2018 for the model; the submissions' bert_model.py for the heads on masked tokens only.
 """
 
+from typing import Protocol
+
 from podsim.model.family import Transformer
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
 from podsim.workloads import vector
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
+
+
+class Layers(Protocol):
+    """The sizes of layers, of whatever family."""
+
+    @property
+    def sequence(self) -> int:
+        """Tokens."""
+
+    @property
+    def hidden(self) -> int:
+        """Width of a token."""
+
+    @property
+    def heads(self) -> int:
+        """Of attention."""
+
+    @property
+    def feed_forward(self) -> int:
+        """Width inside the feed-forward half."""
 
 
 def dense(name: str, rows: int, inputs: int, outputs: int, *, tied: bool = False) -> Operator:
@@ -18,7 +40,7 @@ def dense(name: str, rows: int, inputs: int, outputs: int, *, tied: bool = False
 
 def units(size: Transformer) -> tuple[Unit, ...]:
     """The whole model in order."""
-    layers = (half for layer in range(size.layers) for half in (_attention(size, layer), _feed_forward(size, layer)))
+    layers = (half for layer in range(size.layers) for half in (attention(size, layer), feed_forward(size, layer)))
     return (_embedding(size), *layers, _heads(size))
 
 
@@ -50,7 +72,8 @@ def _embedding(size: Transformer) -> Unit:
     )
 
 
-def _attention(size: Transformer, layer: int) -> Unit:
+def attention(size: Layers, layer: int) -> Unit:
+    """The attention half of a layer, its norm last."""
     tokens, hidden, width = size.sequence, size.hidden, size.hidden // size.heads
     elements, scores, at = tokens * hidden, size.heads * tokens * tokens, f"layer{layer}.attention"
     products = {
@@ -79,7 +102,8 @@ def _attention(size: Transformer, layer: int) -> Unit:
     )
 
 
-def _feed_forward(size: Transformer, layer: int) -> Unit:
+def feed_forward(size: Layers, layer: int) -> Unit:
+    """The feed-forward half of a layer, its norm last."""
     tokens, hidden, wide = size.sequence, size.hidden, size.feed_forward
     elements, at = tokens * hidden, f"layer{layer}.ffn"
     return Unit(

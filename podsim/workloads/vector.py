@@ -54,6 +54,37 @@ def batch_norm(name: str, elements: int, channels: int) -> Operator:
     return Operator(name=name, kind=Kind.BATCH_NORM, shape=shape, weight_tensors=2, stashed=False)
 
 
+def group_norm(name: str, elements: int, channels: int, groups: int) -> Operator:
+    """Norm of each group of channels of each image, with scale and offset of each channel."""
+    shape = Stream(elements=elements, row=channels, parameters=2 * channels, statistics=groups)
+    return Operator(name=name, kind=Kind.GROUP_NORM, shape=shape, weight_tensors=2, stashed=False)
+
+
+def image_norm(name: str, elements: int, channels: int, groups: int) -> Operator:
+    """The norm of a convolution's output: batch norm without groups, else group norm."""
+    return group_norm(name, elements, channels, groups) if groups else batch_norm(name, elements, channels)
+
+
+def mean(name: str, elements: int, channels: int) -> Operator:
+    """The mean of each channel over an image, a sum; backward it is added to the gradient of every pixel."""
+    shape = Stream(
+        elements=elements, back_operations=("bias",), row=channels, out_elements=channels, statistics=channels
+    )
+    return Operator(name=name, kind=Kind.MEAN, shape=shape)
+
+
+def gate(name: str, elements: int, channels: int) -> Operator:
+    """Each channel of an image times a number of its own; backward the same, and a sum for that number."""
+    passes = {"operations": ("bias",), "back_operations": ("bias", "multiply")}
+    return Operator(name=name, kind=Kind.GATE, shape=Stream(elements=elements, row=channels, statistics=channels, **passes))
+
+
+def copy(name: str, elements: int) -> Operator:
+    """Elements brought to another order, forward and backward; nothing of it is kept."""
+    shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",))
+    return Operator(name=name, kind=Kind.COPY, shape=shape, stashed=False)
+
+
 def pool(name: str, elements: int, window: int, outputs: int) -> Operator:
     """Each output reads its whole window."""
     return Operator(name=name, kind=Kind.POOL, shape=Stream(elements=elements, window=window, out_elements=outputs))

@@ -9,9 +9,11 @@ from typing import Any, Final
 from podsim.model.given import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
 from podsim.model.workload import Kind, Operator, OperatorShape, Stream, Unit
 
-UNSTASHED: Final = (Kind.BIAS, Kind.DROPOUT, Kind.BATCH_NORM)  # backward makes do without their output
-OPERATIONS: Final = {Kind.BIAS: ("bias",), Kind.DROPOUT: ("dropout",)}
-BACK_OPERATIONS: Final = {Kind.DROPOUT: ("dropout",)}
+UNSTASHED: Final = (Kind.BIAS, Kind.DROPOUT, Kind.BATCH_NORM, Kind.GROUP_NORM, Kind.COPY)  # backward makes do without their output
+OPERATIONS: Final = {Kind.BIAS: ("bias",), Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.GATE: ("bias",)}
+BACK_OPERATIONS: Final = {
+    Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.MEAN: ("bias",), Kind.GATE: ("bias", "multiply"),
+}  # fmt: skip
 _BLOCK: Final = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})\.(.+)")
 
 

@@ -1,0 +1,95 @@
+"""Sizes of the models that see images, beside residual networks: mobile networks, vision and window transformers."""
+
+from dataclasses import dataclass
+
+from podsim.model.quantity import Count, Positive, Whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MobileCnn:
+    """Inverted bottlenecks with squeeze-and-excitation, scaled in width and depth; `group_width` 1 is depthwise."""
+
+    image: Count
+    stem_channels: Count
+    kernels: tuple[Count, ...]
+    strides: tuple[Count, ...]
+    widths: tuple[Count, ...]
+    blocks: tuple[Count, ...]
+    expansions: tuple[Count, ...]
+    head_channels: Count
+    classes: Count
+    width: Positive
+    depth: Positive
+    squeeze: Count
+    group_width: Count
+    norm_groups: Whole = 0
+    checkpoint_blocks: tuple[Whole, ...] = ()
+
+    def __post_init__(self) -> None:
+        per_group = (self.kernels, self.strides, self.widths, self.blocks, self.expansions)
+        if len({len(one) for one in per_group}) != 1 or not self.widths:
+            raise ValueError("widths: kernels, strides, widths, blocks and expansions must have as many entries")
+        sizes = (self.image, self.stem_channels, self.head_channels, self.classes, self.squeeze, self.group_width)
+        if min(*sizes, *(size for one in per_group for size in one)) < 1:
+            raise ValueError("image: every size must be at least 1")
+        if not (self.width > 0 and self.depth > 0):
+            raise ValueError("width: width and depth must be above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisionTransformer:
+    """Patches of an image and a class token through layers with their norm first."""
+
+    image: Count
+    patch: Count
+    layers: Count
+    hidden: Count
+    heads: Count
+    feed_forward: Count
+    classes: Count
+
+    def __post_init__(self) -> None:
+        for name in ("image", "patch", "layers", "hidden", "heads", "feed_forward", "classes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: must be at least 1")
+        if self.image % self.patch:
+            raise ValueError(f"patch: patches of {self.patch} do not divide an image of {self.image}")
+        if self.hidden % self.heads:
+            raise ValueError(f"heads: {self.heads} heads do not divide hidden = {self.hidden}")
+
+    @property
+    def patches(self) -> int:
+        """Of an image."""
+        return (self.image // self.patch) ** 2
+
+    @property
+    def sequence(self) -> int:
+        """Tokens: the patches and the class token."""
+        return self.patches + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowTransformer:
+    """Attention within windows that shift from layer to layer; each later stage has a quarter of the tokens."""
+
+    image: Count
+    patch: Count
+    window: Count
+    hidden: Count
+    layers: tuple[Count, ...]
+    heads: tuple[Count, ...]
+    expansion: Count
+    classes: Count
+
+    def __post_init__(self) -> None:
+        if len(self.layers) != len(self.heads) or not self.layers:
+            raise ValueError("heads: must have one entry for each of layers")
+        sizes = (self.image, self.patch, self.window, self.hidden, self.expansion, self.classes)
+        if min(*sizes, *self.layers, *self.heads) < 1:
+            raise ValueError("image: every size must be at least 1")
+        edge = self.patch * 2 ** (len(self.layers) - 1) * self.window
+        if self.image % edge:
+            raise ValueError(f"image: windows of {self.window} need an image of a multiple of {edge}, not {self.image}")
+        for stage, heads in enumerate(self.heads):
+            if (self.hidden << stage) % heads:
+                raise ValueError(f"heads: {heads} heads do not divide the {self.hidden << stage} channels of stage {stage}")

@@ -1,0 +1,107 @@
+"""A mobile network of inverted bottlenecks (EfficientNet) as a chain of units: stem, blocks, head.
+
+Sources: tan-2019 for the model and its scaling, masters-2021 for groups wider than one channel. Stochastic depth and
+the moving average of weights are left out.
+"""
+
+import math
+from dataclasses import replace
+
+from podsim.model.vision import MobileCnn
+from podsim.model.workload import Conv, Operator, Unit
+from podsim.workloads import vector
+from podsim.workloads.residual_cnn import convolve
+from podsim.workloads.transformer import dense
+from podsim.workloads.vision_transformer import classifier
+
+CHANNEL_GRAIN = 8
+LEAST_KEPT = 0.9  # share of the scaled channels that rounding may not fall below (tan-2019, reference code)
+
+
+def units(size: MobileCnn) -> tuple[Unit, ...]:
+    """The whole model in order."""
+    channels = scaled(size.stem_channels, size.width)
+    stem, edge = _stem(size, channels), -(-size.image // 2)
+    chain = [stem]
+    groups = zip(size.kernels, size.strides, size.widths, size.blocks, size.expansions, strict=True)
+    for kernel, first_stride, width, blocks, expansion in groups:
+        outputs = scaled(width, size.width)
+        for position in range(math.ceil(size.depth * blocks)):
+            stride = first_stride if position == 0 else 1
+            shape = Conv(
+                size=edge,
+                in_channels=channels * expansion,
+                out_channels=channels * expansion,
+                kernel=kernel,
+                stride=stride,
+                channel_groups=_groups(channels * expansion, size.group_width),
+            )
+            chain.append(_block(size, len(chain) - 1, shape, channels, outputs))
+            channels, edge = outputs, shape.out_size
+    return (*chain, _head(size, edge, channels))
+
+
+def scaled(channels: int, width: float) -> int:
+    """Channels of a wider model: a multiple of 8, at least nine tenths of what the width asks for."""
+    wanted = channels * width
+    found = max(CHANNEL_GRAIN, int(wanted + CHANNEL_GRAIN / 2) // CHANNEL_GRAIN * CHANNEL_GRAIN)
+    return found if found >= LEAST_KEPT * wanted else found + CHANNEL_GRAIN
+
+
+def _groups(channels: int, group_width: int) -> int:
+    """Groups of so many channels, of fewer where that does not divide them."""
+    return channels // max(width for width in range(1, group_width + 1) if channels % width == 0)
+
+
+def _activated(name: str, shape: Conv, norm_groups: int) -> tuple[Operator, ...]:
+    """A convolution, its norm and swish, whose slope needs what came in."""
+    conv, norm = convolve(name, shape, norm_groups)
+    return conv, replace(norm, stashed=True), vector.activation(f"{name}-swish", shape.outputs, "swish")
+
+
+def _stem(size: MobileCnn, channels: int) -> Unit:
+    shape = Conv(size=size.image, in_channels=3, out_channels=channels, kernel=3, stride=2)
+    operators = _activated("stem.conv", shape, size.norm_groups)
+    return Unit(name="stem", group="stem", checkpoint=False, operators=operators)
+
+
+def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: int) -> Unit:
+    """Expand, convolve in groups, scale each channel by what the others say, project; added to what came in."""
+    at, wide = f"block{number}", spatial.out_channels
+    widen = Conv(size=spatial.size, in_channels=channels, out_channels=wide, kernel=1)
+    project = Conv(size=spatial.out_size, in_channels=wide, out_channels=outputs, kernel=1)
+    same = spatial.stride == 1 and channels == outputs
+    operators = (
+        *(_activated(f"{at}.expand", widen, size.norm_groups) if wide != channels else ()),
+        *_activated(f"{at}.spatial", spatial, size.norm_groups),
+        *_squeeze(f"{at}.squeeze", spatial, max(1, channels // size.squeeze)),
+        *convolve(f"{at}.project", project, size.norm_groups),
+        *((vector.residual(f"{at}.residual", project.outputs),) if same else ()),
+    )
+    return Unit(name=at, group="block", checkpoint=number in size.checkpoint_blocks, operators=operators)
+
+
+def _squeeze(at: str, spatial: Conv, narrow: int) -> tuple[Operator, ...]:
+    """Squeeze-and-excitation: two dense layers on the means of the channels make a factor of each."""
+    wide, elements = spatial.out_channels, spatial.outputs
+    return (
+        vector.mean(f"{at}.mean", elements, wide),
+        dense(f"{at}.reduce", 1, wide, narrow),
+        vector.bias(f"{at}.reduce-bias", narrow, narrow),
+        vector.activation(f"{at}.swish", narrow, "swish"),
+        dense(f"{at}.expand", 1, narrow, wide),
+        vector.bias(f"{at}.expand-bias", wide, wide),
+        vector.activation(f"{at}.sigmoid", wide, "sigmoid"),
+        vector.gate(f"{at}.gate", elements, wide),
+    )
+
+
+def _head(size: MobileCnn, edge: int, channels: int) -> Unit:
+    wide = scaled(size.head_channels, size.width)
+    shape = Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1)
+    before = (
+        *_activated("head.conv", shape, size.norm_groups),
+        vector.mean("head.mean", shape.outputs, wide),
+        vector.dropout("head.dropout", wide),
+    )
+    return classifier(before, wide, size.classes)

@@ -1,0 +1,81 @@
+"""A vision transformer as a chain of units: patches and class token, layers with their norm first, classifier.
+
+Source: dosovitskiy-2020. The halves of a layer are those of the transformer, with the norm before and nothing masked.
+"""
+
+from dataclasses import replace
+
+from podsim.model.vision import VisionTransformer
+from podsim.model.workload import Conv, Kind, Operator, Stream, Unit
+from podsim.workloads import transformer, vector
+
+
+def units(size: VisionTransformer) -> tuple[Unit, ...]:
+    """The whole model in order."""
+    halves = (
+        half
+        for layer in range(size.layers)
+        for half in (unmasked(transformer.attention(size, layer)), transformer.feed_forward(size, layer))
+    )
+    return (_embedding(size), *(norm_first(half) for half in halves), _head(size))
+
+
+def norm_first(unit: Unit) -> Unit:
+    """The same operators with the norm at the beginning of the half instead of its end."""
+    return replace(unit, operators=(unit.operators[-1], *unit.operators[:-1]))
+
+
+def unmasked(unit: Unit) -> Unit:
+    """Attention of every token to every other: scores are scaled only."""
+    return replace(unit, operators=tuple(_without_mask(operator) for operator in unit.operators))
+
+
+def _without_mask(operator: Operator) -> Operator:
+    if not isinstance(operator.shape, Stream) or "mask" not in operator.shape.operations:
+        return operator
+    shape = replace(operator.shape, operations=operator.shape.back_operations)
+    return replace(operator, name=operator.name.replace("scale-and-mask", "scale"), shape=shape)
+
+
+def patches(image: int, patch: int, hidden: int) -> tuple[Operator, Operator]:
+    """A product for each patch of an image, and its bias; images want no gradient."""
+    shape = Conv(size=image, in_channels=3, out_channels=hidden, kernel=patch, stride=patch)
+    conv = Operator(
+        name="embedding.patches", kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=False
+    )
+    return conv, vector.bias("embedding.bias", shape.outputs, hidden)
+
+
+def _embedding(size: VisionTransformer) -> Unit:
+    elements = size.sequence * size.hidden
+    return Unit(
+        name="embedding",
+        group="embedding",
+        checkpoint=True,
+        operators=(
+            *patches(size.image, size.patch, size.hidden),
+            vector.bias("embedding.class-token", size.hidden, size.hidden),
+            vector.bias("embedding.position", elements, elements),
+            vector.dropout("embedding.dropout", elements),
+        ),
+    )
+
+
+def _head(size: VisionTransformer) -> Unit:
+    norm = vector.layer_norm("head.norm", size.sequence * size.hidden, size.hidden)
+    return classifier((norm,), size.hidden, size.classes)
+
+
+def classifier(before: tuple[Operator, ...], inputs: int, classes: int) -> Unit:
+    """What comes before, a dense layer on one vector, and its loss."""
+    return Unit(
+        name="head",
+        group="head",
+        checkpoint=False,
+        operators=(
+            *before,
+            transformer.dense("head.dense", 1, inputs, classes),
+            vector.bias("head.bias", classes, classes),
+            vector.loss("head.loss", classes, classes),
+        ),
+    )
