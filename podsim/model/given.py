@@ -44,8 +44,8 @@ SHAPES: Final[Mapping[Kind, type[OperatorShape]]] = {
 
 
 def taken(shape: type[OperatorShape]) -> tuple[str, ...]:
-    """The sizes that a shape has; rows of a micro-batch are not stated."""
-    return tuple(field.name for field in fields(shape) if field.name != "batch")
+    """The sizes that a shape has."""
+    return tuple(field.name for field in fields(shape))
 
 
 SIZES: Final = tuple(dict.fromkeys(name for shape in (Matmul, Conv, Gather, Stream) for name in taken(shape)))
@@ -63,6 +63,7 @@ class GivenOperator:
     k: Count | None = None
     n: Count | None = None
     weights: bool | None = None
+    batch: Count | None = None
     size: Count | None = None
     in_channels: Count | None = None
     out_channels: Count | None = None

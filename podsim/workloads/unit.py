@@ -138,7 +138,7 @@ def _operators(unit: Unit) -> Iterator[dict[str, Any]]:
 
 def _sizes(operator: Operator, names: Mapping[OperatorShape, str]) -> dict[str, Any]:
     shape: Any = operator.shape
-    stated = {each.name: getattr(shape, each.name) for each in fields(shape) if each.name != "batch"}
+    stated = {each.name: getattr(shape, each.name) for each in fields(shape)}
     defaults = {each.name: each.default for each in fields(shape)}
     if isinstance(shape, Stream):
         plain = GivenOperator(name="", kind=operator.kind, **_needed(operator))
