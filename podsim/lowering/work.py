@@ -9,7 +9,7 @@ from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.program import Cut
 from podsim.model.tile_plan import TilePlan
-from podsim.model.training import Practice, Recompute
+from podsim.model.training import AVAILABLE_MEMORY, Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
@@ -22,9 +22,9 @@ def computing(machine: Machine, practice: Practice) -> Machine:
     return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(practice.io_tiles)))
 
 
-def rates(machine: Machine, workload: Workload) -> Rates:
+def rates(machine: Machine, workload: Workload, available_memory: float = AVAILABLE_MEMORY) -> Rates:
     """What operators of a workload are planned for on a machine."""
-    planner = Planner(Target(machine.chip, workload.precision))
+    planner = Planner(Target(machine.chip, workload.precision, available_memory))
     return Rates(planner, machine.program_factor)
 
 
@@ -59,7 +59,8 @@ def stage_plans(
     workload: Workload, mapping: Mapping, machine: Machine, stage: Stage
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
-    target = Target(computing(machine, mapping.practice).chip, workload.precision)
+    practice = mapping.practice
+    target = Target(computing(machine, practice).chip, workload.precision, practice.available_memory)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
@@ -86,7 +87,7 @@ class _CostTable:
     def __init__(self, workload: Workload, mapping: Mapping, machine: Machine) -> None:
         self._practice: Practice = mapping.practice
         self._rows = mapping.micro_batch
-        self._rates = rates(machine, workload)
+        self._rates = rates(machine, workload, mapping.practice.available_memory)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
         key = self._rates.planner.target.key, self._rates.stretch, self._rows, mapping.recompute, self._norm_s
         if key not in _TABLES and len(_TABLES) >= MOST_TABLES:

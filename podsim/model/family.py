@@ -1,6 +1,7 @@
 """Workloads as files describe them: a family with its sizes, from which the operators are built."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from podsim.model.chip import Precision
@@ -9,10 +10,24 @@ from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.training import Benchmark, Convergence, Practice, Preset
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
 
+LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
+
+
+class Head(StrEnum):
+    """What a transformer is asked at its end."""
+
+    MLM = "mlm"  # masked tokens, and sentences where there are any
+    LM = "lm"  # the next token, at every token
+    SPAN = "span"  # begin and end of an answer
+    NONE = "none"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transformer:
-    """An encoder-only transformer with masked-token and sentence heads."""
+    """A transformer: an encoder with masked-token, sentence or span heads, or a decoder that says the next token.
+
+    Attention of a decoder is computed in full and masked, as it is for packed rows.
+    """
 
     layers: Count
     hidden: Count
@@ -20,27 +35,38 @@ class Transformer:
     feed_forward: Count
     sequence: Count
     vocabulary: Count
-    positions: Count
-    segments: Whole
-    masked_tokens: Count
+    positions: Whole
+    segments: Whole = 0
+    masked_tokens: Whole = 0
+    sentences: Whole = LARGEST_PACK
+    head: Head = Head.MLM
+    pre_norm: bool = False
+    rms_norm: bool = False
+    rotary: bool = False
+    gated: bool = False
+    biases: bool = True
+    dropout: bool = True
+    tied: bool = True
+    key_value_heads: Count | None = None
 
     def __post_init__(self) -> None:
-        for name in (
-            "layers",
-            "hidden",
-            "heads",
-            "feed_forward",
-            "sequence",
-            "vocabulary",
-            "positions",
-            "masked_tokens",
-        ):
+        for name in ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be at least 1")
-        if self.segments < 0:
-            raise ValueError("segments: must be at least 0")
+        for name, needed in (("positions", not self.rotary), ("masked_tokens", self.head is Head.MLM)):
+            if getattr(self, name) < needed:
+                raise ValueError(f"{name}: must be at least {needed:d}")
+        if min(self.segments, self.sentences) < 0:
+            raise ValueError(f"{'segments' if self.segments < 0 else 'sentences'}: must be at least 0")
         if self.hidden % self.heads:
             raise ValueError(f"heads: {self.heads} heads do not divide hidden = {self.hidden}")
+        if self.shared_heads < 1 or self.heads % self.shared_heads:
+            raise ValueError(f"key_value_heads: {self.shared_heads} do not divide {self.heads} heads")
+
+    @property
+    def shared_heads(self) -> int:
+        """Heads of keys and values, each shared by equally many heads of queries."""
+        return self.heads if self.key_value_heads is None else self.key_value_heads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
 
+AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
+
 
 class Division(StrEnum):
     """MLPerf division; open lets the submitter choose the hyper-parameters."""
@@ -157,7 +159,12 @@ class Practice:
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
+    available_memory: Positive = AVAILABLE_MEMORY  # share of the SRAM that one product or convolution may take meanwhile
     layout: tuple[StageLayout, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 < self.available_memory <= 1:
+            raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

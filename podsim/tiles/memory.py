@@ -38,7 +38,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(Target(topology.chip, workload.precision))
+    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.available_memory))
     key = planner.target.key, mapping.micro_batch
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()

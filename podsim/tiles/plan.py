@@ -188,7 +188,10 @@ def _weight_gradient(
         return ()
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
-        found = gather.scatter_add(shape, target.precision, target.chip, overhead_cycles=0.0, rivals=False, name=title)
+        found = gather.scatter_add(
+            shape, target.precision, target.chip, available_memory=target.available_memory, overhead_cycles=0.0,
+            rivals=False, name=title,
+        )  # fmt: skip
         return (found,)
     if isinstance(shape, Stream):
         return ()
@@ -220,7 +223,10 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
 
 def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
     precision, chip = target.precision, target.chip
-    return gather.plan(shape, precision, chip, overhead_cycles=0.0, rivals=False, name=operator.name)
+    return gather.plan(
+        shape, precision, chip, available_memory=target.available_memory, overhead_cycles=0.0, rivals=False,
+        name=operator.name,
+    )  # fmt: skip
 
 
 def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:

@@ -1,15 +1,15 @@
-"""An encoder-only transformer (BERT) as a chain of units: embedding, attention and feed-forward halves, heads.
+"""A transformer as a chain of units: embedding, attention and feed-forward halves, heads.
 
-Sources: devlin-2018 for the model; the submissions' bert_model.py for the heads on masked tokens only.
+Sources: devlin-2018 for BERT, radford-2019 for norms before each half and for the head on every token, touvron-2023
+for rotary positions and gates, ainslie-2023 for shared keys and values; the submissions' bert_model.py for the heads
+on masked tokens only.
 """
 
 from typing import Protocol
 
-from podsim.model.family import Transformer
+from podsim.model.family import Head, Transformer
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
 from podsim.workloads import vector
-
-LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
 
 
 class Layers(Protocol):
@@ -41,7 +41,22 @@ def dense(name: str, rows: int, inputs: int, outputs: int, *, tied: bool = False
 def units(size: Transformer) -> tuple[Unit, ...]:
     """The whole model in order."""
     layers = (half for layer in range(size.layers) for half in (attention(size, layer), feed_forward(size, layer)))
-    return (_embedding(size), *layers, _heads(size))
+    return (_embedding(size), *layers, *_heads(size))
+
+
+def _norm(size: Transformer, name: str) -> Operator:
+    elements = size.sequence * size.hidden
+    return (vector.rms_norm if size.rms_norm else vector.layer_norm)(name, elements, size.hidden)
+
+
+def _dense(size: Transformer, name: str, inputs: int, outputs: int) -> tuple[Operator, ...]:
+    """A product over every token, with its bias if the model has any."""
+    product = dense(name, size.sequence, inputs, outputs)
+    return (product, vector.bias(f"{name}-bias", size.sequence * outputs, outputs)) if size.biases else (product,)
+
+
+def _dropout(size: Transformer, name: str, elements: int, option: str = "") -> tuple[Operator, ...]:
+    return (vector.dropout(name, elements, option),) if size.dropout else ()
 
 
 def _embedding(size: Transformer) -> Unit:
@@ -65,85 +80,122 @@ def _embedding(size: Transformer) -> Unit:
         checkpoint=True,
         operators=(
             *gathers,
-            vector.residual("embedding.sum", elements),
-            vector.layer_norm("embedding.norm", elements, hidden),
-            vector.dropout("embedding.dropout", elements),
+            *((vector.residual("embedding.sum", elements),) if len(gathers) > 1 else ()),
+            *(() if size.pre_norm else (_norm(size, "embedding.norm"),)),
+            *_dropout(size, "embedding.dropout", elements),
         ),
     )
 
 
-def attention(size: Layers, layer: int) -> Unit:
-    """The attention half of a layer, its norm last."""
-    tokens, hidden, width = size.sequence, size.hidden, size.hidden // size.heads
-    elements, scores, at = tokens * hidden, size.heads * tokens * tokens, f"layer{layer}.attention"
+def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...]) -> Unit:
+    """What a half computes, between the norm before it or after it and the sum with what came in."""
+    norm, elements = (_norm(size, f"{at}.norm"),), size.sequence * size.hidden
+    return Unit(
+        name=at,
+        group=group,
+        checkpoint=group == "ffn",
+        operators=(
+            *(norm if size.pre_norm else ()),
+            *operators,
+            *_dropout(size, f"{at}.dropout", elements),
+            vector.residual(f"{at}.residual", elements),
+            *(() if size.pre_norm else norm),
+        ),
+    )
+
+
+def plain(size: Layers) -> Transformer:
+    """Layers with their norm first and nothing else that is particular, of these sizes: for other families."""
+    return Transformer(
+        layers=1, hidden=size.hidden, heads=size.heads, feed_forward=size.feed_forward, sequence=size.sequence,
+        vocabulary=1, positions=1, head=Head.NONE, pre_norm=True,
+    )  # fmt: skip
+
+
+def attention(size: Transformer, layer: int) -> Unit:
+    """The attention half of a layer."""
+    tokens, hidden, width, shared = size.sequence, size.hidden, size.hidden // size.heads, size.shared_heads
+    scores, at = size.heads * tokens * tokens, f"layer{layer}.attention"
+    queries = tokens * (size.heads // shared)  # rows that meet the same keys and values
+    keys = hidden + shared * width  # of queries and keys, which rotate
     products = {
-        "scores": Matmul(groups=size.heads, m=tokens, k=width, n=tokens, weights=False),
-        "context": Matmul(groups=size.heads, m=tokens, k=tokens, n=width, weights=False),
+        "scores": Matmul(groups=shared, m=queries, k=width, n=tokens, weights=False),
+        "context": Matmul(groups=shared, m=queries, k=tokens, n=width, weights=False),
     }
     batched = {name: Operator(name=f"{at}.{name}", kind=Kind.MATMUL, shape=shape) for name, shape in products.items()}
-    return Unit(
-        name=at,
-        group="attention",
-        checkpoint=False,
-        operators=(
-            dense(f"{at}.qkv", tokens, hidden, 3 * hidden),
-            vector.bias(f"{at}.qkv-bias", 3 * elements, 3 * hidden),
-            batched["scores"],
-            vector.scale_and_mask(f"{at}.scale-and-mask", scores),
-            vector.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
-            vector.dropout(f"{at}.softmax-dropout", scores, option="attention_dropout"),
-            batched["context"],
-            dense(f"{at}.output", tokens, hidden, hidden),
-            vector.bias(f"{at}.output-bias", elements, hidden),
-            vector.dropout(f"{at}.dropout", elements),
-            vector.residual(f"{at}.residual", elements),
-            vector.layer_norm(f"{at}.norm", elements, hidden),
-        ),
+    operators = (
+        *_dense(size, f"{at}.qkv", hidden, keys + shared * width),
+        *((vector.rotate(f"{at}.rotate", tokens * keys),) if size.rotary else ()),
+        batched["scores"],
+        vector.scale_and_mask(f"{at}.scale-and-mask", scores),
+        vector.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
+        *_dropout(size, f"{at}.softmax-dropout", scores, "attention_dropout"),
+        batched["context"],
+        *_dense(size, f"{at}.output", hidden, hidden),
     )
+    return _half(size, at, "attention", operators)
 
 
-def feed_forward(size: Layers, layer: int) -> Unit:
-    """The feed-forward half of a layer, its norm last."""
-    tokens, hidden, wide = size.sequence, size.hidden, size.feed_forward
-    elements, at = tokens * hidden, f"layer{layer}.ffn"
-    return Unit(
-        name=at,
-        group="ffn",
-        checkpoint=True,
-        operators=(
-            dense(f"{at}.up", tokens, hidden, wide),
-            vector.bias(f"{at}.up-bias", tokens * wide, wide),
-            vector.activation(f"{at}.gelu", tokens * wide, "gelu"),
-            dense(f"{at}.down", tokens, wide, hidden),
-            vector.bias(f"{at}.down-bias", elements, hidden),
-            vector.dropout(f"{at}.dropout", elements),
-            vector.residual(f"{at}.residual", elements),
-            vector.layer_norm(f"{at}.norm", elements, hidden),
-        ),
+def feed_forward(size: Transformer, layer: int) -> Unit:
+    """The feed-forward half of a layer."""
+    tokens, hidden, wide, at = size.sequence, size.hidden, size.feed_forward, f"layer{layer}.ffn"
+    if size.gated:
+        active = (vector.activation(f"{at}.swish", tokens * wide, "swish"), vector.gated(f"{at}.gate", tokens * wide))
+    else:
+        active = (vector.activation(f"{at}.gelu", tokens * wide, "gelu"),)
+    operators = (
+        *_dense(size, f"{at}.up", hidden, wide * (2 if size.gated else 1)),
+        *active,
+        *_dense(size, f"{at}.down", wide, hidden),
     )
+    return _half(size, at, "ffn", operators)
 
 
-def _heads(size: Transformer) -> Unit:
+def _heads(size: Transformer) -> tuple[Unit, ...]:
+    """The last unit; none where nothing follows the layers."""
+    asked = {Head.MLM: _masked, Head.LM: _next, Head.SPAN: _span}
+    last = (_norm(size, "heads.norm"),) if size.pre_norm else ()
+    operators = (*last, *(asked[size.head](size) if size.head in asked else ()))
+    return (Unit(name="heads", group="heads", checkpoint=False, operators=operators),) if operators else ()
+
+
+def _masked(size: Transformer) -> tuple[Operator, ...]:
     masked, hidden = size.masked_tokens, size.hidden
     pick = Gather(table=size.sequence, width=hidden, lookups=masked, trained=False)
-    return Unit(
-        name="heads",
-        group="heads",
-        checkpoint=False,
-        operators=(
-            Operator(name="heads.masked-tokens", kind=Kind.GATHER, shape=pick),
-            dense("heads.mlm-dense", masked, hidden, hidden),
-            vector.bias("heads.mlm-dense-bias", masked * hidden, hidden),
-            vector.activation("heads.mlm-gelu", masked * hidden, "gelu"),
-            vector.layer_norm("heads.mlm-norm", masked * hidden, hidden),
-            dense("heads.mlm-projection", masked, hidden, size.vocabulary, tied=True),
-            vector.bias("heads.mlm-projection-bias", masked * size.vocabulary, size.vocabulary),
-            vector.loss("heads.mlm-loss", masked * size.vocabulary, size.vocabulary),
-            dense("heads.pooler", LARGEST_PACK, hidden, hidden),
-            vector.bias("heads.pooler-bias", LARGEST_PACK * hidden, hidden),
-            vector.activation("heads.pooler-tanh", LARGEST_PACK * hidden, "tanh"),
-            dense("heads.nsp", LARGEST_PACK, hidden, 2),
-            vector.bias("heads.nsp-bias", LARGEST_PACK * 2, 2),
-            vector.loss("heads.nsp-loss", LARGEST_PACK * 2, 2),
-        ),
+    return (
+        Operator(name="heads.masked-tokens", kind=Kind.GATHER, shape=pick),
+        dense("heads.mlm-dense", masked, hidden, hidden),
+        vector.bias("heads.mlm-dense-bias", masked * hidden, hidden),
+        vector.activation("heads.mlm-gelu", masked * hidden, "gelu"),
+        vector.layer_norm("heads.mlm-norm", masked * hidden, hidden),
+        dense("heads.mlm-projection", masked, hidden, size.vocabulary, tied=size.tied),
+        vector.bias("heads.mlm-projection-bias", masked * size.vocabulary, size.vocabulary),
+        vector.loss("heads.mlm-loss", masked * size.vocabulary, size.vocabulary),
+        *(_sentences(size) if size.sentences else ()),
     )
+
+
+def _sentences(size: Transformer) -> tuple[Operator, ...]:
+    """Whether the second sentence follows the first, for every sequence that a row may hold."""
+    count, hidden = size.sentences, size.hidden
+    return (
+        dense("heads.pooler", count, hidden, hidden),
+        vector.bias("heads.pooler-bias", count * hidden, hidden),
+        vector.activation("heads.pooler-tanh", count * hidden, "tanh"),
+        dense("heads.nsp", count, hidden, 2),
+        vector.bias("heads.nsp-bias", count * 2, 2),
+        vector.loss("heads.nsp-loss", count * 2, 2),
+    )
+
+
+def _next(size: Transformer) -> tuple[Operator, ...]:
+    scores = size.sequence * size.vocabulary
+    return (
+        dense("heads.projection", size.sequence, size.hidden, size.vocabulary, tied=size.tied),
+        vector.loss("heads.loss", scores, size.vocabulary),
+    )
+
+
+def _span(size: Transformer) -> tuple[Operator, ...]:
+    """Begin and end, each a choice among the tokens."""
+    return (*_dense(size, "heads.span", size.hidden, 2), vector.loss("heads.loss", 2 * size.sequence, size.sequence))

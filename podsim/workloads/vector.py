@@ -1,7 +1,7 @@
 """Vector operators of a model: what is done to each element, forward and backward.
 
 Sources: poplibs lib/popnn/NonLinearity.cpp (softmax), lib/poplin/Norms.cpp and lib/popnn/GroupNorm.cpp (norms),
-lib/popnn/PoolVertices.cpp (pooling).
+lib/popnn/PoolVertices.cpp (pooling); touvron-2023 for rotary positions, gates and norms without a mean.
 """
 
 from podsim.model.workload import Kind, Matmul, Operator, Stream
@@ -46,6 +46,26 @@ def layer_norm(name: str, elements: int, channels: int) -> Operator:
     """Norm of each row with scale and offset."""
     shape = Stream(elements=elements, row=channels, parameters=2 * channels)
     return Operator(name=name, kind=Kind.LAYER_NORM, shape=shape, weight_tensors=2)
+
+
+def rms_norm(name: str, elements: int, channels: int) -> Operator:
+    """Norm of each row by its mean square with a scale; planned as a layer norm, whose two sums are read at once."""
+    shape = Stream(elements=elements, row=channels, parameters=channels)
+    return Operator(name=name, kind=Kind.LAYER_NORM, shape=shape, weight_tensors=1)
+
+
+def rotate(name: str, elements: int) -> Operator:
+    """Pairs of elements turned by the angle of their position: times cosine, plus the swapped pair times sine."""
+    turn = ("multiply", "copy", "multiply", "add")
+    return Operator(
+        name=name, kind=Kind.ELEMENTWISE, shape=Stream(elements=elements, operations=turn, back_operations=turn)
+    )
+
+
+def gated(name: str, elements: int) -> Operator:
+    """One half of what comes in multiplies the other; backward each half multiplies the gradient."""
+    shape = Stream(elements=elements, operations=("multiply",), back_operations=("multiply", "multiply"))
+    return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
 
 
 def batch_norm(name: str, elements: int, channels: int) -> Operator:

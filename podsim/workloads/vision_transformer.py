@@ -12,17 +12,13 @@ from podsim.workloads import transformer, vector
 
 def units(size: VisionTransformer) -> tuple[Unit, ...]:
     """The whole model in order."""
+    layers = transformer.plain(size)
     halves = (
         half
         for layer in range(size.layers)
-        for half in (unmasked(transformer.attention(size, layer)), transformer.feed_forward(size, layer))
+        for half in (unmasked(transformer.attention(layers, layer)), transformer.feed_forward(layers, layer))
     )
-    return (_embedding(size), *(norm_first(half) for half in halves), _head(size))
-
-
-def norm_first(unit: Unit) -> Unit:
-    """The same operators with the norm at the beginning of the half instead of its end."""
-    return replace(unit, operators=(unit.operators[-1], *unit.operators[:-1]))
+    return (_embedding(size), *halves, _head(size))
 
 
 def unmasked(unit: Unit) -> Unit:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from podsim.model.vision import WindowTransformer
 from podsim.model.workload import Kind, Operator, Stream, Unit
 from podsim.workloads import transformer, vector
-from podsim.workloads.vision_transformer import classifier, norm_first, patches, unmasked
+from podsim.workloads.vision_transformer import classifier, patches, unmasked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,8 @@ def _repeated(unit: Unit, windows: int) -> Unit:
 
 def _attention(of: _Stage, layer: int, window: int, *, shifted: bool) -> Unit:
     """Tokens brought together by window, attention with a bias by relative position, and back; masked if shifted."""
-    half = _repeated(transformer.attention(of, layer), of.windows)
-    norm, *inner = norm_first(half if shifted else unmasked(half)).operators
+    half = _repeated(transformer.attention(transformer.plain(of), layer), of.windows)
+    norm, *inner = (half if shifted else unmasked(half)).operators
     scores = next(place for place, operator in enumerate(inner) if operator.kind is Kind.SOFTMAX)
     residual = next(place for place, operator in enumerate(inner) if operator.name.endswith(".residual"))
     elements, at = of.windows * of.sequence * of.hidden, half.name
@@ -92,7 +92,7 @@ def _relative(name: str, elements: int, parameters: int) -> Operator:
 
 
 def _feed_forward(of: _Stage, layer: int) -> Unit:
-    return norm_first(_repeated(transformer.feed_forward(of, layer), of.windows))
+    return _repeated(transformer.feed_forward(transformer.plain(of), layer), of.windows)
 
 
 def _merging(stage: int, edge: int, hidden: int) -> Unit:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.files import catalog
-from podsim.model.family import Transformer
+from podsim.model.family import LARGEST_PACK, Transformer
 from podsim.model.workload import Kind, Matmul, Pass
-from podsim.workloads.transformer import LARGEST_PACK, units
+from podsim.workloads.transformer import units
 
 LARGE = Transformer(
     layers=24,
