@@ -14,6 +14,7 @@ from podsim.api.comparators import calibrate_comparators, predict_comparator, va
 from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
+from podsim.api.models import import_model
 from podsim.api.money import priced
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
@@ -49,6 +50,7 @@ __all__ = [
     "explain_operators",
     "freeze",
     "goodput",
+    "import_model",
     "microbenchmarks",
     "op",
     "plan",

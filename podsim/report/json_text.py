@@ -379,22 +379,6 @@ def topologies(
     })  # fmt: skip
 
 
-def workload(value: Workload, document: Sourced) -> str:
-    """`podsim workload show --json`, schema podsim.workload-report/1."""
-    runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
-    return text("workload-report", {
-        "parameters": value.parameters,
-        "training_flop_per_row": plain(value.training_flop_per_row()),
-        "operators": [
-            {"unit": unit.name, "name": operator.name, "kind": operator.kind.value, "parameters": operator.parameters,
-             **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in runs}}
-            for unit in value.units for operator in unit.operators
-        ],
-        "workload": plain({field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}),
-        "provenance": plain(document.provenance),
-    })  # fmt: skip
-
-
 def listing(what: str, rows: Iterable[Mapping[str, object]]) -> str:
     """`podsim WHAT list --json`: one object a name."""
     return text(what, {what: [plain(row) for row in rows]})

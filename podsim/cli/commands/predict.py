@@ -14,6 +14,7 @@ from podsim.cli.options import (
     ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_MODEL,
     ANY_MONEY,
     ANY_NOISE,
     ANY_OUTPUT,
@@ -25,6 +26,7 @@ from podsim.cli.options import (
     FaultFlags,
     MachineFlags,
     MappingFlags,
+    ModelFlags,
     MoneyFlags,
     NoiseFlags,
     OutputFlags,
@@ -58,6 +60,7 @@ def predict(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
@@ -76,13 +79,14 @@ def predict(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
     report.check()
     from podsim import api
     from podsim.cli.comparator import chips_refused, is_comparator, predicted
 
+    machine = model.added(machine)
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     flags = (machine, mapping, practice, run, engine, noise, faults)
     if is_comparator(machine):
