@@ -161,7 +161,11 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
         what_if.refuse_unknown([change for change in mine if change.path not in known], known)
         file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
-    own, provenance = file.value.convergence, dict(file.provenance)
+    # Operators are the model itself: nobody asks of each of a thousand sizes where it is from.
+    own, provenance = (
+        file.value.convergence,
+        {path: found for path, found in file.provenance.items() if not path.startswith("unit.")},
+    )
     fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
     if own is None and not fixed:
         reference = convergence(file.value.name)

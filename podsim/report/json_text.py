@@ -11,7 +11,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from podsim.model.chip import Precision
-from podsim.model.workload import Pass
 from podsim.report import rests_on
 from podsim.report.version import version
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.validation import CoverageReport, FitReport, FreezeReport, Validation
-    from podsim.model.workload import Workload
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 

@@ -1,15 +1,21 @@
 """A model stated operator by operator, as a chain of units; and back, for files that podsim writes."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import groupby
 from typing import Any, Final
 
 from podsim.model.given import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
-from podsim.model.workload import Kind, Operator, OperatorShape, Stream, Unit
+from podsim.model.workload import Kind, Matmul, Operator, OperatorShape, Stream, Unit
 
-UNSTASHED: Final = (Kind.BIAS, Kind.DROPOUT, Kind.BATCH_NORM, Kind.GROUP_NORM, Kind.COPY)  # backward makes do without their output
+UNSTASHED: Final = (
+    Kind.BIAS,
+    Kind.DROPOUT,
+    Kind.BATCH_NORM,
+    Kind.GROUP_NORM,
+    Kind.COPY,
+)  # backward makes do without their output
 OPERATIONS: Final = {Kind.BIAS: ("bias",), Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.GATE: ("bias",)}
 BACK_OPERATIONS: Final = {
     Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.MEAN: ("bias",), Kind.GATE: ("bias", "multiply"),
@@ -34,13 +40,12 @@ def _block(members: tuple[GivenUnit, ...]) -> Iterator[Unit]:
 def _unit(given: GivenUnit, name: str) -> Unit:
     made = {operator.name: _operator(operator, name) for operator in given.operators}
     for operator in given.operators:
-        if operator.between:
-            between = tuple(made[other].shape for other in operator.between)
-            stream: Any = replace(made[operator.name].shape, between=between)  # type: ignore[call-arg]
-            made[operator.name] = replace(made[operator.name], shape=stream)
-    return Unit(
-        name=name, group=given.group or given.name, checkpoint=given.checkpoint, operators=tuple(made.values())
-    )
+        shape = made[operator.name].shape
+        if operator.between and isinstance(shape, Stream):
+            around = [made[other].shape for other in operator.between]
+            between = tuple(product for product in around if isinstance(product, Matmul))
+            made[operator.name] = replace(made[operator.name], shape=replace(shape, between=between))
+    return Unit(name=name, group=given.group or given.name, checkpoint=given.checkpoint, operators=tuple(made.values()))
 
 
 def _operator(given: GivenOperator, unit: str) -> Operator:
@@ -144,7 +149,8 @@ def _sizes(operator: Operator, names: Mapping[OperatorShape, str]) -> dict[str, 
         plain = GivenOperator(name="", kind=operator.kind, **_needed(operator))
         defaults |= _vector_defaults(plain)
         stated["between"] = tuple(names[product] for product in shape.between)
-    return {name: _toml(value) for name, value in stated.items() if value != defaults.get(name)}
+    kept = {name: value for name, value in stated.items() if value != defaults.get(name)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
 
 def _needed(operator: Operator) -> dict[str, Any]:
@@ -163,7 +169,3 @@ def _marks(operator: Operator) -> dict[str, Any]:
         "weight_tensors": _tensors(operator.kind, operator.shape, tied=operator.tied),
     }
     return {name: getattr(operator, name) for name, usual in known.items() if getattr(operator, name) != usual}
-
-
-def _toml(value: Any) -> Any:
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value

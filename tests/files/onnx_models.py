@@ -34,7 +34,9 @@ def cnn(batch: int | str = 1) -> Any:
     """Two convolutions, one in groups, a norm, pools and a classifier on images of 32 x 32."""
     node = helper.make_node
     nodes = [
-        node("Conv", ["image", "w1", "b1"], ["c1"], name="stem", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]),
+        node(
+            "Conv", ["image", "w1", "b1"], ["c1"], name="stem", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]
+        ),
         node("BatchNormalization", ["c1", "scale", "offset", "mean", "var"], ["n1"], name="norm"),
         node("Relu", ["n1"], ["r1"], name="relu"),
         node("Conv", ["r1", "w2"], ["c2"], name="grouped", kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=4),
@@ -77,7 +79,9 @@ def transformer(sequence: int | str = 16, *, layers: int = 2, hidden: int = 32, 
                 node("MatMul", [f"{at}.n1", f"{at}.w{part}"], [f"{at}.{part}m"], name=f"{at}/{part}"),
                 node("Add", [f"{at}.{part}m", f"{at}.b{part}"], [f"{at}.{part}b"], name=f"{at}/{part}-bias"),
                 node("Reshape", [f"{at}.{part}b", "split"], [f"{at}.{part}r"]),
-                node("Transpose", [f"{at}.{part}r"], [f"{at}.{part}"], perm=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]),
+                node(
+                    "Transpose", [f"{at}.{part}r"], [f"{at}.{part}"], perm=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]
+                ),
             ]
         nodes += [
             node("MatMul", [f"{at}.q", f"{at}.k"], [f"{at}.raw"], name=f"{at}/scores"),

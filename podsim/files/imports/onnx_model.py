@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +33,7 @@ def workload_text(path: Path, asked: Options) -> str:
     """The text of a workload file for an ONNX file."""
     graph = onnx_file.graph(path, asked)
     steps = list(_Walk(graph).steps())
-    chain = _units(steps, graph)
+    chain = _units(steps)
     if not chain:
         raise onnx_file.fault(path, "nothing in it computes")
     rows = f"{graph.rows} samples" if graph.rows > 1 else "sample"
@@ -105,7 +105,7 @@ class _Walk:
         return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
 
 
-def _units(steps: list[_Step], graph: onnx_file.Graph) -> tuple[Unit, ...]:
+def _units(steps: list[_Step]) -> tuple[Unit, ...]:
     """Units cut where one tensor alone goes on, each with a product, a convolution or a lookup."""
     last = {name: at for at, step in enumerate(steps) for name in step.reads}
     computed = _computed(steps)
@@ -118,7 +118,7 @@ def _units(steps: list[_Step], graph: onnx_file.Graph) -> tuple[Unit, ...]:
             parts.append([])
     if len(parts) > 1 and not any(_works(one) for one in parts[-1]):
         parts[-2] += parts.pop()
-    return tuple(_unit(number, part, graph) for number, part in enumerate(parts) if any(one.operators for one in part))
+    return tuple(_unit(number, part) for number, part in enumerate(parts) if any(one.operators for one in part))
 
 
 def _computed(steps: list[_Step]) -> set[str]:
@@ -134,9 +134,15 @@ def _works(step: _Step) -> bool:
     return any(isinstance(each.shape, (Matmul, Conv, Gather)) for each in step.operators)
 
 
-def _unit(number: int, part: list[_Step], graph: onnx_file.Graph) -> Unit:
-    name = f"part{number}"
-    operators = [replace(each, name=f"{name}.{each.name}") for step in part for each in step.operators]
+def _unit(number: int, part: list[_Step]) -> Unit:
+    name, operators, taken = f"part{number}", [], set()
+    for each in (each for step in part for each in step.operators):
+        called, count = each.name, 1
+        while called in taken:
+            count += 1
+            called = f"{each.name}-{count}"
+        taken.add(called)
+        operators.append(replace(each, name=f"{name}.{called}"))
     kinds = {each.kind for each in operators}
     group = "attention" if Kind.SOFTMAX in kinds else "embedding" if Kind.GATHER in kinds else "block"
     return Unit(name=name, group=group, checkpoint=True, operators=tuple(_attention(operators)))
@@ -169,7 +175,7 @@ def _notes(steps: list[_Step], chain: tuple[Unit, ...]) -> Iterator[str]:
     for kind, found in sorted(strange.items()):
         flop = sum(each.flop(Pass.FORWARD) for step in found for each in step.operators)
         yield (
-            f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over what "
-            f"it writes, {100 * flop / total:.2g} % of the forward FLOP"
+            f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over "
+            f"what it writes, {100 * flop / total:.2g} % of the forward FLOP"
         )
     yield "reshapes, slices and splits are free, transposes and concatenations copies; the loss is not in the file"

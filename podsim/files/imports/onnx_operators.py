@@ -1,21 +1,21 @@
 """What the operators of ONNX are in podsim's words: one node with known shapes to the operators that do its work."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
 
-FREE: Final = frozenset(
-    "Identity Reshape Flatten Squeeze Unsqueeze Cast CastLike Slice Split Shape Size Constant ConstantOfShape Range "
-    "NonZero EyeLike".split()
-)
+FREE: Final = frozenset((
+    "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "Slice", "Split", "Shape", "Size",
+    "Constant", "ConstantOfShape", "Range", "NonZero", "EyeLike",
+))  # fmt: skip
 """Nodes that only name the same elements anew, or shapes: they cost nothing."""
-COPIES: Final = frozenset(
-    "Transpose Concat Pad Expand Tile Resize Upsample DepthToSpace SpaceToDepth ScatterND ScatterElements "
-    "GatherElements GatherND Gather ReverseSequence Compress Trilu OneHot".split()
-)
+COPIES: Final = frozenset((
+    "Transpose", "Concat", "Pad", "Expand", "Tile", "Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "ScatterND",
+    "ScatterElements", "GatherElements", "GatherND", "Gather", "ReverseSequence", "Compress", "Trilu", "OneHot",
+))  # fmt: skip
 """Nodes that bring elements to another order, or more of them: a copy of what they write."""
 CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "Relu": (("relu",), ("relu_grad",)), "LeakyRelu": (("relu",), ("relu_grad",)), "PRelu": (("relu",), ("relu_grad",)),
@@ -31,7 +31,8 @@ CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "Div": (("divide",), ("multiply", "multiply")), "Pow": (("log", "scale", "exp"), ("multiply",)),
     "Sqrt": (("sqrt",), ("multiply",)), "Exp": (("exp",), ("multiply",)), "Log": (("log",), ("multiply",)),
     "Erf": (("erf",), ("exp", "multiply")), "Sin": (("sin",), ("multiply",)), "Cos": (("cos",), ("multiply",)),
-    "Neg": (("negate",), ("negate",)), "Abs": (("maximum",), ("multiply",)), "Reciprocal": (("inverse",), ("multiply",)),
+    "Neg": (("negate",), ("negate",)), "Abs": (("maximum",), ("multiply",)),
+    "Reciprocal": (("inverse",), ("multiply",)),
     "Min": (("minimum",), ("select",)), "Max": (("maximum",), ("select",)), "Where": (("select",), ("select",)),
     "Dropout": (("dropout",), ("dropout",)), "Floor": (("copy",), ("copy",)), "Round": (("copy",), ("copy",)),
     "Equal": (("compare",), ()), "Greater": (("compare",), ()), "GreaterOrEqual": (("compare",), ()),
@@ -39,14 +40,16 @@ CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "Or": (("compare",), ()), "Not": (("compare",), ()), "IsNaN": (("compare",), ()),
 }  # fmt: skip
 """Elementwise nodes as chains of vertices, forward and backward."""
-POOLS: Final = frozenset("MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool GlobalLpPool".split())
-REDUCTIONS: Final = frozenset(
-    "ReduceMean ReduceSum ReduceMax ReduceMin ReduceL2 ReduceSumSquare ReduceProd ArgMax".split()
-)
-NORMS: Final = frozenset(
-    "BatchNormalization LayerNormalization GroupNormalization InstanceNormalization RMSNormalization "
-    "SimplifiedLayerNormalization LpNormalization".split()
-)
+POOLS: Final = frozenset((
+    "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool",
+))  # fmt: skip
+REDUCTIONS: Final = frozenset((
+    "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare", "ReduceProd", "ArgMax",
+))  # fmt: skip
+NORMS: Final = frozenset((
+    "BatchNormalization", "LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization",
+    "SimplifiedLayerNormalization", "LpNormalization",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +81,10 @@ def _single(entry: Any) -> Any:
 def operators(seen: Seen) -> Made | None:
     """The operators of a node; None where podsim has no word for it."""
     kind = seen.node.op_type
-    if kind in FREE:
-        return []
-    if kind in CHAINS:
-        return _elementwise(seen)
-    if kind in NORMS:
-        return _norm(seen)
-    made = BUILDERS.get(kind)
-    if made is not None:
-        return made(seen)
-    if kind in POOLS or kind in REDUCTIONS:
-        return [_of(seen, Kind.POOL, _pool(seen))]
-    if kind in COPIES:
-        return [_copy(seen)]
-    return None
+    if kind in BUILDERS:
+        return BUILDERS[kind](seen)
+    found = next((build for known, build in GROUPS if kind in known), None)
+    return None if found is None else found(seen)
 
 
 def assumed(seen: Seen) -> Made:
@@ -156,9 +149,7 @@ def _bias(seen: Seen, at: int, channels: int) -> Made:
     if len(seen.ins) <= at or not seen.ins[at]:
         return []
     tied = _tied(seen, at)
-    shape = Stream(
-        elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=0 if tied else channels
-    )
+    shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=0 if tied else channels)
     return [_of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
 
 
@@ -190,7 +181,10 @@ def _transposed_convolution(seen: Seen) -> Made:
 
 
 def _gemm(seen: Seen) -> Made:
-    left, right = (size[::-1] if seen.attribute(flag, 0) else size for flag, size in zip(("transA", "transB"), seen.ins))
+    left, right = (
+        size[::-1] if seen.attribute(flag, 0) else size
+        for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
+    )
     shape = Matmul(m=left[0], k=left[1], n=right[1], weights=1 in seen.weights)
     return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1)), *_bias(seen, 2, right[1])]
 
@@ -231,16 +225,15 @@ def _norm(seen: Seen) -> Made:
     held = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
     trained = sum(math.prod(seen.ins[at]) for at in held if not _tied(seen, at))
     channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
-    extra: dict[str, int] = {}
-    norm = Kind.LAYER_NORM
+    groups, norm = 0, Kind.LAYER_NORM
     if kind == "BatchNormalization":
         norm = Kind.BATCH_NORM
     elif channels:
         norm = Kind.GROUP_NORM
-        extra["statistics"] = int(seen.attribute("num_groups", channels)) * size[0]
+        groups = int(seen.attribute("num_groups", channels)) * size[0]
     axis = int(seen.attribute("axis", -1))
     row = channels or math.prod(size[axis if axis >= 0 else len(size) + axis :])
-    shape = Stream(elements=math.prod(size), row=row, parameters=trained, **extra)
+    shape = Stream(elements=math.prod(size), row=row, parameters=trained, statistics=groups)
     return [_of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(held) if trained else 0)]
 
 
@@ -261,3 +254,12 @@ BUILDERS: Final[Mapping[str, Callable[[Seen], Made]]] = {
     "Gather": _gather,
 }
 """Nodes that are more than a chain over elements."""
+
+GROUPS: Final[tuple[tuple[Container[str], Callable[[Seen], Made]], ...]] = (
+    (FREE, lambda _: []),
+    (CHAINS, _elementwise),
+    (NORMS, _norm),
+    (POOLS | REDUCTIONS, lambda seen: [_of(seen, Kind.POOL, _pool(seen))]),
+    (COPIES, lambda seen: [_copy(seen)]),
+)
+"""What many nodes have in common."""

@@ -1,20 +1,21 @@
 """The operators of a workload one by one, equal ones of repeated units together."""
 
-from collections import Counter
 from dataclasses import fields
 
-from podsim.model.workload import Operator, Pass, Workload
+from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.report import numbers
 from podsim.report.doc import Column, Table
 
 
 def table(workload: Workload) -> Table:
     """Kind, sizes, parameters and forward arithmetic of every distinct operator."""
-    found: dict[tuple[str, str], list[Operator]] = {}
+    found: dict[tuple[str, Kind, str], list[Operator]] = {}
+    names: dict[tuple[str, Kind, str], str] = {}
     for unit in workload.units:
         for operator in unit.operators:
-            name = operator.name.removeprefix(f"{unit.name}.")
-            found.setdefault((f"{unit.group}.{name}", _sizes(operator)), []).append(operator)
+            key = unit.group, operator.kind, _sizes(operator)
+            names.setdefault(key, f"{unit.group}.{operator.name.removeprefix(f'{unit.name}.')}")
+            found.setdefault(key, []).append(operator)
     flop = numbers.rates((same[0].flop(Pass.FORWARD) for same in found.values()), "FLOP")
     total = workload.forward_flop_per_row() or 1.0
     columns = (
@@ -28,17 +29,17 @@ def table(workload: Workload) -> Table:
     )
     rows = tuple(
         (
-            name, f"{len(same):,}", same[0].kind.value, sizes, numbers.count(same[0].parameters),
+            names[key], f"{len(same):,}", same[0].kind.value, key[2], numbers.count(same[0].parameters),
             flop.number(same[0].flop(Pass.FORWARD)),
             numbers.percent(len(same) * same[0].flop(Pass.FORWARD) / total if _multiplies(same[0]) else None, 1),
         )
-        for (name, sizes), same in found.items()
+        for key, same in found.items()
     )  # fmt: skip
     return Table(columns, rows)
 
 
 def _multiplies(operator: Operator) -> bool:
-    return operator.kind.value in ("matmul", "convolution")
+    return operator.kind in (Kind.MATMUL, Kind.CONVOLUTION)
 
 
 def _sizes(operator: Operator) -> str:
@@ -47,9 +48,4 @@ def _sizes(operator: Operator) -> str:
     stated = {each.name: (getattr(shape, each.name), each.default) for each in fields(shape)}
     plain = {name: value for name, (value, usual) in stated.items() if value != usual and not isinstance(value, bool)}
     counted = [f"{name} {value:,}" for name, value in plain.items() if isinstance(value, int)]
-    chains = Counter(word for value in plain.values() if isinstance(value, tuple) for word in value if _is_word(word))
-    return ", ".join([*counted, *dict.fromkeys(chains)])
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str)
+    return ", ".join([*counted, *getattr(shape, "operations", ())])
