@@ -111,6 +111,8 @@ class GivenOperator:
             for name in ("in_channels", "out_channels"):
                 if getattr(self, name) % self.channel_groups:
                     yield f"channel_groups: {self.channel_groups} groups do not divide {name}"
+        if self.kind is Kind.ELEMENTWISE and not self.operations:
+            yield "operations: at least one operation is needed"
         if self.between is not None and len(self.between) != 2:
             yield "between: the name of the product before and of the one after"
 

@@ -286,7 +286,7 @@ def _without_weights(onnx: Any, model: Any) -> Any:
 
 def _shapes(path: Path, onnx: Any, bare: Any) -> tuple[dict[str, Any], set[str]]:
     try:
-        found = onnx.shape_inference.infer_shapes(bare, data_prop=True)
+        found = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True)
     except Exception as error:  # noqa: BLE001  (the C++ side has its own)
         raise fault(path, "its shapes contradict each other", context=[str(error).partition("\n")[0][:200]]) from None
     shapes, floats = {}, set()

@@ -117,7 +117,8 @@ def _units(steps: list[_Step]) -> tuple[Unit, ...]:
         if len(live) <= 1 and any(_works(one) for one in parts[-1]) and at + 1 < len(steps):
             parts.append([])
     if len(parts) > 1 and not any(_works(one) for one in parts[-1]):
-        parts[-2] += parts.pop()
+        tail = parts.pop()
+        parts[-1] += tail
     return tuple(_unit(number, part) for number, part in enumerate(parts) if any(one.operators for one in part))
 
 
