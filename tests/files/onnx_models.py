@@ -68,43 +68,51 @@ def transformer(sequence: int | str = 16, *, layers: int = 2, hidden: int = 32, 
     ]  # fmt: skip
     nodes = [node("Gather", ["table", "tokens"], ["h0"], name="embedding")]
     for layer in range(layers):
-        at, h = f"l{layer}", f"h{layer}"
-        for part in "qkvo":
-            weights += [weight(f"{at}.w{part}", hidden, hidden), weight(f"{at}.b{part}", hidden)]
-        weights += [weight(f"{at}.up", hidden, 4 * hidden), weight(f"{at}.down", 4 * hidden, hidden)]
-        weights += [weight(f"{at}.{name}", hidden) for name in ("s1", "o1", "s2", "o2")]
-        nodes += norm(f"{at}.n1", h, f"{at}.s1", f"{at}.o1")
-        for part in "qkv":
-            nodes += [
-                node("MatMul", [f"{at}.n1", f"{at}.w{part}"], [f"{at}.{part}m"], name=f"{at}/{part}"),
-                node("Add", [f"{at}.{part}m", f"{at}.b{part}"], [f"{at}.{part}b"], name=f"{at}/{part}-bias"),
-                node("Reshape", [f"{at}.{part}b", "split"], [f"{at}.{part}r"]),
-                node(
-                    "Transpose", [f"{at}.{part}r"], [f"{at}.{part}"], perm=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]
-                ),
-            ]
-        nodes += [
-            node("MatMul", [f"{at}.q", f"{at}.k"], [f"{at}.raw"], name=f"{at}/scores"),
-            node("Div", [f"{at}.raw", "root"], [f"{at}.scaled"], name=f"{at}/scale"),
-            node("Softmax", [f"{at}.scaled"], [f"{at}.p"], name=f"{at}/softmax", axis=-1),
-            node("MatMul", [f"{at}.p", f"{at}.v"], [f"{at}.c"], name=f"{at}/context"),
-            node("Transpose", [f"{at}.c"], [f"{at}.ct"], perm=[0, 2, 1, 3]),
-            node("Reshape", [f"{at}.ct", "joined"], [f"{at}.cj"]),
-            node("MatMul", [f"{at}.cj", f"{at}.wo"], [f"{at}.om"], name=f"{at}/output"),
-            node("Add", [f"{at}.om", f"{at}.bo"], [f"{at}.ob"], name=f"{at}/output-bias"),
-            node("Add", [f"{at}.ob", h], [f"{at}.mid"], name=f"{at}/residual"),
-            *norm(f"{at}.n2", f"{at}.mid", f"{at}.s2", f"{at}.o2"),
-            node("MatMul", [f"{at}.n2", f"{at}.up"], [f"{at}.u"], name=f"{at}/up"),
-            node("Relu", [f"{at}.u"], [f"{at}.a"], name=f"{at}/relu"),
-            node("MatMul", [f"{at}.a", f"{at}.down"], [f"{at}.d"], name=f"{at}/down"),
-            node("Add", [f"{at}.d", f"{at}.mid"], [f"h{layer + 1}"], name=f"{at}/residual2"),
-        ]
+        made, held = half_by_half(layer, hidden)
+        nodes += made
+        weights += held
     nodes += [
         node("Transpose", ["table"], ["turned"], perm=[1, 0]),
         node("MatMul", [f"h{layers}", "turned"], ["scores"], name="head"),
     ]
     tokens = value("tokens", [1, sequence], TensorProto.INT64)
     return model(nodes, [tokens], [value("scores", [1, sequence, vocabulary])], weights)
+
+
+def half_by_half(layer: int, hidden: int) -> tuple[list[Any], list[Any]]:
+    """Nodes and weights of one layer, attention first."""
+    node = helper.make_node
+    weights: list[Any] = []
+    at, h = f"l{layer}", f"h{layer}"
+    for part in "qkvo":
+        weights += [weight(f"{at}.w{part}", hidden, hidden), weight(f"{at}.b{part}", hidden)]
+    weights += [weight(f"{at}.up", hidden, 4 * hidden), weight(f"{at}.down", 4 * hidden, hidden)]
+    weights += [weight(f"{at}.{name}", hidden) for name in ("s1", "o1", "s2", "o2")]
+    nodes = norm(f"{at}.n1", h, f"{at}.s1", f"{at}.o1")
+    for part in "qkv":
+        nodes += [
+            node("MatMul", [f"{at}.n1", f"{at}.w{part}"], [f"{at}.{part}m"], name=f"{at}/{part}"),
+            node("Add", [f"{at}.{part}m", f"{at}.b{part}"], [f"{at}.{part}b"], name=f"{at}/{part}-bias"),
+            node("Reshape", [f"{at}.{part}b", "split"], [f"{at}.{part}r"]),
+            node("Transpose", [f"{at}.{part}r"], [f"{at}.{part}"], perm=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]),
+        ]
+    nodes += [
+        node("MatMul", [f"{at}.q", f"{at}.k"], [f"{at}.raw"], name=f"{at}/scores"),
+        node("Div", [f"{at}.raw", "root"], [f"{at}.scaled"], name=f"{at}/scale"),
+        node("Softmax", [f"{at}.scaled"], [f"{at}.p"], name=f"{at}/softmax", axis=-1),
+        node("MatMul", [f"{at}.p", f"{at}.v"], [f"{at}.c"], name=f"{at}/context"),
+        node("Transpose", [f"{at}.c"], [f"{at}.ct"], perm=[0, 2, 1, 3]),
+        node("Reshape", [f"{at}.ct", "joined"], [f"{at}.cj"]),
+        node("MatMul", [f"{at}.cj", f"{at}.wo"], [f"{at}.om"], name=f"{at}/output"),
+        node("Add", [f"{at}.om", f"{at}.bo"], [f"{at}.ob"], name=f"{at}/output-bias"),
+        node("Add", [f"{at}.ob", h], [f"{at}.mid"], name=f"{at}/residual"),
+        *norm(f"{at}.n2", f"{at}.mid", f"{at}.s2", f"{at}.o2"),
+        node("MatMul", [f"{at}.n2", f"{at}.up"], [f"{at}.u"], name=f"{at}/up"),
+        node("Relu", [f"{at}.u"], [f"{at}.a"], name=f"{at}/relu"),
+        node("MatMul", [f"{at}.a", f"{at}.down"], [f"{at}.d"], name=f"{at}/down"),
+        node("Add", [f"{at}.d", f"{at}.mid"], [f"h{layer + 1}"], name=f"{at}/residual2"),
+    ]
+    return nodes, weights
 
 
 def norm(out: str, source: str, scale: str, offset: str) -> list[Any]:

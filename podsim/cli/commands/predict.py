@@ -94,9 +94,7 @@ def predict(
     chips_refused(comparator, machine)
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
-    answer = _priced(answer, machine, purse) if purse else answer
-    _give(answer, workload, machine, output)
-    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
+    _give(_priced(answer, machine, purse) if purse else answer, workload, machine, output, report)
     return ExitCode.ANSWERED
 
 
@@ -106,7 +104,9 @@ def _priced(answer: Prediction, machine: MachineFlags, purse: "Purse | None" = N
     return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=purse)
 
 
-def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags) -> None:
+def _give(
+    answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags
+) -> None:
     give(
         output,
         screen=lambda: view.document(
@@ -115,6 +115,7 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
         json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
+    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:

@@ -176,21 +176,21 @@ def _ordered(path: Path, stated: Any) -> list[Any]:
     missing = sorted({name for node in stated.node for name in node.input if name not in made and name not in makers})
     if missing:
         raise fault(path, f"nobody makes {shown(missing[0])}, which a node reads")
-    waits = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
+    lacks = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
     readers: dict[int, list[int]] = {}
-    for at, before in waits.items():
+    for at, before in lacks.items():
         for other in before:
             readers.setdefault(other, []).append(at)
-    ready, order = [at for at, before in waits.items() if not before], []
+    ready, order = [at for at, before in lacks.items() if not before], []
     while ready:  # a heap, so that a sound file keeps its order
         at = heappop(ready)
         order.append(at)
         for reader in readers.get(at, ()):
-            waits[reader].discard(at)
-            if not waits[reader]:
+            lacks[reader].discard(at)
+            if not lacks[reader]:
                 heappush(ready, reader)
     if len(order) < len(stated.node):
-        stuck = stated.node[min(waits.keys() - set(order))]
+        stuck = stated.node[min(lacks.keys() - set(order))]
         raise fault(path, f"the graph goes round in circles at {stuck.op_type} {shown(stuck.name or stuck.output[0])}")
     return [stated.node[at] for at in order]
 
@@ -206,12 +206,12 @@ def _sized(path: Path, inputs: Sequence[Any], asked: Options) -> tuple[int, list
             raise fault(path, f"input {name} has {len(stated.dim)} dimensions, not {len(sizes)}")
         del stated.dim[:]
         for size in sizes:
-            stated.dim.add().dim_value = size
+            stated.dim.add(dim_value=size)
     lacking, said = [], []
     for value in inputs:
         sizes = value.type.tensor_type.shape.dim
         if sizes and not sizes[0].HasField("dim_value"):
-            sizes[0].dim_value = 1
+            sizes[0].CopyFrom(type(sizes[0])(dim_value=1))
             said.append(f"the open first dimension of {value.name} is one sample")
         if not value.type.tensor_type.HasField("shape") or any(not size.dim_value for size in sizes):
             lacking.append(value)
