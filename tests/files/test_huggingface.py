@@ -102,8 +102,11 @@ def test_all_faults_are_said_at_once(tmp_path):
     no = refused(tmp_path, says)
     assert no.code == "bad-config-file"
     text = "\n".join(no.context)
-    for part in ("vocab_size is", 'layers wants a whole number, not "many"', "intermediate_size is missing",
-                 "mlp_bias is true", "31 attention heads do not divide", "3 key-value heads do not divide"):  # fmt: skip
+    parts = (
+        "vocab_size is", 'num_hidden_layers wants a whole number, not "many"', "intermediate_size is missing",
+        "mlp_bias is true", "31 attention heads do not divide", "3 key-value heads do not divide",
+    )  # fmt: skip
+    for part in parts:
         assert part in text
 
 

@@ -103,7 +103,7 @@ def workload_text(path: Path, asked: Options) -> str:
     tables = {
         "name": naming.name(title.rpartition("/")[2]),
         "title": f"{printable(title)[:60]} ({kind})",
-        "notes": config.notes,
+        **({"notes": config.notes} if config.notes else {}),
         "sample": "image" if family == "vision_transformer" else "sequence",
         "row": row,
         "kind": "derived",
