@@ -307,7 +307,7 @@ def frozen_path() -> Path:
 
 def describe(path: Path) -> tuple[str, Document[Any]]:
     """What a file is ("topology", "chip", …), by its schema, and what it says; InputError with all its faults."""
-    loaded = load(path)
+    loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
         return loaded.what, topologies.finish(topologies.gather(path))
     return loaded.what, _READERS[loaded.what](loaded)
