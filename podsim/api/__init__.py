@@ -15,6 +15,7 @@ from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
 from podsim.api.inference import infer
+from podsim.api.models import import_model
 from podsim.api.money import priced
 from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
@@ -52,6 +53,7 @@ __all__ = [
     "explain_operators",
     "freeze",
     "goodput",
+    "import_model",
     "in_phases",
     "infer",
     "microbenchmarks",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter, Token
@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter, Token
 from podsim.cli.console import Color
 from podsim.errors import InputError
 
+MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
 MACHINE = Group("machine", sort_key=1)
 MAPPING = Group("mapping (left out: podsim searches the legal ones)", sort_key=2)
 PRACTICE = Group("what if, instead of published practice", sort_key=3)
@@ -116,6 +117,28 @@ class MachineFlags:
 
     parameters: Annotated[str | None, Parameter(group=MACHINE, metavar="FILE")] = None
     "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFlags:
+    """Sizes that a config.json or an ONNX file leaves open."""
+
+    sequence: Annotated[Count, Parameter(group=MODEL)] = None
+    "Tokens of a row of a config.json [default: all that it has positions for]."
+
+    shape: Annotated[tuple[str, ...], Parameter(group=MODEL, metavar="INPUT=SIZES")] = ()
+    "Sizes of an input of an ONNX file, repeatable: image=1,3,224,224."
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The same as changes, which is how the reader of a file takes them."""
+        tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
+        return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))
+
+    def added(self, machine: MachineFlags) -> MachineFlags:
+        """The flags of a machine with these sizes among its changes."""
+        return replace(machine, set=(*machine.set, *self.changes))
 
 
 @Parameter(name="*")
@@ -303,6 +326,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
     return {RENAMED.get(name, name): value for name, value in flags.items() if name != "out"}
 
 
+ANY_MODEL = ModelFlags()
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_LENGTH = LengthFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()

@@ -1,7 +1,7 @@
 """Names to values: every file that podsim reads, by name or path."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, inputs, readers, topologies
-from podsim.files.changes import Changes
+from podsim.files import find, imports, inputs, readers, topologies
+from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from podsim.model.generic import GenericFabric
     from podsim.model.validation import FrozenPrediction
 
-ELSEWHERE: Final = ("workload.", "noise.", "failures.")
+ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
 
 
@@ -145,28 +145,41 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     found = find.find("workloads", name)
     if not found:
         raise find.unknown_name("workloads", name, names("workloads"))
-    return replace(_built(_workload_file(load(found.path, "workload")), changes), warnings=found.warnings)
+    loaded, rest = imports.loaded(found.path, what_if.parse(changes))
+    return replace(_built(_workload_file(loaded), rest), warnings=found.warnings)
 
 
 def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
     return document(loaded, WorkloadFile, workload_faults)
 
 
-def _built(file: Document[WorkloadFile], changes: Changes = ()) -> Document[Workload]:
+def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
     from podsim.workloads import families
 
-    mine = [change for change in what_if.parse(changes) if change.path.startswith("workload.")]
+    mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
         what_if.refuse_unknown([change for change in mine if change.path not in known], known)
         file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
-    own, provenance = file.value.convergence, dict(file.provenance)
-    if own is None and file.value.benchmark.style is not EvaluationStyle.FIXED:
+    # Operators are the model itself: nobody asks of each of a thousand sizes where it is from.
+    own, provenance = (
+        file.value.convergence,
+        {path: found for path, found in file.provenance.items() if not path.startswith("unit.")},
+    )
+    fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
+    if own is None and not fixed:
         reference = convergence(file.value.name)
         own = reference.value
         provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}
+    general = None
+    if not (file.value.practices and file.value.benchmark):
+        from podsim.files import practices
+
+        usual = practices.general()
+        general, lacking = usual.value, {"benchmark": file.value.benchmark, "practice": file.value.practices}
+        provenance |= {path: found for path, found in usual.provenance.items() if not lacking[path.partition(".")[0]]}
     return Document(
-        value=families.build(file.value, own),
+        value=families.build(file.value, own, general),
         path=file.path,
         text=file.text,
         tables=file.tables,
@@ -298,7 +311,7 @@ def frozen_path() -> Path:
 
 def describe(path: Path) -> tuple[str, Document[Any]]:
     """What a file is ("topology", "chip", …), by its schema, and what it says; InputError with all its faults."""
-    loaded = load(path)
+    loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
         return loaded.what, topologies.finish(topologies.gather(path))
     return loaded.what, _READERS[loaded.what](loaded)

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from podsim.files.faults import Fault, unknown
+from podsim.files.faults import Fault, meant, shown, unknown
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.given import MOST_OPERATORS, GivenUnit
 
 MOST_IPUS: Final = 65_536
 """IPUs of 1,024 racks. Source: IPU-POD64 datasheet, "scalable to 1,024 racks"."""
@@ -67,6 +68,27 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
         yield from _different("practice", [practice.name for practice in file.practices])
         yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
         yield from _layouts_in_replica(file)
+        yield from _units(file.unit or ())
+
+
+def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
+    """Unknown operations, blocks that repeat unlike, and more operators in all than any model has."""
+    if not units:
+        return
+    from podsim.tiles.vector import OPERATIONS
+
+    for at, unit in enumerate(units):
+        before = units[at - 1] if at else unit
+        if unit.block and unit.block == before.block and unit.repeat != before.repeat:
+            yield Fault(("unit", at, "repeat"), f'units of block "{unit.block}" that repeat together repeat alike')
+        for place, operator in enumerate(unit.operators):
+            for key in ("operations", "back_operations"):
+                for word in getattr(operator, key) or ():
+                    if word not in OPERATIONS:
+                        here = ("unit", at, "operator", place, key)
+                        yield Fault(here, f"no operation {shown(word)}" + meant(word, OPERATIONS))
+    if sum(unit.repeat * len(unit.operators) for unit in units) > MOST_OPERATORS:
+        yield Fault(("unit",), f"more than {MOST_OPERATORS:,} operators in all")
 
 
 def _practices_known(tables: Mapping[str, Any]) -> Iterator[Fault]:

@@ -54,7 +54,7 @@ def _data_home() -> tuple[Path, ...]:
 
 def is_path(name: str) -> bool:
     """Whether a name means a file rather than something podsim knows."""
-    return "/" in name or os.sep in name or name.endswith(".toml")
+    return "/" in name or os.sep in name or name.endswith((".toml", ".json", ".onnx"))
 
 
 def is_name(name: str) -> bool:

@@ -35,6 +35,7 @@ SCHEMAS: Final = {
     "losses": "podsim.losses/1",
     "prices": "podsim.prices/1",
     "sweep": "podsim.sweep/1",
+    "practices": "podsim.practices/1",
     "sources": "podsim.sources/1",
 }
 MOST_BYTES: Final = 2**24

@@ -31,6 +31,8 @@ class Origin:
     def nearer(self, table: Mapping[str, Any]) -> "Origin":
         """With what a table inside states; a locator belongs to its source, a note to its kind."""
         stated = {key: table[key] for key in DEFAULTS if isinstance(table.get(key), str)}
+        if stated.get("kind") not in KINDS:
+            stated.pop("kind", None)  # the kind of an operator, or a slip that is said elsewhere
         if not stated:
             return self
         if "source" in stated:

@@ -108,6 +108,12 @@ def _releases(loaded: Loaded) -> "Document[Releases]":
     return document(loaded, Releases, releases.faults)
 
 
+def _practices(loaded: Loaded) -> Document[Any]:
+    from podsim.files import practices
+
+    return practices.of_loaded(loaded)
+
+
 def _sweep(loaded: Loaded) -> "Document[SweepFile]":
     from podsim.files import sweeps
 
@@ -133,4 +139,5 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "phases": _phases,
     "losses": _loss_laws,
     "sweep": _sweep,
+    "practices": _practices,
 }

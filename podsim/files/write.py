@@ -83,8 +83,8 @@ def _table(value: Any, path: tuple[str, ...]) -> Iterator[str]:
     leaves = [(key, text) for key, _, text in rows if text is not None]
     if path and leaves:
         yield ""
-        yield f"[{'.'.join(_key(part) for part in path)}]"
-    yield from (f"{_key(key)} = {text}" for key, text in leaves)
+        yield f"[{'.'.join(key_text(part) for part in path)}]"
+    yield from (f"{key_text(key)} = {text}" for key, text in leaves)
     for key, inner, text in rows:
         if text is None:
             yield from _table(inner, (*path, key))
@@ -115,7 +115,13 @@ def _leaf(value: Any, unit: str) -> str | None:
     return f'"{spell(value, unit)}"' if unit else repr(value)
 
 
-def _key(key: str) -> str:
+def leaf_text(value: str | float) -> str:
+    """A text or number as TOML; ValueError for a number that is none."""
+    return str(_leaf(value, ""))
+
+
+def key_text(key: str) -> str:
+    """A key as TOML, quoted where it has to be."""
     return key if _BARE.fullmatch(key) else f'"{_escaped(key)}"'
 
 

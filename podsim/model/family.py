@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from podsim.model.chip import Precision
+from podsim.model.given import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, Transducer
 from podsim.model.training import Benchmark, Convergence, Practice, Preset
@@ -109,8 +110,17 @@ FAMILIES = (
     "conformer",
     "transducer",
     "deep_voice",
+    "unit",
 )
-"""The tables of which a workload file holds one: a family with its sizes."""
+"""The tables of which a workload file holds one: a family with its sizes, or units operator by operator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralPractice:
+    """How models are stored and ordered of which nobody has published a run, and how long one is taken to be."""
+
+    benchmark: Benchmark
+    practices: Annotated[tuple[Practice, ...], Key("practice")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +128,15 @@ class WorkloadFile:
     """What a workload file says."""
 
     name: str
-    title: str
-    sample: str
-    row: str
-    samples_per_row: Positive
-    packing: Positive
-    precision: Precision
-    optimizer: str
-    row_bytes: Annotated[Bytes, Key("row_size")]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    sample: str = "sample"
+    row: str = "sample"
+    samples_per_row: Positive = 1.0
+    packing: Positive = 1.0
+    precision: Precision = Precision.FP16_16
+    optimizer: str = "adam"
+    row_bytes: Annotated[Bytes, Key("row_size")] | None = None
     transformer: Transformer | None = None
     residual_cnn: ResidualCnn | None = None
     conformer: Conformer | None = None
@@ -134,14 +145,19 @@ class WorkloadFile:
     mobile_cnn: MobileCnn | None = None
     vision_transformer: VisionTransformer | None = None
     window_transformer: WindowTransformer | None = None
-    benchmark: Benchmark
+    unit: tuple[GivenUnit, ...] | None = None
+    benchmark: Benchmark | None = None
     convergence: Convergence | None = None
     practices: Annotated[tuple[Practice, ...], Key("practice")] = ()
     presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
 
     def __post_init__(self) -> None:
         if sum(getattr(self, family) is not None for family in FAMILIES) != 1:
-            raise ValueError(f"family: give exactly one of {' and '.join(f'[{family}]' for family in FAMILIES)}")
+            raise ValueError(f"family: give exactly one of {' and '.join(map(_header, FAMILIES))}")
         for name in ("samples_per_row", "packing"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}: must be above 0")
+
+
+def _header(family: str) -> str:
+    return "[[unit]]" if family == "unit" else f"[{family}]"

@@ -330,6 +330,7 @@ class Workload:
     practices: tuple[Practice, ...]
     presets: tuple[Preset, ...]
     row_tokens: int | None = None  # of a language model
+    notes: tuple[str, ...] = ()  # what was assumed in reading it
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:
@@ -351,9 +352,15 @@ class Workload:
         """Weights of the model."""
         return sum(unit.parameters for unit in self.units)
 
+    def forward_flop_per_row(self) -> float:
+        """Products and convolutions of one row forward [FLOP]."""
+        return self._flop((Pass.FORWARD,))
+
     def training_flop_per_row(self) -> float:
         """Forward, backward and weight gradient of one row, recomputation not counted [FLOP]."""
-        runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+        return self._flop((Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT))
+
+    def _flop(self, runs: tuple[Pass, ...]) -> float:
         return sum(
             operator.flop(run)
             for unit in self.units

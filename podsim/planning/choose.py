@@ -172,4 +172,5 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
         ),
         *planner.what_if.said(practice),
         *_in_phases(practice),
+        *planner.workload.notes,
     )

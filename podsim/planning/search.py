@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from podsim.engines import analytic
-from podsim.errors import Infeasible, InputError, PodsimError
+from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
@@ -189,6 +189,11 @@ class Search:
                 return []
             return [round(count)]
         points = workload.points
+        if not points:
+            raise MissingParameter(
+                f'nobody says at which global batch "{workload.name}" runs',
+                hint="--global-batch 1024, or global_batch in [benchmark] of the workload file",
+            )
         targets = {float(point.batch) for point in points} | {points[0].batch * 2.0**i for i in range(12)}
         counts = {max(1, round(batch / rows_samples)) for batch in targets if batch <= 2 * points[-1].batch}
         return sorted(counts | {1})

@@ -11,7 +11,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from podsim.model.chip import Precision
-from podsim.model.workload import Pass
 from podsim.report import rests_on
 from podsim.report.version import version
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
     from podsim.model.validation import CoverageReport, FitReport, FreezeReport, Validation
-    from podsim.model.workload import Workload
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -376,22 +374,6 @@ def topologies(
         "comparators": [
             {"name": one.name, "title": one.title, "chip": chip.name, "chips": one.chips} for one, chip in others
         ],
-    })  # fmt: skip
-
-
-def workload(value: Workload, document: Sourced) -> str:
-    """`podsim workload show --json`, schema podsim.workload-report/1."""
-    runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
-    return text("workload-report", {
-        "parameters": value.parameters,
-        "training_flop_per_row": plain(value.training_flop_per_row()),
-        "operators": [
-            {"unit": unit.name, "name": operator.name, "kind": operator.kind.value, "parameters": operator.parameters,
-             **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in runs}}
-            for unit in value.units for operator in unit.operators
-        ],
-        "workload": plain({field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}),
-        "provenance": plain(document.provenance),
     })  # fmt: skip
 
 

@@ -1,32 +1,62 @@
 """From what a workload file says to the operators of the model."""
 
+from collections.abc import Iterator
 from importlib import import_module
+from typing import Final
 
-from podsim.model.family import FAMILIES, WorkloadFile
+from podsim.model.family import FAMILIES, GeneralPractice, WorkloadFile
 from podsim.model.training import Convergence
-from podsim.model.workload import Unit, Workload
+from podsim.model.workload import Gather, Unit, Workload
+
+INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send token ids
+INPUT_BYTES: Final = 2  # of any other input
 
 
-def build(file: WorkloadFile, convergence: Convergence | None) -> Workload:
-    """The workload of a file, with the operators of its family."""
+def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralPractice | None = None) -> Workload:
+    """The workload of a file, with the operators of its family, and `general` practice where it states none."""
     family = next(name for name in FAMILIES if getattr(file, name) is not None)
+    chain = units(family, getattr(file, family))
+    benchmark = file.benchmark or (general.benchmark if general else None)
+    assert benchmark is not None, "a file without one is built with general practice"
     return Workload(
         name=file.name,
-        title=file.title,
+        title=file.title or file.name,
         sample=file.sample,
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=units(family, getattr(file, family)),
+        units=chain,
         precision=file.precision,
         optimizer=file.optimizer,
-        row_bytes=file.row_bytes,
-        benchmark=file.benchmark,
+        row_bytes=_input_bytes(chain) if file.row_bytes is None else file.row_bytes,
+        benchmark=benchmark,
         convergence=convergence,
-        practices=file.practices,
+        practices=file.practices or (general.practices if general else ()),
         presets=file.presets,
         row_tokens=file.transformer.sequence if file.transformer else None,
+        notes=(*file.notes, *_assumed(file)),
     )
+
+
+def _input_bytes(chain: tuple[Unit, ...]) -> float:
+    """Host input of a row where a file does not state it [B]: what the operators read that need no gradient of it."""
+    entering = [operator for operator in chain[0].operators if not operator.input_gradient] or chain[0].operators[:1]
+    return float(
+        sum(
+            operator.shape.inputs * (INDEX_BYTES if isinstance(operator.shape, Gather) else INPUT_BYTES)
+            for operator in entering
+        )
+    )
+
+
+def _assumed(file: WorkloadFile) -> Iterator[str]:
+    """What a file leaves out that an answer needs."""
+    if not file.benchmark:
+        yield "no length of a run is stated: round numbers are taken for it; give --samples and --global-batch"
+    if not file.practices:
+        yield "no practice is published for this model: stored and ordered as is usual (calibration/practices.toml)"
+    if file.row_bytes is None:
+        yield f"input of a row: {INDEX_BYTES} bytes an index, {INPUT_BYTES} any other element"
 
 
 def units(family: str, size: object) -> tuple[Unit, ...]:

@@ -20,7 +20,7 @@ from podsim.model.chip import Chip
 from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import Topology
-from podsim.model.family import WorkloadFile
+from podsim.model.family import GeneralPractice, WorkloadFile
 from podsim.model.free import FreeParameters
 from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
@@ -60,6 +60,7 @@ ROOTS: dict[str, type] = {
     "losses": LossLaws,
     "prices": PriceList,
     "sweep": SweepFile,
+    "practices": GeneralPractice,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -15,6 +15,7 @@ from podsim.cli.options import (
     ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_MODEL,
     ANY_MONEY,
     ANY_NOISE,
     ANY_OUTPUT,
@@ -27,6 +28,7 @@ from podsim.cli.options import (
     LengthFlags,
     MachineFlags,
     MappingFlags,
+    ModelFlags,
     MoneyFlags,
     NoiseFlags,
     OutputFlags,
@@ -60,6 +62,7 @@ def predict(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
@@ -79,16 +82,19 @@ def predict(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
     report.check()
     from podsim import api
 
+    machine = model.added(machine)
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     if api.in_phases(workload):
+        from podsim.cli import phases
+
         flags = (machine, mapping, practice, run, length, engine, noise, faults)
-        return _in_phases(workload, flags, report, output, priced=cost.money or money.stated)
+        return phases.predicted(workload, flags, report, output, priced=cost.money or money.stated)
     with progress("weighing mappings", output) as on_progress:
         asked = keywords(machine, comparator, mapping, practice, run, length, engine, noise, faults)
         answer = api.predict(workload, on_progress=on_progress, **asked)
@@ -96,20 +102,7 @@ def predict(
         from podsim.cli.comparator import told
 
         return told(api.priced(answer, known=purse) if purse else answer, report, output)
-    return _answered(_priced(answer, machine, purse) if purse else answer, workload, machine, report, output)
-
-
-def _in_phases(workload: str, flags: tuple[Any, ...], report: ReportFlags, output: OutputFlags, *, priced: bool) -> int:
-    from podsim.cli import phases
-
-    return phases.predicted(workload, flags, report, output, priced=priced)
-
-
-def _answered(
-    answer: Prediction, workload: str, machine: MachineFlags, report: ReportFlags, output: OutputFlags
-) -> int:
-    _give(answer, workload, machine, output)
-    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
+    _give(_priced(answer, machine, purse) if purse else answer, workload, machine, output, report)
     return ExitCode.ANSWERED
 
 
@@ -119,7 +112,7 @@ def _priced(answer: Prediction, machine: MachineFlags, purse: "Purse | None" = N
     return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=purse)
 
 
-def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags) -> None:
+def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
     give(
         output,
         screen=lambda: view.document(
@@ -128,6 +121,7 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
         json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
+    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:

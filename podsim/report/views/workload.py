@@ -7,7 +7,8 @@ from podsim.model.quantity import Provenance
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Table
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table
+from podsim.report.views import each_operator
 from podsim.report.views import provenance as origins
 
 TRAINING = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
@@ -20,6 +21,7 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Facts(tuple(_facts(workload))),),
         (Heading("units, one row; equal ones together"), _units(workload)),
         (Heading("operators by kind, one row"), _operators(workload)),
+        (Heading("operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
         (Heading("presets: published mappings"), _presets(workload)) if workload.presets else (),
         (Heading("practices: how submissions stored and ordered it"), _practices(workload))
         if workload.practices
@@ -27,6 +29,7 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
         if workload.convergence
         else (),
+        (Heading("assumed"), *(Note(line, "·") for line in workload.notes)) if workload.notes else (),
         tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
     ]
     return Doc(tuple(group for group in groups if group))
@@ -35,7 +38,9 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
 def _facts(workload: Workload) -> Iterator[Fact]:
     benchmark = workload.benchmark
     flop = numbers.parted(numbers.rate(workload.training_flop_per_row(), "FLOP"))
+    forward = numbers.parted(numbers.rate(workload.forward_flop_per_row(), "FLOP"))
     yield Fact("parameters", *numbers.parted(numbers.count(workload.parameters)))
+    yield Fact("forward", *forward, f"each {workload.row}", "products and convolutions")
     yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
     packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
     yield Fact(

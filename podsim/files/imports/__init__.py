@@ -1,0 +1,44 @@
+"""Models of other tools as workload files: a transformers config.json or an ONNX file becomes the TOML that says it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from podsim.errors import InputError
+from podsim.files import inputs
+from podsim.files.changes import Change
+from podsim.files.load import Loaded, load, tables_of
+from podsim.files.options import OPTIONS, Options, options_of
+
+SUFFIXES = (".json", ".onnx")
+
+
+def loaded(path: Path, changes: Sequence[Change] = ()) -> tuple[Loaded, tuple[Change, ...]]:
+    """The workload file `path`, written out where it is of another tool, and the changes that its reading left.
+
+    Raises InputError: the file cannot be read, or says what podsim cannot model.
+    """
+    asked, rest = options_of(changes)
+    if path.suffix.lower() not in SUFFIXES:
+        if asked != Options():
+            stated = [change.path for change in changes if change not in rest]
+            raise InputError(
+                f"{stated[0]} changes nothing here: {path.name} is no file of another tool", code="bad-change",
+                hint=f"it goes with {' and '.join(OPTIONS)} of a config.json or an ONNX file",
+            )  # fmt: skip
+        return load(path, "workload"), rest
+    text = workload_text(path, asked)
+    tables = dict(tables_of(text, path.name, "bad-workload-file"))
+    tables.pop("schema")
+    inputs.read("workload", path.name, text)
+    return Loaded(path=path, what="workload", text=text, tables=tables), rest
+
+
+def workload_text(path: Path, asked: Options) -> str:
+    """A config.json or an ONNX file as the text of a workload file."""
+    if path.suffix.lower() == ".json":
+        from podsim.files.imports import huggingface
+
+        return huggingface.workload_text(path, asked)
+    from podsim.files.imports import onnx_model
+
+    return onnx_model.workload_text(path, asked)

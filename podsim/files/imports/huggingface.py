@@ -1,0 +1,302 @@
+"""A transformers config.json as a workload file: its model type says which family it is, its fields the sizes.
+
+Source: huggingface-transformers for the names of fields and their defaults.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files import inputs, toml_text
+from podsim.files.faults import counted, printable, shown
+from podsim.files.imports import naming
+from podsim.files.load import text_of
+from podsim.files.options import Options
+
+CODE: Final = "bad-config-file"
+MOST: Final = 2**24
+"""Largest size of a config: forty times the longest context and the widest model published."""
+MOST_LAYERS: Final = 10_000
+MASKED: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
+
+
+@dataclass(slots=True)
+class _Config:
+    """What a config says, and all that is wrong with it so far."""
+
+    says: Mapping[str, Any]
+    asked: Options
+    wrong: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = MOST) -> int:
+        """The whole number under the first of the names that is there; 1, and a fault, where it is none."""
+        name = next((one for one in names if self.says.get(one) is not None), names[0])
+        value = self.says.get(name, usual)
+        value = usual if value is None else value
+        if value is None:
+            self.wrong.append(f"{name} is missing")
+            return 1
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.wrong.append(f"{name} wants a whole number, not {_said(value)}")
+            return 1
+        if not least <= value <= most:
+            self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
+            return 1
+        return value
+
+    def truth(self, name: str, usual: bool) -> bool:
+        """A yes or no."""
+        value = self.says.get(name)
+        if value is None:
+            return usual
+        if not isinstance(value, bool):
+            self.wrong.append(f"{name} wants true or false, not {_said(value)}")
+            return usual
+        return value
+
+    def share(self, *names: str, usual: float) -> float:
+        """A share from 0 to 1."""
+        name = next((one for one in names if self.says.get(one) is not None), names[0])
+        value = self.says.get(name)
+        if value is None:
+            return usual
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self.wrong.append(f"{name} wants a share from 0 to 1, not {_said(value)}")
+            return usual
+        return float(value)
+
+    def sequence(self, positions: int, *, bound: bool) -> int:
+        """Tokens of a row: asked for, else as many as there are positions."""
+        found = self.asked.sequence or positions
+        if found > MOST:
+            self.wrong.append(f"a sequence of {found:,}; at most {MOST:,} is known")
+        if bound and found > positions:
+            self.wrong.append(f"a sequence of {found:,} is longer than its {positions:,} positions")
+        if not self.asked.sequence:
+            self.notes.append(f"sequences of {found:,} tokens, all that it has positions for; --sequence for others")
+        return found
+
+
+def workload_text(path: Path, asked: Options) -> str:
+    """The text of a workload file for a config; InputError with all that is missing or contradicts itself."""
+    says = _read(path)
+    kind = says.get("model_type")
+    if not isinstance(kind, str) or kind not in FAMILIES:
+        raise _unknown(path, kind, says)
+    if asked.shapes:
+        raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
+    config = _Config(says, asked)
+    family, sizes, row = FAMILIES[kind](config)
+    wrong = [*config.wrong, *_contradictions(sizes)]
+    if wrong:
+        raise InputError(
+            f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
+        )
+    title = says.get("_name_or_path")
+    title = title if isinstance(title, str) and title.strip() else _stem(path)
+    tables = {
+        "name": naming.name(title.rpartition("/")[2]),
+        "title": f"{printable(title)[:60]} ({kind})",
+        **({"notes": config.notes} if config.notes else {}),
+        "sample": "image" if family == "vision_transformer" else "sequence",
+        "row": row,
+        "kind": "derived",
+        "note": f"read from {printable(path.name)}",
+        family: sizes,
+    }
+    return toml_text.workload_text(tables, naming.written_by(path))
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    text = text_of(path, CODE)
+    inputs.read("config", path.name, text)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise InputError(f"{path.name} nests too deep", code=CODE) from None
+    except ValueError as error:
+        raise InputError(f"{path.name} is not JSON", code=CODE, context=[printable(str(error))]) from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path.name} is no config: it holds no object", code=CODE)
+    return found
+
+
+def _said(value: object) -> str:
+    return shown(value) if isinstance(value, str | int | float | list | Mapping) else "null"
+
+
+def _stem(path: Path) -> str:
+    """The name of the file, or of its folder where the file is called as all are."""
+    folder = path.resolve().parent.name
+    return folder if path.stem == "config" and folder else path.stem
+
+
+def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
+    known = sorted(FAMILIES)
+    if not isinstance(kind, str):
+        what = f"{printable(path.name)} has no model_type: it is no config of transformers"
+        return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
+    near = _nearest(kind, says)
+    return InputError(
+        f"the architecture {printable(shown(kind))} is not known", code="unknown-architecture",
+        context=[f"the nearest family is {near}", f"known: {', '.join(known)}"],
+        hint=f'with "model_type": "{near}" it is read as one; or state its operators as [[unit]]',
+    )  # fmt: skip
+
+
+def _nearest(kind: str, says: Mapping[str, Any]) -> str:
+    """The family whose name is nearest, else the one whose fields it has."""
+    near = get_close_matches(kind.casefold()[:60], FAMILIES, n=1, cutoff=0.6)
+    if near:
+        return near[0]
+    fields = (
+        ("patch_size", "vit"), ("num_key_value_heads", "llama"), ("rms_norm_eps", "llama"), ("n_embd", "gpt2"),
+        ("rotary_pct", "gpt_neox"),
+    )  # fmt: skip
+    decoder = "CausalLM" in str(says.get("architectures"))
+    return next((family for name, family in fields if name in says), "gpt_neox" if decoder else "bert")
+
+
+def _contradictions(sizes: Mapping[str, Any]) -> Iterator[str]:
+    """Sizes that no model can have together, in the words of the config."""
+    heads, hidden, shared = sizes["heads"], sizes["hidden"], sizes.get("key_value_heads")
+    if hidden % heads:
+        yield f"{heads} attention heads do not divide a hidden size of {hidden:,}"
+    if shared and heads % shared:
+        yield f"{shared} key-value heads do not divide {heads} attention heads"
+    if "patch" in sizes and sizes["image"] % sizes["patch"]:
+        yield f"patches of {sizes['patch']} do not divide an image of {sizes['image']}"
+
+
+Found = tuple[str, dict[str, Any], str]
+
+
+def _layers(config: _Config, *, wide: int | None = None) -> dict[str, Any]:
+    """Sizes that all but GPT-2 call alike."""
+    return {
+        "layers": config.size("num_hidden_layers", most=MOST_LAYERS),
+        "hidden": config.size("hidden_size"),
+        "heads": config.size("num_attention_heads"),
+        "feed_forward": config.size("intermediate_size", usual=wide),
+    }
+
+
+def _encoder(config: _Config, *, offset: int = 0, sentences: bool = True) -> Found:
+    positions = config.size("max_position_embeddings", usual=512)
+    sequence = config.sequence(max(1, positions - offset), bound=True)
+    masked = math.ceil(MASKED * sequence)
+    config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED:g} %: a config does not state it")
+    sizes = {
+        **_layers(config),
+        "sequence": sequence,
+        "vocabulary": config.size("vocab_size"),
+        "positions": positions,
+        "segments": config.size("type_vocab_size", usual=2, least=0),
+        "masked_tokens": masked,
+        "dropout": config.share("hidden_dropout_prob", usual=0.1) > 0,
+        "tied": config.truth("tie_word_embeddings", True),
+    }
+    more = {} if sentences else {"sentences": 0}
+    return "transformer", {**sizes, **more}, f"sequence of {sequence:,} tokens"
+
+
+def _bert(config: _Config) -> Found:
+    return _encoder(config)
+
+
+def _roberta(config: _Config) -> Found:
+    return _encoder(config, offset=2, sentences=False)  # two positions stand for padding
+
+
+def _gpt2(config: _Config) -> Found:
+    positions = config.size("n_positions", "n_ctx", usual=1024)
+    hidden, sequence = config.size("n_embd"), config.sequence(positions, bound=True)
+    sizes = {
+        "layers": config.size("n_layer", most=MOST_LAYERS),
+        "hidden": hidden,
+        "heads": config.size("n_head"),
+        "feed_forward": config.size("n_inner", usual=4 * hidden),
+        "sequence": sequence,
+        "vocabulary": config.size("vocab_size"),
+        "positions": positions,
+        "head": "lm",
+        "pre_norm": True,
+        "dropout": config.share("resid_pdrop", usual=0.1) > 0,
+        "tied": config.truth("tie_word_embeddings", True),
+    }
+    return "transformer", sizes, f"sequence of {sequence:,} tokens"
+
+
+def _rotary(config: _Config) -> tuple[dict[str, Any], str]:
+    sequence = config.sequence(config.size("max_position_embeddings", usual=2048), bound=False)
+    sizes = {
+        "sequence": sequence,
+        "vocabulary": config.size("vocab_size"),
+        "positions": 0,
+        "head": "lm",
+        "pre_norm": True,
+        "rotary": True,
+        "tied": config.truth("tie_word_embeddings", False),
+    }
+    return sizes, f"sequence of {sequence:,} tokens"
+
+
+def _gpt_neox(config: _Config) -> Found:
+    sizes, row = _rotary(config)
+    layers = _layers(config)
+    dropout = config.share("hidden_dropout", usual=0.0) > 0
+    if config.truth("use_parallel_residual", True):
+        config.notes.append("attention and feed-forward of a layer run one after the other here, not side by side")
+    if not config.truth("attention_bias", True):
+        config.wrong.append("attention_bias is false: a gpt_neox without it is not known")
+    return "transformer", {**layers, **sizes, "dropout": dropout}, row
+
+
+def _llama(config: _Config) -> Found:
+    sizes, row = _rotary(config)
+    layers = _layers(config)
+    shared = config.size("num_key_value_heads", usual=layers["heads"])
+    width = config.size("head_dim", usual=max(1, layers["hidden"] // layers["heads"]))
+    if config.says.get("head_dim") and width * layers["heads"] != layers["hidden"]:
+        config.wrong.append(f"heads of {width} x {layers['heads']} are not the hidden size of {layers['hidden']:,}")
+    for name in ("attention_bias", "mlp_bias"):
+        if config.truth(name, False):
+            config.wrong.append(f"{name} is true: a llama with it is not known")
+    if config.says.get("sliding_window"):
+        config.notes.append("attention is computed in full, not within its sliding window")
+    gated = {"key_value_heads": shared, "rms_norm": True, "gated": True, "biases": False, "dropout": False}
+    return "transformer", {**layers, **sizes, **gated}, row
+
+
+def _vit(config: _Config) -> Found:
+    image, patch = config.size("image_size", usual=224), config.size("patch_size", usual=16)
+    labels = config.says.get("id2label")
+    classes = len(labels) if isinstance(labels, Mapping) and labels else config.size("num_labels", usual=1000)
+    if config.size("num_channels", usual=3) != 3:
+        config.wrong.append("num_channels: images of three colours alone are known")
+    if config.asked.sequence:
+        config.wrong.append("a sequence is asked for, and images have none")
+    if not config.truth("qkv_bias", True):
+        config.wrong.append("qkv_bias is false: a vit without it is not known")
+    sizes = {"image": image, "patch": patch, **_layers(config), "classes": classes}
+    return "vision_transformer", sizes, f"image of {image} x {image}"
+
+
+FAMILIES: Final[Mapping[str, Callable[[_Config], Found]]] = {
+    "bert": _bert,
+    "roberta": _roberta,
+    "xlm-roberta": _roberta,
+    "camembert": _roberta,
+    "gpt2": _gpt2,
+    "gpt_neox": _gpt_neox,
+    "llama": _llama,
+    "mistral": _llama,
+    "vit": _vit,
+}
+"""What reads a config of each model type."""

@@ -1,0 +1,310 @@
+"""An ONNX file, read as what strangers send: bounded, no code run, no weights loaded, no other file opened."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.errors import InputError
+from podsim.files.faults import printable, shown
+from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
+
+MOST_BYTES: Final = 2**30
+"""Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
+MOST_NODES: Final = 100_000
+MOST_ELEMENTS: Final = 2**40
+KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
+CODE: Final = "bad-onnx-file"
+CONTROL: Final = ("If", "Loop", "Scan", "SequenceMap")
+GRAPHS: Final = (5, 10)  # numbers of the attribute types GRAPH and GRAPHS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """A graph whose every shape is known: nodes in an order in which they can run."""
+
+    name: str
+    nodes: tuple[Any, ...]
+    shapes: Mapping[str, tuple[int, ...]]
+    floats: frozenset[str]  # names of tensors of a floating type
+    weights: Mapping[str, tuple[int, ...]]  # initializers
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    rows: int  # samples of the first dimension of what comes in
+    notes: tuple[str, ...]
+
+
+def fault(path: Path, message: str, *, context: Sequence[str] = (), hint: str = "") -> InputError:
+    """What is wrong with an ONNX file."""
+    lines = [printable(line) for line in context]
+    return InputError(f"{printable(path.name)}: {printable(message)}", code=CODE, context=lines, hint=hint)
+
+
+def graph(path: Path, asked: Options) -> Graph:
+    """The graph of a file; InputError with what is wrong, or which input needs a size."""
+    model = _parsed(path)
+    _bounded(path, model.graph)
+    _no_control_flow(path, model.graph)
+    notes = tuple(_external(path, model.graph.initializer))
+    nodes = _ordered(path, model.graph)
+    weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
+    floats = {tensor.name for tensor in model.graph.initializer if tensor.data_type in _float_types()}
+    inputs = [value for value in model.graph.input if value.name not in weights]
+    rows, said = _sized(path, inputs, asked)
+    shapes, typed = _inferred(path, model, nodes)
+    unknown = [name for node in nodes for name in node.output if name and name not in shapes]
+    if unknown:
+        raise _unsized(path, nodes, inputs, shapes)
+    _small(path, shapes)
+    return Graph(
+        name=path.stem,
+        nodes=tuple(nodes),
+        shapes=shapes,
+        floats=frozenset(floats | typed),
+        weights=weights,
+        inputs=tuple(value.name for value in inputs),
+        outputs=tuple(value.name for value in model.graph.output),
+        rows=rows,
+        notes=(*notes, *said),
+    )
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise InputError(
+            "ONNX files need the package onnx, which is not installed", code="missing-package",
+            hint="pip install 'podsim[onnx]'",
+        ) from None  # fmt: skip
+    return onnx
+
+
+def _float_types() -> frozenset[int]:
+    kinds = _onnx().TensorProto
+    return frozenset((kinds.FLOAT, kinds.FLOAT16, kinds.BFLOAT16, kinds.DOUBLE, kinds.INT8, kinds.UINT8))
+
+
+def _parsed(path: Path) -> Any:
+    onnx = _onnx()
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise fault(path, f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
+                        hint="save the weights beside it, as external data: only their sizes are used")  # fmt: skip
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}", code="no-such-file") from None
+    except OSError as error:
+        raise fault(path, f"cannot be read: {error.strerror}") from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(raw)
+    except Exception:  # noqa: BLE001  (protobuf has one of its own for each of its builds)
+        raise fault(path, "is no ONNX file, or is cut short") from None
+    if not model.graph.node:
+        raise fault(path, "is no ONNX file, or its graph has no nodes")
+    return model
+
+
+def _bounded(path: Path, stated: Any) -> None:
+    """Refuse more than anybody's model has, before anything is done with it."""
+    if len(stated.node) + len(stated.initializer) > MOST_NODES:
+        raise fault(path, f"{len(stated.node) + len(stated.initializer):,} nodes and tensors; at most {MOST_NODES:,}")
+    if stated.sparse_initializer:
+        raise fault(path, "sparse weights are not read")
+    for tensor in stated.initializer:
+        _check_dimensions(path, tensor.name, tensor.dims)
+
+
+def _check_dimensions(path: Path, name: str, sizes: Sequence[int]) -> None:
+    elements = 1
+    for size in sizes:
+        elements *= size
+        if not 0 <= size <= MOST_SIZE or elements > MOST_ELEMENTS:
+            raise fault(
+                path, f"tensor {shown(name)} has dimensions {', '.join(map(str, sizes[:MOST_DIMENSIONS]))}",
+                context=[f"each may be up to {MOST_SIZE:,}, and a tensor have up to {MOST_ELEMENTS:,} elements"],
+            )  # fmt: skip
+    if len(sizes) > MOST_DIMENSIONS:
+        raise fault(path, f"tensor {shown(name)} has {len(sizes)} dimensions; at most {MOST_DIMENSIONS}")
+
+
+def _small(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    for name, sizes in shapes.items():
+        _check_dimensions(path, name, sizes)
+
+
+def _no_control_flow(path: Path, stated: Any) -> None:
+    found = sorted(
+        {
+            node.op_type
+            for node in stated.node
+            if node.op_type in CONTROL or any(entry.type in GRAPHS for entry in node.attribute)
+        }
+    )
+    if found:
+        raise fault(
+            path, f"has graphs within the graph: {', '.join(found)}",
+            context=["how often they run cannot be read from the file"],
+            hint="export the model with fixed control flow, or write what runs as [[unit]] (docs/formats.md)",
+        )  # fmt: skip
+
+
+def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
+    """Refuse weights outside the folder; say where they lie inside it, where nobody opens them."""
+    folder, places = path.resolve().parent, set()
+    for tensor in tensors:
+        if tensor.data_location != 1:
+            continue
+        place = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+        inside = place and "\0" not in place and (folder / place).resolve().is_relative_to(folder)
+        if not inside or Path(place).is_absolute():
+            raise fault(path, f"weights {shown(tensor.name)} lie outside its folder, in {shown(place)}",
+                        context=["only files beside an ONNX file are its own"])  # fmt: skip
+        places.add(place)
+    if places:
+        yield "weights lie in other files, of which only the sizes count: " + ", ".join(sorted(places)[:3])
+
+
+def _ordered(path: Path, stated: Any) -> list[Any]:
+    """The nodes, each after what it reads; InputError where they go round in circles or read what nobody makes."""
+    made = {tensor.name for tensor in stated.initializer} | {value.name for value in stated.input} | {""}
+    makers = {name: at for at, node in enumerate(stated.node) for name in node.output if name}
+    missing = sorted({name for node in stated.node for name in node.input if name not in made and name not in makers})
+    if missing:
+        raise fault(path, f"nobody makes {shown(missing[0])}, which a node reads")
+    lacks = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
+    readers: dict[int, list[int]] = {}
+    for at, before in lacks.items():
+        for other in before:
+            readers.setdefault(other, []).append(at)
+    ready, order = [at for at, before in lacks.items() if not before], []
+    while ready:  # a heap, so that a sound file keeps its order
+        at = heappop(ready)
+        order.append(at)
+        for reader in readers.get(at, ()):
+            lacks[reader].discard(at)
+            if not lacks[reader]:
+                heappush(ready, reader)
+    if len(order) < len(stated.node):
+        stuck = stated.node[min(lacks.keys() - set(order))]
+        raise fault(path, f"the graph goes round in circles at {stuck.op_type} {shown(stuck.name or stuck.output[0])}")
+    return [stated.node[at] for at in order]
+
+
+def _sized(path: Path, inputs: Sequence[Any], asked: Options) -> tuple[int, list[str]]:
+    """Give the inputs the sizes asked for; a first dimension that is open is one sample. Returns the samples."""
+    known = {value.name: value for value in inputs}
+    for name, sizes in asked.shapes.items():
+        if name not in known:
+            raise fault(path, f"has no input {shown(name)}", context=[f"inputs: {', '.join(known)}"])
+        stated = known[name].type.tensor_type.shape
+        if known[name].type.tensor_type.HasField("shape") and stated.dim and len(stated.dim) != len(sizes):
+            raise fault(path, f"input {name} has {len(stated.dim)} dimensions, not {len(sizes)}")
+        del stated.dim[:]
+        for size in sizes:
+            stated.dim.add(dim_value=size)
+    lacking, said = [], []
+    for value in inputs:
+        sizes = value.type.tensor_type.shape.dim
+        if sizes and not sizes[0].HasField("dim_value"):
+            sizes[0].CopyFrom(type(sizes[0])(dim_value=1))
+            said.append(f"the open first dimension of {value.name} is one sample")
+        if not value.type.tensor_type.HasField("shape") or any(not size.dim_value for size in sizes):
+            lacking.append(value)
+    if lacking:
+        raise fault(
+            path, f"{', '.join(value.name for value in lacking)} {'need' if len(lacking) > 1 else 'needs'} a size",
+            context=[f"{value.name} is [{', '.join(_spelled(value))}]" for value in lacking],
+            hint=" ".join(f"--shape {value.name}={_example(value)}" for value in lacking),
+        )  # fmt: skip
+    for value in inputs:
+        _check_dimensions(path, value.name, [size.dim_value for size in value.type.tensor_type.shape.dim])
+    first = {value.type.tensor_type.shape.dim[0].dim_value for value in inputs if value.type.tensor_type.shape.dim}
+    return (first.pop() if len(first) == 1 else 1), said
+
+
+def _spelled(value: Any) -> list[str]:
+    found = [str(size.dim_value or size.dim_param or "?") for size in value.type.tensor_type.shape.dim]
+    return found or ["?"]
+
+
+def _example(value: Any) -> str:
+    sizes = [size.dim_value for size in value.type.tensor_type.shape.dim]
+    image = len(sizes) == 4
+    usual = [1, 3, 224, 224] if image else [1, *([128] * max(1, len(sizes) - 1))]
+    return ",".join(str(size or usual[min(at, len(usual) - 1)]) for at, size in enumerate(sizes or usual))
+
+
+def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, Any], set[str]]:
+    """Every shape that can be known, and the names of floating tensors; weights themselves stay behind.
+
+    What nobody has defined the shape of is taken to leave what comes in as it is.
+    """
+    onnx = _onnx()
+    bare = _without_weights(onnx, model)
+    while True:
+        shapes, floats = _shapes(path, onnx, bare)
+        shapes |= {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
+        guessed = False
+        for node in nodes:
+            source = next((name for name in node.input if name in shapes), None)
+            if source is None or not node.output or node.output[0] in shapes or known_operator(node):
+                continue
+            kind = onnx.TensorProto.FLOAT
+            value = onnx.helper.make_tensor_value_info(node.output[0], kind, shapes[source])
+            bare.graph.value_info.append(value)
+            guessed = True
+            break
+        if not guessed:
+            return shapes, floats
+
+
+def known_operator(node: Any) -> bool:
+    """Whether ONNX itself defines an operator."""
+    return node.domain in ("", "ai.onnx") and bool(_onnx().defs.has(node.op_type, ""))
+
+
+def _without_weights(onnx: Any, model: Any) -> Any:
+    bare = onnx.ModelProto()
+    bare.ir_version = model.ir_version
+    bare.opset_import.extend(model.opset_import)
+    bare.graph.name = "graph"
+    for field in ("node", "input", "output", "value_info"):
+        getattr(bare.graph, field).extend(getattr(model.graph, field))
+    listed = {value.name for value in bare.graph.input}
+    for tensor in model.graph.initializer:
+        if math.prod(tensor.dims) <= KEPT_ELEMENTS and tensor.data_location != 1:
+            bare.graph.initializer.append(tensor)
+        elif tensor.name not in listed:
+            bare.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    return bare
+
+
+def _shapes(path: Path, onnx: Any, bare: Any) -> tuple[dict[str, Any], set[str]]:
+    try:
+        found = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True)
+    except Exception as error:  # noqa: BLE001  (the C++ side has its own)
+        raise fault(path, "its shapes contradict each other", context=[str(error).partition("\n")[0][:200]]) from None
+    shapes, floats = {}, set()
+    for value in (*found.graph.value_info, *found.graph.output, *found.graph.input):
+        kind = value.type.tensor_type
+        if kind.HasField("shape") and all(size.HasField("dim_value") for size in kind.shape.dim):
+            shapes[value.name] = tuple(size.dim_value for size in kind.shape.dim)
+        if kind.elem_type in _float_types():
+            floats.add(value.name)
+    return shapes, floats
+
+
+def _unsized(path: Path, nodes: Sequence[Any], inputs: Sequence[Any], shapes: Mapping[str, Any]) -> InputError:
+    """The first node whose result has no known size."""
+    first = next(node for node in nodes if any(name and name not in shapes for name in node.output))
+    names = ", ".join(shown(name) for name in first.output if name and name not in shapes)
+    return fault(
+        path, f"the size of {names} cannot be worked out: {first.op_type} depends on what runs through it",
+        context=[f"input {value.name} is [{', '.join(_spelled(value))}]" for value in inputs],
+        hint="give every input its sizes with --shape, or export the model with fixed shapes",
+    )  # fmt: skip

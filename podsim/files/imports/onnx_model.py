@@ -1,0 +1,182 @@
+"""An ONNX graph as a chain of units: nodes to operators, cut where one tensor alone goes on."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from podsim.files import toml_text
+from podsim.files.imports import naming, onnx_file, onnx_operators
+from podsim.files.imports.onnx_norms import fused
+from podsim.files.options import Options
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
+from podsim.workloads import unit as units_of
+
+HOPS: Final = 8  # nodes between a product of attention and its softmax
+WORD: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """What a node became, the tensors it reads and writes that hang on what runs, and whether it has no word."""
+
+    operators: tuple[Operator, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    unsupported: str = ""
+
+
+def workload_text(path: Path, asked: Options) -> str:
+    """The text of a workload file for an ONNX file."""
+    graph = onnx_file.graph(path, asked)
+    steps = list(_Walk(graph).steps())
+    chain = _units(steps)
+    if not chain:
+        raise onnx_file.fault(path, "nothing in it computes")
+    rows = f"{graph.rows} samples" if graph.rows > 1 else "sample"
+    tables = {
+        "name": naming.name(path.stem),
+        "title": f"{path.stem}, ONNX",
+        "notes": [*graph.notes, *_notes(steps, chain)],
+        "row": rows,
+        "samples_per_row": graph.rows,
+        "kind": "derived",
+        "note": f"read from {path.name}",
+        "unit": units_of.written(chain),
+    }
+    return toml_text.workload_text(tables, naming.written_by(path))
+
+
+class _Walk:
+    """One pass over the nodes: what hangs on nothing that runs, and what the others are."""
+
+    def __init__(self, graph: onnx_file.Graph) -> None:
+        self.graph = graph
+        self.shapes = graph.shapes
+        self.roots = {name: name if name in graph.floats else "" for name in graph.weights}
+        self.used: set[str] = set()
+        self.weighted: set[str] = set()
+        self.names: Counter[str] = Counter()
+
+    def steps(self) -> Iterator[_Step]:
+        """A step a node; nodes that hang on weights alone are computed once and for all, before."""
+        norms = fused(self.graph)
+        for at, node in enumerate(self.graph.nodes):
+            if all(name in self.roots or not name for name in node.input) or node.op_type in ("Shape", "Size"):
+                self._static(node)
+            elif at in norms.inner:
+                self.weighted.update(node.output)
+            else:
+                yield self._step(node, norms.whole.get(at))
+
+    def _static(self, node: Any) -> None:
+        sizes = {name: math.prod(self.shapes.get(name, ())) for name in node.input if self.roots.get(name)}
+        root = self.roots[max(sizes, key=lambda name: sizes[name])] if sizes else ""
+        if node.op_type == "Constant" and node.output[0] in self.graph.floats:
+            root = node.output[0] if math.prod(self.shapes[node.output[0]]) > 1 else ""
+        self.roots.update(dict.fromkeys(node.output, root))
+
+    def _step(self, node: Any, norm: Any) -> _Step:
+        word = WORD.sub("-", node.name or node.op_type).strip("-").lower() or "node"
+        self.names[word] += 1
+        name = f"{word}-{self.names[word]}" if self.names[word] > 1 else word
+        node = norm or node
+        seen = onnx_operators.Seen(
+            node=node,
+            ins=tuple(self.shapes[one] if one else () for one in node.input),
+            out=self.shapes[node.output[0]],
+            weights={at: self.roots[one] for at, one in enumerate(node.input) if one in self.roots},
+            tied=frozenset(self.used),
+            name=name,
+        )
+        made = onnx_operators.operators(seen)
+        unsupported = "" if made is not None else node.op_type
+        operators = tuple(onnx_operators.assumed(seen) if made is None else made)
+        reads = tuple(one for one in node.input if one and one not in self.roots)
+        first = not any(one in self.weighted for one in reads)
+        if first:
+            operators = tuple(replace(each, input_gradient=False) for each in operators)
+        if not first or any(isinstance(each.shape, (Matmul, Conv, Gather)) or each.parameters for each in operators):
+            self.weighted.update(node.output)
+        self.used.update(root for root in seen.weights.values() if root)
+        return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
+
+
+def _units(steps: list[_Step]) -> tuple[Unit, ...]:
+    """Units cut where one tensor alone goes on, each with a product, a convolution or a lookup."""
+    last = {name: at for at, step in enumerate(steps) for name in step.reads}
+    computed = _computed(steps)
+    live: set[str] = set()
+    parts: list[list[_Step]] = [[]]
+    for at, step in enumerate(steps):
+        parts[-1].append(step)
+        live = {name for name in live | (set(step.writes) & computed) if last.get(name, -1) > at}
+        if len(live) <= 1 and any(_works(one) for one in parts[-1]) and at + 1 < len(steps):
+            parts.append([])
+    if len(parts) > 1 and not any(_works(one) for one in parts[-1]):
+        tail = parts.pop()
+        parts[-1] += tail
+    return tuple(_unit(number, part) for number, part in enumerate(parts) if any(one.operators for one in part))
+
+
+def _computed(steps: list[_Step]) -> set[str]:
+    """Tensors that hang on a weight: a mask that all layers share is no obstacle to a cut."""
+    found: set[str] = set()
+    for step in steps:
+        if any(name in found for name in step.reads) or _works(step):
+            found.update(step.writes)
+    return found
+
+
+def _works(step: _Step) -> bool:
+    return any(isinstance(each.shape, (Matmul, Conv, Gather)) for each in step.operators)
+
+
+def _unit(number: int, part: list[_Step]) -> Unit:
+    name, operators, taken = f"part{number}", [], set()
+    for each in (each for step in part for each in step.operators):
+        called, count = each.name, 1
+        while called in taken:
+            count += 1
+            called = f"{each.name}-{count}"
+        taken.add(called)
+        operators.append(replace(each, name=f"{name}.{called}"))
+    kinds = {each.kind for each in operators}
+    group = "attention" if Kind.SOFTMAX in kinds else "embedding" if Kind.GATHER in kinds else "block"
+    return Unit(name=name, group=group, checkpoint=True, operators=tuple(_attention(operators)))
+
+
+def _attention(operators: list[Operator]) -> Iterator[Operator]:
+    """The operators, each softmax with the products of activations around it."""
+    for at, each in enumerate(operators):
+        if each.kind is Kind.SOFTMAX and isinstance(each.shape, Stream):
+            before, after = _near(operators[:at][::-1]), _near(operators[at + 1 :])
+            rows = {before.groups * before.m * before.n, after.groups * after.m * after.k} if before and after else {0}
+            if before and after and rows == {each.shape.elements}:
+                yield replace(each, shape=replace(each.shape, between=(before, after)))
+                continue
+        yield each
+
+
+def _near(operators: list[Operator]) -> Matmul | None:
+    found = (each.shape for each in operators[:HOPS] if isinstance(each.shape, Matmul) and not each.shape.weights)
+    return next(found, None)
+
+
+def _notes(steps: list[_Step], chain: tuple[Unit, ...]) -> Iterator[str]:
+    """What was assumed: operators without a word, what is free and what a copy, what is not in the file."""
+    total = sum(unit.flop(Pass.FORWARD) for unit in chain)
+    strange: dict[str, list[_Step]] = {}
+    for step in steps:
+        if step.unsupported:
+            strange.setdefault(step.unsupported, []).append(step)
+    for kind, found in sorted(strange.items()):
+        flop = sum(each.flop(Pass.FORWARD) for step in found for each in step.operators)
+        yield (
+            f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over "
+            f"what it writes, {100 * flop / total:.2g} % of the forward FLOP"
+        )
+    yield "reshapes, slices and splits are free, transposes and concatenations copies; the loss is not in the file"

@@ -1,0 +1,265 @@
+"""What the operators of ONNX are in podsim's words: one node with known shapes to the operators that do its work."""
+
+import math
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
+
+FREE: Final = frozenset((
+    "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "Slice", "Split", "Shape", "Size",
+    "Constant", "ConstantOfShape", "Range", "NonZero", "EyeLike",
+))  # fmt: skip
+"""Nodes that only name the same elements anew, or shapes: they cost nothing."""
+COPIES: Final = frozenset((
+    "Transpose", "Concat", "Pad", "Expand", "Tile", "Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "ScatterND",
+    "ScatterElements", "GatherElements", "GatherND", "Gather", "ReverseSequence", "Compress", "Trilu", "OneHot",
+))  # fmt: skip
+"""Nodes that bring elements to another order, or more of them: a copy of what they write."""
+CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "Relu": (("relu",), ("relu_grad",)), "LeakyRelu": (("relu",), ("relu_grad",)), "PRelu": (("relu",), ("relu_grad",)),
+    "Clip": (("minimum", "maximum"), ("relu_grad",)), "ThresholdedRelu": (("relu",), ("relu_grad",)),
+    "Sigmoid": (("sigmoid",), ("sigmoid_grad",)), "Tanh": (("tanh",), ("tanh_grad",)),
+    "Gelu": (("gelu",), ("gelu_grad",)), "Swish": (("swish",), ("swish_grad",)),
+    "HardSwish": (("scaled_add", "minimum", "maximum", "multiply"), ("swish_grad",)),
+    "HardSigmoid": (("scaled_add", "minimum", "maximum"), ("relu_grad",)), "Mish": (("exp", "log", "tanh", "multiply"),
+    ("multiply", "multiply")), "Elu": (("exp", "select"), ("multiply",)), "Selu": (("exp", "select"), ("multiply",)),
+    "Celu": (("exp", "select"), ("multiply",)), "Softplus": (("exp", "log"), ("multiply",)),
+    "Softsign": (("divide",), ("multiply",)), "Add": (("add",), ("add",)), "Sum": (("add",), ("add",)),
+    "Sub": (("subtract",), ("add",)), "Mul": (("multiply",), ("multiply", "multiply")),
+    "Div": (("divide",), ("multiply", "multiply")), "Pow": (("log", "scale", "exp"), ("multiply",)),
+    "Sqrt": (("sqrt",), ("multiply",)), "Exp": (("exp",), ("multiply",)), "Log": (("log",), ("multiply",)),
+    "Erf": (("erf",), ("exp", "multiply")), "Sin": (("sin",), ("multiply",)), "Cos": (("cos",), ("multiply",)),
+    "Neg": (("negate",), ("negate",)), "Abs": (("maximum",), ("multiply",)),
+    "Reciprocal": (("inverse",), ("multiply",)),
+    "Min": (("minimum",), ("select",)), "Max": (("maximum",), ("select",)), "Where": (("select",), ("select",)),
+    "Dropout": (("dropout",), ("dropout",)), "Floor": (("copy",), ("copy",)), "Round": (("copy",), ("copy",)),
+    "Equal": (("compare",), ()), "Greater": (("compare",), ()), "GreaterOrEqual": (("compare",), ()),
+    "Less": (("compare",), ()), "LessOrEqual": (("compare",), ()), "And": (("compare",), ()),
+    "Or": (("compare",), ()), "Not": (("compare",), ()), "IsNaN": (("compare",), ()),
+}  # fmt: skip
+"""Elementwise nodes as chains of vertices, forward and backward."""
+POOLS: Final = frozenset((
+    "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool",
+))  # fmt: skip
+REDUCTIONS: Final = frozenset((
+    "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare", "ReduceProd", "ArgMax",
+))  # fmt: skip
+NORMS: Final = frozenset((
+    "BatchNormalization", "LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization",
+    "SimplifiedLayerNormalization", "LpNormalization",
+))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A node, the shapes of what it reads and writes, and which of its inputs are weights (by root name)."""
+
+    node: Any
+    ins: tuple[tuple[int, ...], ...]
+    out: tuple[int, ...]
+    weights: Mapping[int, str]  # inputs that hang on nothing that runs: the weight they are made of, or ""
+    tied: frozenset[str]  # weights counted before
+    name: str
+
+    def attribute(self, name: str, usual: Any) -> Any:
+        """An attribute of the node, plain."""
+        for entry in self.node.attribute:
+            if entry.name == name:
+                return list(entry.ints) or list(entry.floats) if entry.type in (6, 7) else _single(entry)
+        return usual
+
+
+Made = list[Operator]
+
+
+def _single(entry: Any) -> Any:
+    return {1: entry.f, 2: entry.i}.get(entry.type, entry.s.decode("utf-8", "replace"))
+
+
+def operators(seen: Seen) -> Made | None:
+    """The operators of a node; None where podsim has no word for it."""
+    kind = seen.node.op_type
+    if kind in BUILDERS:
+        return BUILDERS[kind](seen)
+    found = next((build for known, build in GROUPS if kind in known), None)
+    return None if found is None else found(seen)
+
+
+def assumed(seen: Seen) -> Made:
+    """What a node is taken for that podsim has no word for: one pass over what it writes, and its weights."""
+    elements = max(1, math.prod(seen.out))
+    held = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
+    shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",), parameters=held)
+    return [_of(seen, Kind.ELEMENTWISE, shape)]
+
+
+def _of(seen: Seen, kind: Kind, shape: OperatorShape, *, stashed: bool = True, tensors: int | None = None,
+        suffix: str = "", tied: bool = False) -> Operator:  # fmt: skip
+    held = 0 if tied or not shape.parameters else 1
+    return Operator(
+        name=f"{seen.name}{suffix}", kind=kind, shape=shape, tied=tied, stashed=stashed,
+        weight_tensors=held if tensors is None else tensors,
+    )  # fmt: skip
+
+
+def _copy(seen: Seen) -> Operator:
+    elements = max(1, math.prod(seen.out))
+    shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",))
+    return _of(seen, Kind.COPY, shape, stashed=False)
+
+
+def _tied(seen: Seen, at: int) -> bool:
+    return seen.weights.get(at, "") in seen.tied
+
+
+def _elementwise(seen: Seen) -> Made:
+    kind, elements = seen.node.op_type, max(1, math.prod(seen.out))
+    if kind == "Dropout":
+        shape = Stream(elements=elements, operations=("dropout",), back_operations=("dropout",))
+        return [_of(seen, Kind.DROPOUT, shape, stashed=False)]
+    static = next((at for at in seen.weights if at < len(seen.ins)), None)
+    if kind in ("Add", "Sub", "Mul", "Div", "PRelu") and static is not None:
+        size = math.prod(seen.ins[static])
+        if size > 1:
+            return [_shared(seen, static, size, elements)]
+        shape = Stream(elements=elements, operations=("scale",), back_operations=("scale",))
+        return [_of(seen, Kind.ELEMENTWISE, shape, stashed=False)]
+    forward, backward = CHAINS[kind]
+    if kind == "Pow" and static is not None:
+        forward = ("square",)  # the power of a norm or a gelu, a small whole number
+    shape = Stream(elements=elements, operations=forward, back_operations=backward)
+    return [_of(seen, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
+
+
+def _shared(seen: Seen, at: int, size: int, elements: int) -> Operator:
+    """One vector of weights that all rows share: a bias, or the scale of each channel."""
+    trained = seen.weights[at] and seen.weights[at] not in seen.tied
+    row = math.gcd(size, elements)
+    if not seen.weights[at]:  # a constant: a mask, or positions that nobody trains
+        shape = Stream(elements=elements, operations=("mask",), back_operations=("copy",))
+        return _of(seen, Kind.ELEMENTWISE, shape, stashed=False)
+    shape = Stream(elements=elements, operations=("bias",), row=row, parameters=size if trained else 0)
+    return _of(seen, Kind.BIAS, shape, stashed=seen.node.op_type in ("Mul", "Div"))
+
+
+def _bias(seen: Seen, at: int, channels: int) -> Made:
+    """The bias that a product or convolution has as an input."""
+    if len(seen.ins) <= at or not seen.ins[at]:
+        return []
+    tied = _tied(seen, at)
+    shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=0 if tied else channels)
+    return [_of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
+
+
+def _convolution(seen: Seen) -> Made:
+    groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
+    images, inputs, outputs = seen.ins[0][0], seen.ins[0][1], weights[0]
+    kernel, edges = weights[2:], seen.out[2:]
+    strides = [int(one) for one in seen.attribute("strides", [1] * len(edges))]
+    shape: OperatorShape
+    if len(edges) == 2 and edges[0] == edges[1] and kernel[0] == kernel[1] and strides[0] == strides[1]:
+        shape = Conv(
+            batch=images, size=edges[0] * strides[0], in_channels=inputs, out_channels=outputs, kernel=kernel[0],
+            stride=strides[0], channel_groups=groups,
+        )  # fmt: skip
+        made = _of(seen, Kind.CONVOLUTION, shape, tied=_tied(seen, 1))
+    else:
+        reduction = inputs // groups * math.prod(kernel)
+        shape = Matmul(groups=groups, m=images * math.prod(edges), k=reduction, n=outputs // groups)
+        made = _of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1))
+    return [made, *_bias(seen, 2, outputs)]
+
+
+def _transposed_convolution(seen: Seen) -> Made:
+    groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
+    pixels = seen.ins[0][0] * math.prod(seen.ins[0][2:])
+    each = weights[1] * math.prod(weights[2:])
+    shape = Matmul(groups=groups, m=pixels, k=weights[0] // groups, n=each)
+    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
+
+
+def _gemm(seen: Seen) -> Made:
+    left, right = (
+        size[::-1] if seen.attribute(flag, 0) else size
+        for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
+    )
+    shape = Matmul(m=left[0], k=left[1], n=right[1], weights=1 in seen.weights)
+    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1)), *_bias(seen, 2, right[1])]
+
+
+def _product(seen: Seen) -> Made:
+    left, right = seen.ins[0], seen.ins[1]
+    left, right = (1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right
+    groups, m, k, n = math.prod(seen.out) // max(1, left[-2] * right[-1]), left[-2], left[-1], right[-1]
+    if 1 in seen.weights:
+        held = math.prod(right[:-2])
+        shape = Matmul(groups=held, m=m * groups // held, k=k, n=n)
+        return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1))]
+    if 0 in seen.weights:
+        held = math.prod(left[:-2])
+        shape = Matmul(groups=held, m=n * groups // held, k=k, n=m)
+        return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 0))]
+    if math.prod(right[:-2]) == 1:
+        groups, m = 1, groups * m
+    return [_of(seen, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
+
+
+def _softmax(seen: Seen) -> Made:
+    row = seen.out[int(seen.attribute("axis", -1))]
+    return [_of(seen, Kind.SOFTMAX, Stream(elements=math.prod(seen.out), row=row))]
+
+
+def _gather(seen: Seen) -> Made:
+    """Rows of a table that is trained; of anything else a copy."""
+    if 0 not in seen.weights or not seen.weights[0] or int(seen.attribute("axis", 0)) or len(seen.ins[0]) < 2:
+        return [_copy(seen)]
+    table, width = seen.ins[0][0], math.prod(seen.ins[0][1:])
+    shape = Gather(table=table, width=width, lookups=max(1, math.prod(seen.ins[1])), trained=True)
+    return [_of(seen, Kind.GATHER, shape, tied=_tied(seen, 0))]
+
+
+def _norm(seen: Seen) -> Made:
+    kind, size = seen.node.op_type, seen.ins[0]
+    held = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
+    trained = sum(math.prod(seen.ins[at]) for at in held if not _tied(seen, at))
+    channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
+    groups, norm = 0, Kind.LAYER_NORM
+    if kind == "BatchNormalization":
+        norm = Kind.BATCH_NORM
+    elif channels:
+        norm = Kind.GROUP_NORM
+        groups = int(seen.attribute("num_groups", channels)) * size[0]
+    axis = int(seen.attribute("axis", -1))
+    row = channels or math.prod(size[axis if axis >= 0 else len(size) + axis :])
+    shape = Stream(elements=math.prod(size), row=row, parameters=trained, statistics=groups)
+    return [_of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(held) if trained else 0)]
+
+
+def _pool(seen: Seen) -> Stream:
+    before, after = math.prod(seen.ins[0]), max(1, math.prod(seen.out))
+    kernel = seen.attribute("kernel_shape", None)
+    window = math.prod(int(edge) for edge in kernel) if kernel else max(1, before // after)
+    return Stream(elements=before, window=window, out_elements=after)
+
+
+BUILDERS: Final[Mapping[str, Callable[[Seen], Made]]] = {
+    "Conv": _convolution,
+    "ConvTranspose": _transposed_convolution,
+    "Gemm": _gemm,
+    "MatMul": _product,
+    "Softmax": _softmax,
+    "LogSoftmax": _softmax,
+    "Gather": _gather,
+}
+"""Nodes that are more than a chain over elements."""
+
+GROUPS: Final[tuple[tuple[Container[str], Callable[[Seen], Made]], ...]] = (
+    (FREE, lambda _: []),
+    (CHAINS, _elementwise),
+    (NORMS, _norm),
+    (POOLS | REDUCTIONS, lambda seen: [_of(seen, Kind.POOL, _pool(seen))]),
+    (COPIES, lambda seen: [_copy(seen)]),
+)
+"""What many nodes have in common."""

@@ -1,0 +1,149 @@
+"""Models as files state them operator by operator: units of operators with their sizes, in podsim's words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Final
+
+from podsim.model.quantity import Count, Key, Whole
+from podsim.model.workload import Conv, Gather, Kind, Matmul, OperatorShape, Stream
+
+MOST_SIZE: Final = 2**40
+"""Largest size of an operator: a trillion of anything for one row is no model."""
+MOST_OPERATORS: Final = 200_000
+"""Operators of a model, repeated ones counted each: ten times the largest network published."""
+NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM)
+
+PRODUCT: Final = ("m", "k", "n")
+CONVOLUTION: Final = ("size", "in_channels", "out_channels", "kernel")
+LOOKUP: Final = ("table", "width", "lookups")
+VECTOR: Final = ("elements",)
+NEEDED: Final = {
+    Kind.MATMUL: PRODUCT,
+    Kind.CONVOLUTION: CONVOLUTION,
+    Kind.GATHER: LOOKUP,
+    Kind.ELEMENTWISE: (*VECTOR, "operations"),
+    Kind.SOFTMAX: (*VECTOR, "row"),
+    Kind.BIAS: (*VECTOR, "row"),
+    Kind.LAYER_NORM: (*VECTOR, "row"),
+    Kind.BATCH_NORM: (*VECTOR, "row"),
+    Kind.GROUP_NORM: (*VECTOR, "row", "statistics"),
+    Kind.MEAN: (*VECTOR, "row", "out_elements", "statistics"),
+    Kind.GATE: (*VECTOR, "row", "statistics"),
+    Kind.COPY: VECTOR,
+    Kind.POOL: (*VECTOR, "window", "out_elements"),
+    Kind.DROPOUT: VECTOR,
+    Kind.LOSS: (*VECTOR, "row"),
+}
+"""Sizes without which an operator of a kind is none."""
+SHAPES: Final[Mapping[Kind, type[OperatorShape]]] = {
+    Kind.MATMUL: Matmul,
+    Kind.CONVOLUTION: Conv,
+    Kind.GATHER: Gather,
+}
+"""What holds the sizes of a kind; every other one is a Stream."""
+
+
+def taken(shape: type[OperatorShape]) -> tuple[str, ...]:
+    """The sizes that a shape has."""
+    return tuple(field.name for field in fields(shape))
+
+
+SIZES: Final = tuple(dict.fromkeys(name for shape in (Matmul, Conv, Gather, Stream) for name in taken(shape)))
+"""Fields of a stated operator that are sizes of its shape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenOperator:
+    """One operator as a file states it, for one row; which sizes it needs hangs on its kind."""
+
+    name: str
+    kind: Kind
+    groups: Count | None = None
+    m: Count | None = None
+    k: Count | None = None
+    n: Count | None = None
+    weights: bool | None = None
+    batch: Count | None = None
+    size: Count | None = None
+    in_channels: Count | None = None
+    out_channels: Count | None = None
+    kernel: Count | None = None
+    stride: Count | None = None
+    channel_groups: Count | None = None
+    elements: Count | None = None
+    operations: tuple[str, ...] | None = None
+    back_operations: tuple[str, ...] | None = None
+    row: Count | None = None
+    window: Count | None = None
+    out_elements: Count | None = None
+    parameters: Whole | None = None
+    statistics: Count | None = None
+    between: tuple[str, ...] | None = None
+    table: Count | None = None
+    width: Count | None = None
+    lookups: Count | None = None
+    trained: bool | None = None
+    tied: bool = False
+    input_gradient: bool = True
+    stashed: bool | None = None
+    option: str = ""
+    weight_tensors: Whole | None = None
+
+    def __post_init__(self) -> None:
+        lacking = [name for name in NEEDED.get(self.kind, VECTOR) if getattr(self, name) is None]
+        if lacking:
+            raise ValueError(f"{lacking[0]}: a {self.kind} needs {' and '.join(lacking)}")
+        known = taken(SHAPES.get(self.kind, Stream))
+        for name in SIZES:
+            value = getattr(self, name)
+            if value is not None and name not in known:
+                raise ValueError(f"{name}: a {self.kind} has none; it takes {', '.join(known)}")
+            if isinstance(value, int) and value > MOST_SIZE:
+                raise ValueError(f"{name}: {value:,} is more than {MOST_SIZE:,}, the most of any size")
+        for fault in self._faults():
+            raise ValueError(fault)
+
+    def _faults(self) -> Iterator[str]:
+        """Sizes that contradict each other."""
+        if self.row and self.elements and self.elements % self.row:
+            yield f"row: rows of {self.row} do not divide {self.elements:,} elements"
+        if self.in_channels and self.out_channels and self.channel_groups:
+            for name in ("in_channels", "out_channels"):
+                if getattr(self, name) % self.channel_groups:
+                    yield f"channel_groups: {self.channel_groups} groups do not divide {name}"
+        if self.kind is Kind.ELEMENTWISE and not self.operations:
+            yield "operations: at least one operation is needed"
+        if self.between is not None and len(self.between) != 2:
+            yield "between: the name of the product before and of the one after"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUnit:
+    """The smallest part a pipeline stage can hold, as a file states it.
+
+    Neighbours of one `block` are repeated together, `repeat` times.
+    """
+
+    name: str
+    group: str = ""
+    checkpoint: bool = True
+    block: str = ""
+    repeat: Count = 1
+    operators: Annotated[tuple[GivenOperator, ...], Key("operator")]
+
+    def __post_init__(self) -> None:
+        if not self.operators:
+            raise ValueError("operator: at least one [[unit.operator]] is needed")
+        if self.repeat > 1 and not self.block:
+            raise ValueError("repeat: say which block is repeated: neighbours of one block repeat together")
+        if self.repeat * len(self.operators) > MOST_OPERATORS:
+            raise ValueError(f"repeat: more than {MOST_OPERATORS:,} operators")
+        names = [operator.name for operator in self.operators]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f'operator: "{twice}" is there twice')
+        products = {operator.name for operator in self.operators if operator.kind is Kind.MATMUL}
+        for operator in self.operators:
+            strangers = set(operator.between or ()) - products
+            if strangers:
+                raise ValueError(f'operator: {operator.name} stands between "{min(strangers)}", no matmul of this unit')

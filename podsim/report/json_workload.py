@@ -1,0 +1,36 @@
+"""Workloads as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from podsim.model.workload import Pass
+from podsim.report.json_text import plain, text
+
+if TYPE_CHECKING:
+    from podsim.model.workload import Workload
+    from podsim.report.json_text import Sourced
+
+RUNS = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+
+
+def workload(value: Workload, document: Sourced) -> str:
+    """`podsim workload show --json`, schema podsim.workload-report/1."""
+    return text("workload-report", {
+        "parameters": value.parameters,
+        "training_flop_per_row": plain(value.training_flop_per_row()),
+        "totals": {
+            "parameters": value.parameters,
+            "forward_flop": plain(value.forward_flop_per_row()),
+            "training_flop": plain(value.training_flop_per_row()),
+            "operators": sum(len(unit.operators) for unit in value.units),
+        },
+        "operators": [
+            {"unit": unit.name, "name": operator.name, "kind": operator.kind.value, "parameters": operator.parameters,
+             **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in RUNS}}
+            for unit in value.units for operator in unit.operators
+        ],
+        "workload": plain({field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}),
+        "provenance": plain(document.provenance),
+    })  # fmt: skip

@@ -1,0 +1,171 @@
+"""A model stated operator by operator, as a chain of units; and back, for files that podsim writes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from itertools import groupby
+from typing import Any, Final
+
+from podsim.model.given import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
+from podsim.model.workload import Kind, Matmul, Operator, OperatorShape, Stream, Unit
+
+UNSTASHED: Final = (
+    Kind.BIAS,
+    Kind.DROPOUT,
+    Kind.BATCH_NORM,
+    Kind.GROUP_NORM,
+    Kind.COPY,
+)  # backward makes do without their output
+OPERATIONS: Final = {Kind.BIAS: ("bias",), Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.GATE: ("bias",)}
+BACK_OPERATIONS: Final = {
+    Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.MEAN: ("bias",), Kind.GATE: ("bias", "multiply"),
+}  # fmt: skip
+_BLOCK: Final = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})\.(.+)")
+
+
+def units(given: tuple[GivenUnit, ...]) -> tuple[Unit, ...]:
+    """The whole model in order, blocks repeated."""
+    return tuple(unit for _, block in groupby(given, lambda unit: unit.block) for unit in _block(tuple(block)))
+
+
+def _block(members: tuple[GivenUnit, ...]) -> Iterator[Unit]:
+    first = members[0]
+    if not first.block:
+        yield from (_unit(unit, unit.name) for unit in members)
+        return
+    for number in range(first.repeat):
+        yield from (_unit(unit, f"{first.block}{number}.{unit.name}") for unit in members)
+
+
+def _unit(given: GivenUnit, name: str) -> Unit:
+    made = {operator.name: _operator(operator, name) for operator in given.operators}
+    for operator in given.operators:
+        shape = made[operator.name].shape
+        if operator.between and isinstance(shape, Stream):
+            around = [made[other].shape for other in operator.between]
+            between = tuple(product for product in around if isinstance(product, Matmul))
+            made[operator.name] = replace(made[operator.name], shape=replace(shape, between=between))
+    return Unit(name=name, group=given.group or given.name, checkpoint=given.checkpoint, operators=tuple(made.values()))
+
+
+def _operator(given: GivenOperator, unit: str) -> Operator:
+    shape: Any = SHAPES.get(given.kind, Stream)
+    sizes = {name: getattr(given, name) for name in SIZES if name != "between"}
+    stated = {name: value for name, value in sizes.items() if value is not None}
+    if shape is Stream:
+        stated = {**_vector_defaults(given), **stated}
+    made = shape(**stated)
+    tensors = _tensors(given.kind, made, tied=given.tied)
+    return Operator(
+        name=f"{unit}.{given.name}",
+        kind=given.kind,
+        shape=made,
+        tied=given.tied,
+        input_gradient=given.input_gradient,
+        stashed=given.kind not in UNSTASHED if given.stashed is None else given.stashed,
+        option=given.option,
+        weight_tensors=tensors if given.weight_tensors is None else given.weight_tensors,
+    )
+
+
+def _vector_defaults(given: GivenOperator) -> dict[str, Any]:
+    """What a file need not state of a vector operator."""
+    parameters = {Kind.BIAS: 1, **dict.fromkeys(NORMS, 2)}.get(given.kind, 0) * (given.row or 0)
+    return {
+        "operations": OPERATIONS.get(given.kind, ()),
+        "back_operations": BACK_OPERATIONS.get(given.kind, ()),
+        "parameters": parameters,
+    }
+
+
+def _tensors(kind: Kind, shape: OperatorShape, *, tied: bool) -> int:
+    """Separate weight tensors of an operator where a file does not say: scale and offset of a norm, else one."""
+    if tied or not shape.parameters:
+        return 0
+    return 2 if kind in NORMS else 1
+
+
+def written(chain: tuple[Unit, ...]) -> list[dict[str, Any]]:
+    """The tables from which `units` makes a chain, with what it would know itself left out."""
+    tables: list[dict[str, Any]] = []
+    for block, repeat, members in _blocks(chain):
+        for name, unit in members:
+            head = {"block": block, "repeat": repeat} if block else {}
+            stated = {"name": name, **({"group": unit.group} if unit.group != name else {})}
+            kept = {} if unit.checkpoint else {"checkpoint": False}
+            tables.append({**stated, **kept, **head, "operator": list(_operators(unit))})
+    return tables
+
+
+def _blocks(chain: tuple[Unit, ...]) -> Iterator[tuple[str, int, list[tuple[str, Unit]]]]:
+    """Blocks that repeat, by name, times and members, and units between them as blocks without a name."""
+    parted = [((found[1], int(found[2])) if (found := _BLOCK.fullmatch(u.name)) else None, u) for u in chain]
+    blocks = [(key, [unit for _, unit in group]) for key, group in groupby(parted, lambda pair: pair[0])]
+    at = 0
+    while at < len(blocks):
+        key, members = blocks[at]
+        count = 0
+        while key and key[1] == 0 and at + count < len(blocks) and _repeats(key[0], count, members, blocks[at + count]):
+            count += 1
+        if key and count > 1 and _apart(blocks, at, count, key[0]):
+            yield key[0], count, [(unit.name.removeprefix(f"{key[0]}0."), unit) for unit in members]
+            at += count
+        else:
+            yield "", 1, [(unit.name, unit) for unit in members]
+            at += 1
+
+
+def _apart(blocks: list[Any], at: int, count: int, name: str) -> bool:
+    """Whether neither neighbour would be taken into the block by its name."""
+    around = [*blocks[max(0, at - 1) : at], *blocks[at + count : at + count + 1]]
+    return all(key is None or key[0] != name for key, _ in around)
+
+
+def _repeats(block: str, number: int, members: list[Unit], other: tuple[tuple[str, int] | None, list[Unit]]) -> bool:
+    """Whether a block is the first one again, but for its number."""
+    key, units = other
+    return key == (block, number) and [_bare(unit, f"{block}{number}.") for unit in units] == [
+        _bare(unit, f"{block}0.") for unit in members
+    ]
+
+
+def _bare(unit: Unit, prefix: str) -> Unit:
+    operators = tuple(replace(each, name=each.name.removeprefix(prefix)) for each in unit.operators)
+    return replace(unit, name=unit.name.removeprefix(prefix), operators=operators)
+
+
+def _operators(unit: Unit) -> Iterator[dict[str, Any]]:
+    names = {operator.shape: operator.name.removeprefix(f"{unit.name}.") for operator in unit.operators}
+    for operator in unit.operators:
+        name = operator.name.removeprefix(f"{unit.name}.")
+        yield {"name": name, "kind": operator.kind.value, **_sizes(operator, names), **_marks(operator)}
+
+
+def _sizes(operator: Operator, names: Mapping[OperatorShape, str]) -> dict[str, Any]:
+    shape: Any = operator.shape
+    stated = {each.name: getattr(shape, each.name) for each in fields(shape)}
+    defaults = {each.name: each.default for each in fields(shape)}
+    if isinstance(shape, Stream):
+        plain = GivenOperator(name="", kind=operator.kind, **_needed(operator))
+        defaults |= _vector_defaults(plain)
+        stated["between"] = tuple(names[product] for product in shape.between)
+    kept = {name: value for name, value in stated.items() if value != defaults.get(name)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+
+def _needed(operator: Operator) -> dict[str, Any]:
+    """Enough of a vector operator to ask for its defaults."""
+    shape: Any = operator.shape
+    needed = {"elements": shape.elements, "row": shape.row or None, "window": shape.window or None}
+    return {**needed, "operations": shape.operations, "out_elements": shape.out_elements}
+
+
+def _marks(operator: Operator) -> dict[str, Any]:
+    known = {
+        "tied": False,
+        "input_gradient": True,
+        "stashed": operator.kind not in UNSTASHED,
+        "option": "",
+        "weight_tensors": _tensors(operator.kind, operator.shape, tied=operator.tied),
+    }
+    return {name: getattr(operator, name) for name, usual in known.items() if getattr(operator, name) != usual}

@@ -1,0 +1,261 @@
+"""An ONNX file is a workload: arithmetic and weights to the last one; a hostile file is refused, and quickly."""
+
+import math
+import time
+
+import onnx_models as models
+import pytest
+from onnx import TensorProto, helper
+
+import podsim
+from podsim.errors import InputError
+from podsim.files import catalog
+from podsim.model.workload import Kind
+
+
+def read(made, folder, **shapes):
+    return catalog.workload(
+        models.save(made, folder / "model.onnx"), {f"import.shape.{name}": text for name, text in shapes.items()}
+    ).value
+
+
+def refused(made, folder, **shapes):
+    begun = time.monotonic()
+    with pytest.raises(InputError) as no:
+        read(made, folder, **shapes)
+    assert time.monotonic() - begun < 5
+    return no.value
+
+
+def named(found, end):
+    return next(one for unit in found.units for one in unit.operators if one.name.endswith(end))
+
+
+def test_a_small_cnn_to_the_last_weight(tmp_path):
+    found = read(models.cnn(), tmp_path)
+    assert found.parameters == models.CNN_PARAMETERS
+    assert found.forward_flop_per_row() == models.CNN_FORWARD_FLOP
+    assert named(found, "grouped").shape.channel_groups == 4
+    assert not named(found, "stem").input_gradient
+    assert [unit.name for unit in found.units] == ["part0", "part1", "part2", "part3"]
+
+
+def test_a_small_transformer_to_the_last_weight(tmp_path):
+    found = read(models.transformer(), tmp_path)
+    assert found.parameters == models.transformer_parameters()
+    assert found.forward_flop_per_row() == models.transformer_forward_flop()
+    kinds = [one.kind for unit in found.units for one in unit.operators]
+    assert kinds.count(Kind.LAYER_NORM) == 4
+    assert Kind.ELEMENTWISE in kinds
+    assert all(one.shape.between for unit in found.units for one in unit.operators if one.kind is Kind.SOFTMAX)
+    assert named(found, "head").tied  # the table serves twice and is counted once
+    assert len(found.units) == 6  # embedding, two halves of two layers, head
+
+
+def test_a_batch_in_the_file_is_so_many_samples_a_row(tmp_path):
+    one, four = read(models.cnn(), tmp_path), read(models.cnn(4), tmp_path)
+    assert (one.samples_per_row, four.samples_per_row) == (1, 4)
+    assert four.parameters == one.parameters
+    assert four.forward_flop_per_row() == 4 * one.forward_flop_per_row()
+
+
+def test_an_open_first_dimension_is_one_sample_and_said(tmp_path):
+    found = read(models.cnn("N"), tmp_path)
+    assert found.forward_flop_per_row() == models.CNN_FORWARD_FLOP
+    assert any("the open first dimension of image is one sample" in note for note in found.notes)
+
+
+def test_any_other_open_dimension_needs_a_size(tmp_path):
+    no = refused(models.transformer("length"), tmp_path)
+    assert no.message == "model.onnx: tokens needs a size"
+    assert no.context == ("tokens is [1, length]",)
+    assert no.hint == "--shape tokens=1,128"
+    given = read(models.transformer("length"), tmp_path, tokens="1,64")
+    assert given.forward_flop_per_row() == models.transformer_forward_flop(64)
+    assert "has no input" in refused(models.cnn(), tmp_path, picture="1,3,8,8").message
+    assert "has 4 dimensions, not 2" in refused(models.cnn(), tmp_path, image="1,3").message
+
+
+def test_what_import_writes_reads_back_equal_and_answers_alike(tmp_path):
+    path, mine = models.save(models.transformer(), tmp_path / "model.onnx"), tmp_path / "mine.toml"
+    mine.write_text(podsim.import_model(path), encoding="utf-8")
+    first, second = catalog.workload(path).value, catalog.workload(str(mine)).value
+    assert first == second
+    mapping = {"pod": 4, "replicas": 4, "ipus_per_replica": 1, "micro_batch": 8, "accumulation": 32}
+    assert podsim.predict(path, **mapping).step_s == podsim.predict(str(mine), **mapping).step_s
+
+
+def test_operators_without_a_word_are_listed_with_their_share(tmp_path):
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["y"], name="product"),
+        helper.make_node("Wobble", ["y"], ["z"], name="strange", domain="com.example"),
+        helper.make_node("Relu", ["z"], ["out"], name="relu"),
+    ]
+    made = models.model(
+        nodes, [models.value("x", [1, 64])], [models.value("out", [1, 64])], [models.weight("w", 64, 64)]
+    )
+    made.opset_import.append(helper.make_opsetid("com.example", 1))
+    found = read(made, tmp_path)
+    (note,) = [note for note in found.notes if "Wobble" in note]
+    assert note == ("Wobble (1 node) is not known: taken for one pass over what it writes, 0.77 % of the forward FLOP")
+    assert named(found, "relu").shape.elements == 64
+
+
+def truncated(folder):
+    whole = models.cnn().SerializeToString()
+    (folder / "model.onnx").write_bytes(whole[: len(whole) // 2])
+
+
+def plain(folder):
+    (folder / "model.onnx").write_bytes(b"this is no model" * 100)
+
+
+def empty(folder):
+    (folder / "model.onnx").write_bytes(b"")
+
+
+def cycle(folder):
+    nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
+    models.save(
+        models.model(nodes, [models.value("x", [1, 8])], [models.value("b", [1, 8])], []), folder / "model.onnx"
+    )
+
+
+def dangling(folder):
+    nodes = [helper.make_node("Add", ["x", "nothing"], ["a"])]
+    models.save(
+        models.model(nodes, [models.value("x", [1, 8])], [models.value("a", [1, 8])], []), folder / "model.onnx"
+    )
+
+
+def huge_input(folder):
+    nodes = [helper.make_node("Relu", ["x"], ["a"])]
+    size = [2**30, 2**30]
+    models.save(models.model(nodes, [models.value("x", size)], [models.value("a", size)], []), folder / "model.onnx")
+
+
+def huge_weight(folder):
+    made = models.cnn()
+    made.graph.initializer[0].dims[:] = [2**62, 2**62, 3, 3]
+    models.save(made, folder / "model.onnx")
+
+
+def negative_weight(folder):
+    made = models.cnn()
+    made.graph.initializer[0].dims[:] = [-16, 3, 3, 3]
+    models.save(made, folder / "model.onnx")
+
+
+def grown(folder):
+    nodes = [helper.make_node("Expand", ["x", "large"], ["a"])]
+    made = models.model(
+        nodes, [models.value("x", [1, 1])], [models.value("a", ["p", "q"])], [models.ints("large", 2**40, 2**40)]
+    )
+    models.save(made, folder / "model.onnx")
+
+
+def outside(folder, place="../../etc/passwd"):
+    made = models.cnn()
+    tensor = made.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", place
+    models.save(made, folder / "model.onnx")
+
+
+def linked(folder):
+    (folder / "weights").symlink_to("/etc")
+    outside(folder, "weights/passwd")
+
+
+def absolute(folder):
+    outside(folder, "/etc/passwd")
+
+
+def subgraph(folder):
+    inner = helper.make_graph([helper.make_node("Relu", ["x"], ["r"])], "inner", [], [models.value("r", [1])])
+    node = helper.make_node("If", ["flag"], ["y"], then_branch=inner, else_branch=inner)
+    flag = models.value("flag", [], TensorProto.BOOL)
+    models.save(
+        models.model([node], [flag, models.value("x", [1])], [models.value("y", [1])], []), folder / "model.onnx"
+    )
+
+
+def nested(folder):
+    def field(number, payload):
+        size, length = len(payload), bytearray()
+        while size > 127:
+            length.append(size & 127 | 128)
+            size >>= 7
+        return bytes([number << 3 | 2, *length, size]) + payload
+
+    graph = b""
+    for _ in range(3000):  # a graph in an attribute of a node of a graph
+        graph = field(1, field(5, field(6, graph)))
+    (folder / "model.onnx").write_bytes(field(7, graph))
+
+
+def contradictory(folder):
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    made = models.model(nodes, [models.value("x", [1, 8])], [models.value("y", [1, 9])], [models.weight("w", 7, 9)])
+    models.save(made, folder / "model.onnx")
+
+
+HOSTILE = {
+    truncated: "cut short", plain: "is no ONNX file", empty: "no nodes", cycle: "round in circles",
+    dangling: "nobody makes", huge_input: "has dimensions", huge_weight: "has dimensions",
+    negative_weight: "has dimensions", grown: "has dimensions", outside: "lie outside its folder",
+    linked: "lie outside its folder", absolute: "lie outside its folder", subgraph: "graphs within the graph: If",
+    nested: "cut short", contradictory: "contradict",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", HOSTILE, ids=lambda make: make.__name__)
+def test_a_hostile_file_is_refused(make, tmp_path):
+    make(tmp_path)
+    begun = time.monotonic()
+    with pytest.raises(InputError) as no:
+        catalog.workload(str(tmp_path / "model.onnx"))
+    assert time.monotonic() - begun < 5
+    assert no.value.code == "bad-onnx-file"
+    assert HOSTILE[make] in no.value.message
+
+
+def test_weights_beside_the_file_are_sized_and_never_opened(tmp_path):
+    outside(tmp_path, "weights.bin")  # which is not there
+    found = catalog.workload(str(tmp_path / "model.onnx")).value
+    assert found.parameters == models.CNN_PARAMETERS
+    assert any("weights.bin" in note for note in found.notes)
+
+
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+    path = models.save(models.cnn(), tmp_path / "model.onnx")
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(InputError) as no:
+        catalog.workload(path)
+    assert (no.value.code, no.value.hint) == ("missing-package", "pip install 'podsim[onnx]'")
+
+
+def test_products_of_every_form_have_their_arithmetic(tmp_path):
+    node = helper.make_node
+    nodes = [
+        node("Gemm", ["x", "w"], ["a"], name="turned", transB=1),
+        node("MatMul", ["left", "a"], ["b"], name="left"),
+        node("ConvTranspose", ["picture", "up"], ["c"], name="up", kernel_shape=[2, 2], strides=[2, 2], group=2),
+        node("Conv", ["sound", "k"], ["d"], name="sound", kernel_shape=[5], pads=[2, 2], strides=[2]),
+        node("MatMul", ["batch", "held"], ["e"], name="held"),
+    ]
+    inputs = [models.value("x", [6, 8]), models.value("picture", [1, 4, 5, 5]), models.value("sound", [1, 3, 40]),
+              models.value("batch", [2, 3, 7, 8])]  # fmt: skip
+    outputs = [models.value(name, list("abcd"[:rank])) for name, rank in (("b", 2), ("c", 4), ("d", 3), ("e", 4))]
+    weights = [models.weight("w", 10, 8), models.weight("left", 4, 6), models.weight("up", 4, 3, 2, 2),
+               models.weight("k", 16, 3, 5), models.weight("held", 3, 8, 9)]  # fmt: skip
+    found = read(models.model(nodes, inputs, outputs, weights), tmp_path)
+    flop = 2 * (6 * 8 * 10 + 4 * 6 * 10 + 25 * 4 * 3 * 4 + 20 * 16 * 15 + 2 * 3 * 7 * 8 * 9)
+    assert found.forward_flop_per_row() == flop
+    assert found.parameters == sum(math.prod(one.dims) for one in found_weights(weights))
+
+
+def found_weights(weights):
+    return weights
