@@ -2,6 +2,7 @@
 
 from podsim.api.answers import (
     PracticeFlags,
+    PredictFlags,
     collective,
     explain_operators,
     goodput,
@@ -40,6 +41,7 @@ Shown.page = staticmethod(drawn)
 
 __all__ = [
     "PracticeFlags",
+    "PredictFlags",
     "calibrate",
     "calibrate_comparators",
     "calibrate_noise",

@@ -53,8 +53,11 @@ LENGTH = ("tokens", "law", "target_loss")
 
 
 class PredictFlags(PracticeFlags, total=False):
-    """What else `predict` takes: how long a run of a language model is."""
+    """What else `predict` takes: chips that are no IPUs, simulated steps, how long a run of a language model is."""
 
+    chips: int | None
+    steps: int
+    noise_scale: float | None
     tokens: float | None
     law: Literal["chinchilla", "kaplan"] | None
     target_loss: float | None
@@ -83,7 +86,6 @@ def predict(
     pod: int | None = None,
     topology: str | None = None,
     chip: str | None = None,
-    chips: int | None = None,
     preset: str | None = None,
     replicas: int | None = None,
     ipus_per_replica: int | None = None,
@@ -100,20 +102,14 @@ def predict(
     engine: Literal["des", "analytic"] = "des",
     fidelity: Literal["folded", "full"] = "folded",
     seed: int = 0,
-    steps: int = 0,
-    noise_scale: float | None = None,
     faults: Sequence[str] = (),
     on_progress: Progress | None = None,
     **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
-    """Predict a run; names and defaults are those of the flags; of a machine without IPUs what a scaling law has.
-
-    Raises InputError where the question is malformed, Infeasible where the answer is no.
-    """
-    flags = dict(locals())
-    if topology is not None and comparators.has_law(topology):
-        return comparators.predict_as_asked(flags, predict.__kwdefaults__ or {})
-    comparators.refuse_chips(chips, topology)
+    """Predict a run by flags of these names, without IPUs by a law. Raises InputError, Infeasible where it is no."""
+    if by_chips := comparators.by_law(dict(locals()), predict):
+        return by_chips
+    steps = others.get("steps", 0)
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
@@ -123,7 +119,7 @@ def predict(
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), _practice(others))
     answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
-    return _with_noise(*answered, changes, steps, noise_scale)
+    return _with_noise(*answered, changes, steps, others.get("noise_scale"))
 
 
 def _practice(flags: Mapping[str, Any]) -> PracticeFlags:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from podsim.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction, ComparatorReport, Laws
@@ -46,31 +46,39 @@ def predict_comparator(
 
 TAKEN = ("topology", "chips", "global_batch", "samples", "division")
 """Keywords of `predict` that a scaling law has an answer to."""
-SILENT = ("workload", "on_progress", "practice")
+SILENT = ("workload", "on_progress")
 FLAGS = {"changes": "set", "faults": "fault"}
 
 
-def has_law(topology: str) -> bool:
-    """Whether the machine of that name is one without IPUs."""
+def by_law(asked: Mapping[str, Any], verb: Callable[..., object]) -> ComparatorPrediction | None:
+    """The answer to the keywords of `predict` where the machine has no IPUs; None where it has.
+
+    `asked` holds the names of the verb, those beyond its signature under "others". Raises InputError for keywords that
+    say nothing to a scaling law and for chips counted where there are IPUs, TypeError for keywords that nobody takes.
+    """
+    from podsim.api.answers import PredictFlags
     from podsim.files import comparator_machines
 
-    return comparator_machines.meant(topology)
-
-
-def predict_as_asked(flags: Mapping[str, Any], defaults: Mapping[str, Any]) -> ComparatorPrediction:
-    """The answer to the keywords of `predict`; InputError for those that say nothing to a scaling law."""
-    usual = {"overlap": False, **defaults}
-    for name, value in {**flags, **flags["others"]}.items():
+    flags = {**asked, **asked["others"]}
+    del flags["others"]
+    if strangers := sorted(set(asked["others"]) - set(PredictFlags.__annotations__)):
+        raise TypeError(f"predict() takes no {', '.join(strangers)}")
+    topology = flags["topology"]
+    if topology is None or not comparator_machines.meant(topology):
+        _refuse_chips(flags.get("chips"), topology)
+        return None
+    usual = {"overlap": False, "steps": 0, **(verb.__kwdefaults__ or {})}
+    for name, value in flags.items():
         if name not in (*TAKEN, *SILENT) and value != usual.get(name) and value not in ([], {}):
             flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
             raise InputError(
-                f"{flag} says nothing to {flags['topology']}, which has no IPUs: a scaling law answers",
+                f"{flag} says nothing to {topology}, which has no IPUs: a scaling law answers",
                 code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
             )  # fmt: skip
-    return predict_comparator(flags["workload"], **{name: flags[name] for name in TAKEN})
+    return predict_comparator(flags["workload"], **{name: flags[name] for name in TAKEN if name in flags})
 
 
-def refuse_chips(chips: int | None, topology: str | None) -> None:
+def _refuse_chips(chips: int | None, topology: str | None) -> None:
     """Raise InputError where IPUs are counted with --chips."""
     if chips is None:
         return

@@ -16,7 +16,7 @@ def in_phases(workload: str) -> bool:
 
 
 def predict_phases(run: str, **flags: Any) -> PhasesPrediction:  # noqa: ANN401  (those of `predict`)
-    """Predict every phase of a run with the flags of `predict`, and their sum (Eq. 80).
+    """Predict every phase of a run with the flags of `predict`, and their sum (Eq. 77).
 
     Raises InputError, as `predict` does and where the length of the whole is asked for, or Infeasible.
     """

@@ -1,4 +1,4 @@
-"""Tokens of a language model by a scaling law (Eq. 81 to 84). Sources: kaplan-2020, hoffmann-2022."""
+"""Tokens of a language model by a scaling law (Eq. 78 to 81). Sources: kaplan-2020, hoffmann-2022."""
 
 import math
 
@@ -9,7 +9,7 @@ BILLION = 1e9
 
 
 def loss(law: LossLaw, parameters: float, tokens: float) -> float:
-    """Loss after so many tokens [nat a token] (Eq. 81)."""
+    """Loss after so many tokens [nat a token] (Eq. 78)."""
     of_data = law.data_scale / tokens
     if law.form is LawForm.SUM:
         return float(law.floor + _of_model(law, parameters) + of_data**law.data_exponent)
@@ -22,7 +22,7 @@ def least_loss(law: LossLaw, parameters: float) -> float:
 
 
 def tokens_to(law: LossLaw, parameters: float, target: float) -> float:
-    """Tokens to a loss (Eq. 82); Infeasible at or below what the law allows a model of this size."""
+    """Tokens to a loss (Eq. 79); Infeasible at or below what the law allows a model of this size."""
     least = least_loss(law, parameters)
     if not target > least:
         raise Infeasible(
@@ -38,12 +38,12 @@ def tokens_to(law: LossLaw, parameters: float, target: float) -> float:
 
 
 def optimal_tokens(law: LossLaw, parameters: float) -> float:
-    """Tokens that spend the compute of a model of this size best (Eq. 83)."""
+    """Tokens that spend the compute of a model of this size best (Eq. 80)."""
     return float(law.optimal_tokens * (parameters / BILLION) ** law.optimal_exponent)
 
 
 def critical_batch_tokens(critical: CriticalBatch, at_loss: float) -> float:
-    """The batch above which more tokens are spent than steps are saved (Eq. 84)."""
+    """The batch above which more tokens are spent than steps are saved (Eq. 81)."""
     return float(critical.tokens / at_loss ** (1 / critical.exponent))
 
 

@@ -1,4 +1,4 @@
-"""A step in phases: a layer at a time on every IPU of a replica, weights and state in streaming memory (Eq. 76 to 79).
+"""A step in phases: a layer at a time on every IPU of a replica, weights and state in streaming memory (Eq. 73 to 76).
 
 Forward and then backward, each phase loads its weights, runs all its micro-batches and stores what they leave; the
 update follows when all gradients are known, as clipping by their norm needs them (brown-2020, appendix B).
@@ -122,7 +122,7 @@ def _held(stage: Stage) -> int:
 
 
 def _loaded(phased: Phased, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
-    """A shard from streaming memory, then the others' from their IPUs (Eq. 76)."""
+    """A shard from streaming memory, then the others' from their IPUs (Eq. 73)."""
     loaded = Joined()
     loaded.add((_stream(phased, "load weights", volume_bytes / phased.parts),), ())
     if phased.parts > 1:
@@ -147,7 +147,7 @@ def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
 
 
 def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Task]:
-    """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 77).
+    """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 74).
 
     Forward it loads what enters and stores what leaves; backward it loads what entered and the gradient, and stores
     the gradient of what entered. Every IPU of a replica has its part.
@@ -164,7 +164,7 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
 
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
-    """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 75)."""
+    """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 72)."""
     for unit in stage.units:
         whole = phased.whole[unit.name]
         found = list(exchanged(whole, phased.cut, backward=False))
@@ -199,7 +199,7 @@ def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
 
 
 def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
-    """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 79)."""
+    """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 76)."""
     line = phased.pipeline
     elements = -(-sum(unit.parameters for unit in stage.units) // phased.parts)
     practice = line.mapping.practice

@@ -7,7 +7,7 @@ from podsim.tiles.memory import streamed_bytes
 
 
 def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: Served) -> tuple[Block, ...]:
-    """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 93)."""
+    """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 87)."""
     return tuple(one for block in blocks for one in (*_loads(pipeline, block, served), block))
 
 

@@ -139,12 +139,12 @@ class WorkloadFile:
     row_bytes: Annotated[Bytes, Key("row_size")] | None = None
     transformer: Transformer | None = None
     residual_cnn: ResidualCnn | None = None
-    conformer: Conformer | None = None
-    transducer: Transducer | None = None
-    deep_voice: DeepVoice | None = None
     mobile_cnn: MobileCnn | None = None
     vision_transformer: VisionTransformer | None = None
     window_transformer: WindowTransformer | None = None
+    conformer: Conformer | None = None
+    transducer: Transducer | None = None
+    deep_voice: DeepVoice | None = None
     unit: tuple[GivenUnit, ...] | None = None
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None

@@ -296,7 +296,7 @@ class Unit:
 
     @property
     def cache_elements(self) -> int:
-        """Keys and values of one token that attention of the unit keeps where tokens are generated (Eq. 95)."""
+        """Keys and values of one token that attention of the unit keeps where tokens are generated (Eq. 89)."""
         pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and len(o.shape.between) == 2]
         return sum(scores.groups * (scores.k + context.n) for scores, context in pairs)
 

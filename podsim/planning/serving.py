@@ -148,7 +148,7 @@ def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mappi
 
 
 def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, served: Served) -> Found:
-    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 95)."""
+    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 89)."""
     if not wanted.generated:
         return Found(mapping=mapping, held=held, served=served, service=predicting.service(asked, mapping, served))
     prefill = _service(asked, workloads.prefill(asked.workload), mapping, replace(served, streams_cache=False))

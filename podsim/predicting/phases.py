@@ -8,7 +8,7 @@ from podsim.model.quantity import Estimate
 
 
 def together(found: Phases, phases: Sequence[Prediction]) -> PhasesPrediction:
-    """Sums of the times and of the ends of their intervals: what is wrong in one phase is so in all (Eq. 80)."""
+    """Sums of the times and of the ends of their intervals: what is wrong in one phase is so in all (Eq. 77)."""
     times = [phase.time_to_train_s for phase in phases]
     whole_s = sum(time.value for time in times)
     causes = {

@@ -44,7 +44,7 @@ class Asked:
 
 
 def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
-    """One batch alone with its input in line; then one batch after another with inputs loaded ahead (Eq. 91)."""
+    """One batch alone with its input in line; then one batch after another with inputs loaded ahead (Eq. 85)."""
     stages = len(mapping.stages)
     alone = _time(asked, mapping, served, 1, prefetch=0)
     fewer = stages + 1
@@ -75,7 +75,7 @@ def _time(asked: Asked, mapping: Mapping, served: Served, batches: int, *, prefe
 
 
 def _host_s(asked: Asked, mapping: Mapping, served: Served) -> tuple[float, float]:
-    """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 91) [s]."""
+    """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 85) [s]."""
     work = tuple(StageWork(stage, TileCost(), TileCost(), 0.0) for stage in mapping.stages)
     line = Pipeline(asked.workload, mapping, asked.machine, asked.fabric, work, 1, folded=True, forward_only=True)
     out = served.result_bytes * mapping.micro_batch
@@ -84,7 +84,7 @@ def _host_s(asked: Asked, mapping: Mapping, served: Served) -> tuple[float, floa
 
 
 def delays(found: Service, load: Load) -> Delays:
-    """What requests see under a load, the same for the same seed (Eq. 94)."""
+    """What requests see under a load, the same for the same seed (Eq. 88)."""
     from podsim.engines.des import serving
 
     if load.rate_per_s is None:

@@ -1,4 +1,4 @@
-"""Sweeps of a stencil over a grid that IPUs share: tiles' work, halos over the links of neighbours (Eq. 85)."""
+"""Sweeps of a stencil over a grid that IPUs share: tiles' work, halos over the links of neighbours (Eq. 82)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ MOST_KNOWN = 256
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
-    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 92)."""
+    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision, mapping.practice.available_memory))
@@ -63,7 +63,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
 
 
 def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: dict[int, _Buffers]) -> MemoryFit:
-    """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 78)."""
+    """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
     element, practice = ELEMENT_BYTES[planner.target.precision], mapping.practice
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
     fullest = max((_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda held: held.used_bytes)
@@ -146,7 +146,7 @@ def _ipu(
 
 
 def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
-    """What an IPU that only answers reads from streaming memory for every batch (Eq. 93) [B]."""
+    """What an IPU that only answers reads from streaming memory for every batch (Eq. 87) [B]."""
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
     elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
     cached = sum(unit.cache_elements for unit in units) * served.kept(mapping) if served.streams_cache else 0
@@ -154,7 +154,7 @@ def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Serv
 
 
 def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
-    """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 92)."""
+    """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 86)."""
     units = [unit for stage in stages for unit in stage.units]
     weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]
     kept = max(cached) * mapping.micro_batch * served.cached_tokens if served.streams_cache else sum(

@@ -12,7 +12,7 @@ LOG_ADD = ("subtract", "exp", "add", "log")
 
 
 def lstm(name: str, steps: int, inputs: int, hidden: int) -> tuple[Operator, ...]:
-    """One layer: at each of `steps` a product of input and state with all gates, then the cell (Eq. 86).
+    """One layer: at each of `steps` a product of input and state with all gates, then the cell (Eq. 83).
 
     Input and state are multiplied together at each step, and so are the gradients of the weights: a layer computes
     nothing for all steps at once.

@@ -12,7 +12,7 @@ TRAINED_ONLY = (Kind.LOSS, Kind.DROPOUT)
 
 
 def forward(workload: Workload) -> Workload:
-    """The workload without loss and dropout; batch norms have fixed statistics (Eq. 90)."""
+    """The workload without loss and dropout; batch norms have fixed statistics (Eq. 84)."""
     units = tuple(replace(unit, operators=tuple(_forward(unit.operators))) for unit in workload.units)
     return replace(workload, units=tuple(unit for unit in units if unit.operators))
 
@@ -53,7 +53,7 @@ def tokens(workload: Workload) -> int:
 
 
 def prefill(workload: Workload) -> Workload:
-    """The forward pass over a prompt, whose heads look at its last token alone (Eq. 95)."""
+    """The forward pass over a prompt, whose heads look at its last token alone (Eq. 89)."""
     *others, last = workload.units
     if last.group != "heads":
         return workload
@@ -63,7 +63,7 @@ def prefill(workload: Workload) -> Workload:
 
 
 def decoding(workload: Workload, context: int) -> Workload:
-    """One new token of each row, which attends to `context` tokens (Eq. 95).
+    """One new token of each row, which attends to `context` tokens (Eq. 89).
 
     Raises InputError where an operator does not do the same for every token.
     """

@@ -1,4 +1,4 @@
-"""A unit of a decoder cut over the IPUs of a replica, and what they then exchange (Eq. 75).
+"""A unit of a decoder cut over the IPUs of a replica, and what they then exchange (Eq. 72).
 
 `columns` IPUs share a product's outputs (or the inputs of the one that follows), `rows` share its other side: with
 rows = 1 that is shoeybi-2019, with both the two dimensions of graphcore-examples (GPT-3 175B, 8 x 8).

@@ -12,6 +12,7 @@ from podsim.cli.options import (
     ComparatorFlags,
     EngineFlags,
     FaultFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
     NoiseFlags,
@@ -115,8 +116,11 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from dataclasses import fields
     from inspect import signature
 
-    groups = (MachineFlags, ComparatorFlags, MappingFlags, PracticeFlags, RunFlags, EngineFlags, NoiseFlags, FaultFlags)
+    groups = (
+        MachineFlags, ComparatorFlags, MappingFlags, PracticeFlags, RunFlags, LengthFlags, EngineFlags, NoiseFlags,
+        FaultFlags,
+    )  # fmt: skip
     flags = {field.name for flags in groups for field in fields(flags)}
-    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "practice"}
-    keywords |= set(api.PracticeFlags.__annotations__)
+    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "others"}
+    keywords |= set(api.PredictFlags.__annotations__)
     assert {RENAMED.get(name, name) for name in flags} == keywords

@@ -72,8 +72,9 @@ def test_flags_are_those_of_predict():
     import podsim
     from podsim import api
 
-    known = {*signature(podsim.predict).parameters, *api.PracticeFlags.__annotations__}
+    known = {*signature(podsim.predict).parameters, *api.PredictFlags.__annotations__}
     assert set(sweeps.FLAGS) <= known
     assert known - set(sweeps.FLAGS) == {
-        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "practice", "interval", "parameters",
+        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "others", "interval", "parameters",
+        "chips", "tokens", "law", "target_loss",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Steps in phases: what fits, and closed forms of what is streamed (Eq. 76 to 79)."""
+"""Steps in phases: what fits, and closed forms of what is streamed (Eq. 73 to 76)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tensor shards: what all IPUs of a replica hold and compute together is the model (Eq. 75)."""
+"""Tensor shards: what all IPUs of a replica hold and compute together is the model (Eq. 72)."""
 
 import pytest
 

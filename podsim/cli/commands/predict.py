@@ -43,6 +43,7 @@ from podsim.report.doc import Block, Doc
 from podsim.report.views import prediction as view
 
 if TYPE_CHECKING:
+    from podsim.model.comparator import ComparatorPrediction
     from podsim.planning.purse import Purse
 
 
@@ -89,15 +90,23 @@ def predict(
     from podsim import api
 
     machine = model.added(machine)
-    purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
+    flags = (machine, comparator, mapping, practice, run, length, engine, noise, faults)
     if api.in_phases(workload):
         from podsim.cli import phases
 
-        flags = (machine, mapping, practice, run, length, engine, noise, faults)
         return phases.predicted(workload, flags, report, output, priced=cost.money or money.stated)
+    purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
-        asked = keywords(machine, comparator, mapping, practice, run, length, engine, noise, faults)
-        answer = api.predict(workload, on_progress=on_progress, **asked)
+        answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
+    return _told(answer, workload, machine, purse, report, output)
+
+
+def _told(
+    answer: "Prediction | ComparatorPrediction", workload: str, machine: MachineFlags, purse: "Purse | None",
+    report: ReportFlags, output: OutputFlags,
+) -> int:  # fmt: skip
+    from podsim import api
+
     if not isinstance(answer, Prediction):
         from podsim.cli.comparator import told
 

@@ -36,7 +36,7 @@ class Desk:
         self._done = self._env.event()
 
     def run(self) -> Delays:
-        """Until so many requests are answered; the first ones are left out (Eq. 94)."""
+        """Until so many requests are answered; the first ones are left out (Eq. 88)."""
         if self._load.clients is not None:
             for _ in range(self._load.clients):
                 self._enter()
