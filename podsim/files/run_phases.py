@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from podsim.files import find
+from podsim.files import find, imports
 from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
@@ -13,7 +13,7 @@ from podsim.model.phases import Phases
 def phases(name: str) -> Phases | None:
     """The phases that a name or a file means; None where it means something else. InputError with all faults."""
     path = Path(name) if find.is_path(name) else _shipped(name)
-    if path is None or not path.is_file():
+    if path is None or path.suffix.lower() in imports.SUFFIXES or not path.is_file():
         return None
     loaded = load(path)
     return of_loaded(loaded).value if loaded.what == "phases" else None
