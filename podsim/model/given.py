@@ -68,6 +68,7 @@ class GivenOperator:
     in_channels: Count | None = None
     out_channels: Count | None = None
     kernel: Count | None = None
+    kernel_width: Count | None = None
     stride: Count | None = None
     channel_groups: Count | None = None
     elements: Count | None = None
@@ -88,6 +89,7 @@ class GivenOperator:
     stashed: bool | None = None
     option: str = ""
     weight_tensors: Whole | None = None
+    repeats: Count = 1
 
     def __post_init__(self) -> None:
         lacking = [name for name in NEEDED.get(self.kind, VECTOR) if getattr(self, name) is None]
@@ -105,7 +107,8 @@ class GivenOperator:
 
     def _faults(self) -> Iterator[str]:
         """Sizes that contradict each other."""
-        if self.row and self.elements and self.elements % self.row:
+        spread = self.kind is Kind.BIAS  # a number for each distance of two tokens is added to unlike many scores
+        if self.row and self.elements and self.elements % self.row and not spread:
             yield f"row: rows of {self.row} do not divide {self.elements:,} elements"
         if self.in_channels and self.out_channels and self.channel_groups:
             for name in ("in_channels", "out_channels"):

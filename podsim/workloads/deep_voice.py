@@ -36,15 +36,15 @@ def _encoder(size: DeepVoice) -> Iterator[Unit]:
     rows, wide = size.text, size.encoder_channels
     table = Gather(table=size.characters, width=size.embedding, lookups=rows)
     yield _unit("encoder", "encoder.in", (
-        Operator(name="encoder.table", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
-        *affine("encoder.in", rows, size.embedding, wide),
+        Operator(name="encoder.in.table", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
+        *affine("encoder.in.dense", rows, size.embedding, wide),
     ))  # fmt: skip
     for layer in range(size.encoder_layers):
         at = f"encoder{layer}"
         yield _unit("encoder", at, _gated_block(at, rows, wide, size.kernel))
     yield _unit("encoder", "encoder.out", (
-        *affine("encoder.keys", rows, wide, size.embedding),
-        vector.residual("encoder.values", rows * size.embedding),
+        *affine("encoder.out.keys", rows, wide, size.embedding),
+        vector.residual("encoder.out.values", rows * size.embedding),
     ))  # fmt: skip
 
 
@@ -52,18 +52,18 @@ def _decoder(size: DeepVoice) -> Iterator[Unit]:
     """Frames go in and come out `reduction` at a time."""
     rows, wide, frames = size.steps, size.decoder_channels, size.reduction * size.mels
     yield _unit("decoder", "decoder.in", (
-        *affine("decoder.prenet0", rows, frames, size.prenet),
-        vector.activation("decoder.prenet0-relu", rows * size.prenet, "relu"),
-        *affine("decoder.prenet1", rows, size.prenet, wide),
-        vector.activation("decoder.prenet1-relu", rows * wide, "relu"),
+        *affine("decoder.in.prenet0", rows, frames, size.prenet),
+        vector.activation("decoder.in.prenet0-relu", rows * size.prenet, "relu"),
+        *affine("decoder.in.prenet1", rows, size.prenet, wide),
+        vector.activation("decoder.in.prenet1-relu", rows * wide, "relu"),
     ))  # fmt: skip
     for layer in range(size.decoder_layers):
         at = f"decoder{layer}"
         yield _unit("decoder", at, (*_gated_block(at, rows, wide, size.kernel), *_attention(at, size)))
     yield _unit("decoder", "decoder.out", (
-        *affine("decoder.frames", rows, wide, frames),
-        *affine("decoder.done", rows, wide, 1),
-        _distance("decoder.loss", rows * frames),
+        *affine("decoder.out.frames", rows, wide, frames),
+        *affine("decoder.out.done", rows, wide, 1),
+        _distance("decoder.out.loss", rows * frames),
     ))  # fmt: skip
 
 
@@ -87,14 +87,14 @@ def _attention(at: str, size: DeepVoice) -> tuple[Operator, ...]:
 def _converter(size: DeepVoice) -> Iterator[Unit]:
     rows, wide = size.steps * size.reduction, size.converter_channels
     yield _unit(
-        "converter", "converter.in", affine("converter.in", rows, size.decoder_channels // size.reduction, wide)
+        "converter", "converter.in", affine("converter.in.dense", rows, size.decoder_channels // size.reduction, wide)
     )
     for layer in range(size.converter_layers):
         at = f"converter{layer}"
         yield _unit("converter", at, _gated_block(at, rows, wide, size.kernel))
     yield _unit("converter", "converter.out", (
-        *affine("converter.out", rows, wide, size.bins),
-        _distance("converter.loss", rows * size.bins),
+        *affine("converter.out.dense", rows, wide, size.bins),
+        _distance("converter.out.loss", rows * size.bins),
     ))  # fmt: skip
 
 

@@ -65,6 +65,7 @@ def _operator(given: GivenOperator, unit: str) -> Operator:
         stashed=given.kind not in UNSTASHED if given.stashed is None else given.stashed,
         option=given.option,
         weight_tensors=tensors if given.weight_tensors is None else given.weight_tensors,
+        repeats=given.repeats,
     )
 
 
@@ -157,7 +158,8 @@ def _needed(operator: Operator) -> dict[str, Any]:
     """Enough of a vector operator to ask for its defaults."""
     shape: Any = operator.shape
     needed = {"elements": shape.elements, "row": shape.row or None, "window": shape.window or None}
-    return {**needed, "operations": shape.operations, "out_elements": shape.out_elements}
+    statistics = shape.statistics or None
+    return {**needed, "operations": shape.operations, "out_elements": shape.out_elements, "statistics": statistics}
 
 
 def _marks(operator: Operator) -> dict[str, Any]:
@@ -166,6 +168,7 @@ def _marks(operator: Operator) -> dict[str, Any]:
         "input_gradient": True,
         "stashed": operator.kind not in UNSTASHED,
         "option": "",
+        "repeats": 1,
         "weight_tensors": _tensors(operator.kind, operator.shape, tied=operator.tied),
     }
     return {name: getattr(operator, name) for name, usual in known.items() if getattr(operator, name) != usual}
