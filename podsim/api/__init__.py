@@ -27,6 +27,7 @@ from podsim.api.upkeep import (
     diff,
     freeze,
     microbenchmarks,
+    published,
     validate,
 )
 from podsim.model.shown import Shown
@@ -56,6 +57,7 @@ __all__ = [
     "predict",
     "predict_comparator",
     "priced",
+    "published",
     "purse",
     "scale",
     "sweep",

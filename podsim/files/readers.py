@@ -12,6 +12,7 @@ from podsim.model.training import Convergence
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
+    from podsim.model.readings import ReadingsFile
     from podsim.model.free import FreeParameters
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
@@ -68,6 +69,13 @@ def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
     return document(loaded, ClaimsFile, claims.faults)
 
 
+def _readings(loaded: Loaded) -> "Document[ReadingsFile]":
+    from podsim.files import readings
+    from podsim.model.readings import ReadingsFile
+
+    return document(loaded, ReadingsFile, readings.faults)
+
+
 def _prices(loaded: Loaded) -> "Document[PriceList]":
     from podsim.files import prices
     from podsim.model.prices import PriceList
@@ -115,6 +123,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "comparator": _comparator,
     "laws": _laws,
     "claims": _claims,
+    "readings": _readings,
     "prices": _prices,
     "mix": _mix,
     "sweep": _sweep,
