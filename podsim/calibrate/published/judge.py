@@ -57,9 +57,7 @@ def _answered(
     return ReadRow(row=row, reading=reading, predicted=value, conflict=conflict)
 
 
-def _conflict(
-    row: Microbenchmark, reading: Reading, desk: Desk, claimed: Microbenchmark, earlier: float
-) -> str:
+def _conflict(row: Microbenchmark, reading: Reading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:
     """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
     later = predicted(row, replace(reading, sdk=reading.later), desk)
     implied, measured = row.value / claimed.value, row.value

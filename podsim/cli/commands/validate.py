@@ -18,6 +18,7 @@ def validate(
     microbenchmarks: bool = False,
     comparators: bool = False,
     claims: bool = False,
+    published: bool = False,
     coverage: bool = False,
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
@@ -34,6 +35,8 @@ def validate(
         Published results of other chips against their scaling laws, with one chip count held out instead.
     claims
         What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
+    published
+        Published results of whole programs, none of them fitted, those of other workloads too; -v says what is assumed.
     coverage
         How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
     freeze
@@ -44,6 +47,7 @@ def validate(
         "microbenchmarks": (microbenchmarks, _microbenchmarks),
         "comparators": (comparators, _comparators),
         "claims": (claims, _claims),
+        "published": (published, _published),
         "coverage": (coverage, _coverage),
         "freeze": (freeze, _freeze),
     }
@@ -111,6 +115,22 @@ def _claims(output: OutputFlags) -> int:
         line=lambda: claims_view.answer(report),
     )
     return ExitCode.ANSWERED
+
+
+def _published(output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_published
+    from podsim.report.views import published as published_view
+
+    with progress("predicting", output) as on_progress:
+        report = api.published(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: published_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_published.published(report),
+        line=lambda: published_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _coverage(output: OutputFlags) -> int:
