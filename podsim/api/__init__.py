@@ -1,5 +1,6 @@
 """The verbs of podsim as functions: those that answer, and those that keep the model honest."""
 
+from podsim.api.advising import mappings
 from podsim.api.answers import (
     PracticeFlags,
     collective,
@@ -50,6 +51,7 @@ __all__ = [
     "explain_operators",
     "freeze",
     "goodput",
+    "mappings",
     "microbenchmarks",
     "op",
     "plan",

@@ -12,13 +12,13 @@ from podsim.model.training import Convergence
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
-    from podsim.model.readings import ReadingsFile
     from podsim.model.free import FreeParameters
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
     from podsim.model.maturity import Releases
     from podsim.model.noise import Noise
     from podsim.model.prices import PriceList
+    from podsim.model.readings import ReadingsFile
     from podsim.model.sweep import SweepFile
     from podsim.model.validation import FrozenFile
 

@@ -15,7 +15,7 @@ NAME: Final = "readings.toml"
 
 
 def readings(path: Path | None = None) -> Document[ReadingsFile]:
-    """The readings of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
+    """The readings of `path`, or as shipped; MissingParameter where there is no file, InputError for its faults."""
     path = path or find.shipped("calibration") / NAME
     if not path.is_file():
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
