@@ -29,6 +29,7 @@ from podsim.model.mix import Mix
 from podsim.model.noise import Noise
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
+from podsim.model.readings import ReadingsFile
 from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -53,6 +54,7 @@ ROOTS: dict[str, type] = {
     "comparator": ComparatorChip,
     "laws": Laws,
     "claims": ClaimsFile,
+    "readings": ReadingsFile,
     "mix": Mix,
     "prices": PriceList,
     "sweep": SweepFile,
