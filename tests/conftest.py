@@ -95,12 +95,12 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
     """What `podsim validate --published` says now; what it reads is no part of what a test asks."""
-    from podsim import api
+    from podsim.api.upkeep import published as ask
     from podsim.files import inputs
 
     def found() -> PublishedReport:
         with inputs.recording():
-            return api.published()
+            return ask()
 
     return once(tmp_path_factory, "published", found)  # type: ignore[no-any-return]
 

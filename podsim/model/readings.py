@@ -24,7 +24,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class RowReading:
     """What is asked about one published row; or the `reason` why nothing is.
 
     `assumed` is what the row does not say, `why` the mechanism suspected where podsim is far off. `later` names a
@@ -67,7 +67,7 @@ class Reading:
 class ReadingsFile:
     """All readings."""
 
-    readings: Annotated[tuple[Reading, ...], Key("reading")]
+    readings: Annotated[tuple[RowReading, ...], Key("reading")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class ReadRow:
     """A published row beside its prediction, in its own unit; `conflict` is what speaks against another row."""
 
     row: Microbenchmark
-    reading: Reading
+    reading: RowReading
     predicted: float
     conflict: str = ""
 

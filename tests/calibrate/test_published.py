@@ -18,7 +18,7 @@ from podsim.calibrate.published.judge import UNREAD, report
 from podsim.errors import Infeasible, InputError
 from podsim.files import find, microbenchmarks, readings
 from podsim.model.microbenchmark import LeftOut, Microbenchmark
-from podsim.model.readings import Mode, PublishedReport, Reading, ReadRow
+from podsim.model.readings import Mode, PublishedReport, ReadRow, RowReading
 from podsim.report.views import published as view
 
 ROWS = {row.id: row for row in microbenchmarks.published()}
@@ -33,7 +33,7 @@ def desk(**verbs: Callable[..., Any]) -> Desk:
     return Desk(verbs=verbs, world=None, bench=None)  # type: ignore[arg-type]
 
 
-def judged(reading: Reading, one: Microbenchmark, *others: Microbenchmark, **verbs: Callable[..., Any]) -> Any:
+def judged(reading: RowReading, one: Microbenchmark, *others: Microbenchmark, **verbs: Callable[..., Any]) -> Any:
     found = report((one, *others), (reading,), desk(**verbs))
     return next(item for item in (*found.compared, *found.left_out) if item.row.id == one.id)
 
@@ -59,7 +59,7 @@ def test_a_rate_is_asked_with_the_flags_of_its_reading() -> None:
         asked.update(flags, workload=workload)
         return estimate(throughput_samples_per_s=130.0)
 
-    reading = Reading(row="published-0001", mode=Mode.TRAIN, workload="conformer", machine="pod16", replicas=4,
+    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="conformer", machine="pod16", replicas=4,
                       micro_batch=2, sdk="2.6", changes=("workload.a=1",))  # fmt: skip
     found = judged(reading, row(), predict=predict)
     assert asked == {"workload": "conformer", "topology": "pod16", "replicas": 4, "micro_batch": 2, "sdk": "2.6",
@@ -72,7 +72,7 @@ def test_a_time_is_in_hours_and_of_the_length_that_the_workload_states() -> None
         assert "samples" not in flags
         return estimate(time_to_train_s=7200.0)
 
-    reading = Reading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16")
+    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16")
     assert judged(reading, row(1.6, "h"), predict=predict).predicted == 2.0
 
 
@@ -81,13 +81,13 @@ def test_inference_counts_samples_and_not_rows() -> None:
         assert (flags["chip"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
         return SimpleNamespace(capacity_per_s=SimpleNamespace(value=50.0), samples_per_row=2.0)
 
-    reading = Reading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000", chip="c600", batch=8,
+    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000", chip="c600", batch=8,
                       precision="8.16")  # fmt: skip
     assert judged(reading, row(), infer=infer).predicted == 100.0
 
 
 def test_what_podsim_cannot_do_yet_is_left_out_with_the_reason() -> None:
-    reading = Reading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000")
+    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000")
     assert judged(reading, row()).reason == "cannot be modelled yet: there is no podsim infer"
 
     def unknown(*_: Any, **__: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
     def predict_phases(_workload: str, **flags: Any) -> SimpleNamespace:
         return estimate(time_to_train_s=3600 * hours[flags["sdk"]])
 
-    reading = Reading(row="published-0001", mode=Mode.PHASES, workload="x", machine="pod64", sdk="1.4", later="2.1",
+    reading = RowReading(row="published-0001", mode=Mode.PHASES, workload="x", machine="pod64", sdk="1.4", later="2.1",
                       factor_row="published-0002")  # fmt: skip
     claimed = row(1.6, "x over SDK 1.4", "published-0002")
     found = judged(reading, row(10.0, "h"), claimed, predict_phases=predict_phases)
@@ -136,7 +136,7 @@ def test_the_split_of_a_row_is_what_predict_says_of_it() -> None:
 
 
 def of(*errors: float) -> PublishedReport:
-    reading = Reading(row="published-0001", mode=Mode.TRAIN, workload="x")
+    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x")
     compared = tuple(ReadRow(row=row(), reading=reading, predicted=100 * (1 + error)) for error in errors)
     return PublishedReport(compared=compared, left_out=(LeftOut(row=row(), reason="why"),))
 

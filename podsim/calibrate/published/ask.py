@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from podsim.calibrate.claims.world import World
     from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.readings import Reading
+    from podsim.model.readings import RowReading
 
 HOURS: Final = "h"
 RATES: Final = ("samples/s", "images/s", "sequences/s")
@@ -41,13 +41,13 @@ class Desk:
         return self.verbs[name]
 
 
-def predicted(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def predicted(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     """What podsim says, in the unit of the row; PodsimError where it cannot."""
     assert reading.mode is not None, "rows with a reason are not asked"
     return ASKED[reading.mode](row, reading, desk)
 
 
-def _train(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     if row.unit == HOURS:
         return _hours(desk.verb("predict")(reading.workload, **_flags(reading)))
     # A rate hangs on no length of a run, and some workloads state none.
@@ -55,13 +55,13 @@ def _train(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
     return _rate(row, answer.throughput_samples_per_s.value)
 
 
-def _phases(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def _phases(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     if row.unit != HOURS:
         raise MissingParameter(f'a run in phases has a time, nothing in "{row.unit}"')
     return _hours(desk.verb("predict_phases")(reading.workload, **_flags(reading)))
 
 
-def _flags(reading: Reading) -> dict[str, Any]:
+def _flags(reading: RowReading) -> dict[str, Any]:
     """The flags of `predict` that a reading states."""
     named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk", "chip")}
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
@@ -71,7 +71,7 @@ def _hours(answer: Any) -> float:  # noqa: ANN401  (of any verb that says how lo
     return float(answer.time_to_train_s.value) / FIXED[HOURS][0]
 
 
-def _infer(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def _infer(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     flags: dict[str, Any] = {"chip": reading.chip or None, "sdk": reading.sdk or None}
     answer = desk.verb("infer")(
         reading.workload, topology=reading.machine, changes=reading.changes, batch=reading.batch or 1,
@@ -86,22 +86,22 @@ def _rate(row: Microbenchmark, samples_per_s: float) -> float:
     return samples_per_s
 
 
-def _tiles(row: Microbenchmark, _reading: Reading, desk: Desk) -> float:
+def _tiles(row: Microbenchmark, _reading: RowReading, desk: Desk) -> float:
     found = compare((row,), desk.bench)
     if not found.compared:
         raise MissingParameter(found.left_out[0].reason)
     return found.compared[0].predicted
 
 
-def _ratio(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def _ratio(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     return throughput_ratio(*_claimed(row, reading, Metric.THROUGHPUT_RATIO), desk.world).value
 
 
-def _software(row: Microbenchmark, reading: Reading, desk: Desk) -> float:
+def _software(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     return software_speedup(*_claimed(row, reading, Metric.SOFTWARE_SPEEDUP), desk.world).value
 
 
-def _claimed(row: Microbenchmark, reading: Reading, metric: Metric) -> tuple[Claim, ClaimPart]:
+def _claimed(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[Claim, ClaimPart]:
     """A row that is a quotient, as a claim of the same: one evaluator answers both."""
     part = ClaimPart(
         workload=reading.workload, machine=reading.machine, preset=reading.preset, sdk=reading.sdk,
@@ -111,7 +111,7 @@ def _claimed(row: Microbenchmark, reading: Reading, metric: Metric) -> tuple[Cla
     return claim, part
 
 
-ASKED: Final[dict[Mode, Callable[[Microbenchmark, Reading, Desk], float]]] = {
+ASKED: Final[dict[Mode, Callable[[Microbenchmark, RowReading, Desk], float]]] = {
     Mode.TRAIN: _train,
     Mode.PHASES: _phases,
     Mode.INFER: _infer,

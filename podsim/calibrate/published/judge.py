@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from podsim.calibrate.published.ask import Desk
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.readings import Reading
+    from podsim.model.readings import RowReading
 
 UNREAD: Final = "nothing says what to ask of it"
 UNKNOWN: Final = "unknown-workload"
@@ -23,7 +23,7 @@ UNKNOWN: Final = "unknown-workload"
 
 def report(
     rows: Sequence[Microbenchmark],
-    readings: Sequence[Reading],
+    readings: Sequence[RowReading],
     desk: Desk,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> PublishedReport:
@@ -46,7 +46,7 @@ def report(
 
 
 def _answered(
-    row: Microbenchmark, reading: Reading, desk: Desk, of_id: Mapping[str, Microbenchmark]
+    row: Microbenchmark, reading: RowReading, desk: Desk, of_id: Mapping[str, Microbenchmark]
 ) -> ReadRow | LeftOut:
     try:
         value = predicted(row, reading, desk)
@@ -57,7 +57,7 @@ def _answered(
     return ReadRow(row=row, reading=reading, predicted=value, conflict=conflict)
 
 
-def _conflict(row: Microbenchmark, reading: Reading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:
+def _conflict(row: Microbenchmark, reading: RowReading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:
     """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
     later = predicted(row, replace(reading, sdk=reading.later), desk)
     implied, measured = row.value / claimed.value, row.value

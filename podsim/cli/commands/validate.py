@@ -43,19 +43,12 @@ def validate(
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    modes = {
-        "microbenchmarks": (microbenchmarks, _microbenchmarks),
-        "comparators": (comparators, _comparators),
-        "claims": (claims, _claims),
-        "published": (published, _published),
-        "coverage": (coverage, _coverage),
-        "freeze": (freeze, _freeze),
-    }
-    asked = [name for name, (given, _) in modes.items() if given]
+    given = (microbenchmarks, comparators, claims, published, coverage, freeze)
+    asked = [name for name, wanted in zip(MODES, given, strict=True) if wanted]
     if len(asked) > 1:
         flags = " and ".join(f"--{name}" for name in asked)
         raise InputError(f"give one of {flags}", code="conflicting-flags")
-    return modes[asked[0]][1](output) if asked else _results(output)
+    return MODES[asked[0]](output) if asked else _results(output)
 
 
 def _results(output: OutputFlags) -> int:
@@ -159,3 +152,14 @@ def _freeze(output: OutputFlags) -> int:
         line=lambda: frozen.answer(report),
     )
     return ExitCode.ANSWERED
+
+
+MODES = {
+    "microbenchmarks": _microbenchmarks,
+    "comparators": _comparators,
+    "claims": _claims,
+    "published": _published,
+    "coverage": _coverage,
+    "freeze": _freeze,
+}
+"""What each flag of `validate` asks instead, in the order of the flags."""
