@@ -16,6 +16,7 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
 from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
 from podsim.model.microbenchmark import MicrobenchmarkReport
+from podsim.model.readings import PublishedReport
 from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
@@ -98,6 +99,19 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
     from podsim import api
 
     return once(tmp_path_factory, "microbenchmarks", api.microbenchmarks)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
+    """What `podsim validate --published` says now; what it reads is no part of what a test asks."""
+    from podsim.api.upkeep import published as ask
+    from podsim.files import inputs
+
+    def found() -> PublishedReport:
+        with inputs.recording():
+            return ask()
+
+    return once(tmp_path_factory, "published", found)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="session")

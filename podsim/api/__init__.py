@@ -1,5 +1,6 @@
 """The verbs of podsim as functions: those that answer, and those that keep the model honest."""
 
+from podsim.api.advising import mappings
 from podsim.api.answers import (
     PracticeFlags,
     PredictFlags,
@@ -32,6 +33,7 @@ from podsim.api.upkeep import (
     diff,
     freeze,
     microbenchmarks,
+    published,
     validate,
 )
 from podsim.model.shown import Shown
@@ -58,6 +60,7 @@ __all__ = [
     "import_model",
     "in_phases",
     "infer",
+    "mappings",
     "microbenchmarks",
     "op",
     "plan",
@@ -66,6 +69,7 @@ __all__ = [
     "predict_comparator",
     "predict_phases",
     "priced",
+    "published",
     "purse",
     "scale",
     "stencil",

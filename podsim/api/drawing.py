@@ -25,6 +25,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "MixPlan": _View("mix"),
     "ScaleReport": _View("scaling"),
     "Comparison": _View("comparison", flags=()),
+    "Mappings": _View("advice", flags=(("charts", True),)),
     "Explanation": _View("explanation"),
     "InferenceReport": _View("inference"),
 }

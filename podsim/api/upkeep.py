@@ -12,6 +12,7 @@ from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
     from podsim.calibrate.cases import Case
+    from podsim.calibrate.claims.world import World
     from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.calibrate.own_groups import Catalog
     from podsim.model.calibration import CalibrationPoint
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.noise import NoiseFit
     from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Prediction
+    from podsim.model.readings import PublishedReport
     from podsim.model.validation import (
         CoverageReport,
         CurveSummary,
@@ -175,15 +177,20 @@ def bench(rows: Sequence[Microbenchmark]) -> Bench:
 
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
     """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
-    from functools import cache
-
     from podsim.calibrate.claims.judge import report
-    from podsim.calibrate.claims.world import World
-    from podsim.files import catalog, comparators, prices
     from podsim.files import claims as claimed
 
     found = claimed.claims(Path(path) if path is not None else None).value.claims
-    world = World(
+    return report(found, _world(), on_progress)
+
+
+def _world() -> World:
+    from functools import cache
+
+    from podsim.calibrate.claims.world import World
+    from podsim.files import catalog, comparators, prices
+
+    return World(
         predict=cache(_of_ipus),
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
@@ -191,7 +198,20 @@ def claims(*, path: str | Path | None = None, on_progress: Progress | None = Non
         rivals=comparators.shipped(),
         prices=prices.prices(),
     )
-    return report(found, world, on_progress)
+
+
+def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
+    """Hold what podsim says against every published row that it can model, as shipped or read as `path` says."""
+    from podsim import api
+    from podsim.calibrate.published.ask import Desk
+    from podsim.calibrate.published.judge import report
+    from podsim.files import microbenchmarks as measured
+    from podsim.files import readings
+
+    asked = readings.readings(Path(path) if path is not None else None).value.readings
+    verbs = {name: getattr(api, name) for name in api.__all__}
+    rows = measured.shipped()
+    return report(measured.published(), asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
 
 
 def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)

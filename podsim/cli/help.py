@@ -52,7 +52,7 @@ COMMANDS = (
     Command("calibrate", "calibrate:calibrate", "fit the free parameters to the published results", KEEP),
     Command("diff", "diff:diff", "what moved between two saved answers, and which input did it", KEEP),
     Command("topology", "topology:app", "machines: list, show", LOOK_UP),
-    Command("workload", "workload:app", "workloads: list, show, import", LOOK_UP),
+    Command("workload", "workload:app", "workloads: list, show, import; map ranks the mappings that fit", LOOK_UP),
     Command("chip", "chip:app", "chips: list, show", LOOK_UP),
     Command("config", "config:app", "flags set by podsim.toml and variables: show", LOOK_UP),
     Command("check", "check:check", "read a file of any kind and list its faults", LOOK_UP),

@@ -30,6 +30,7 @@ SCHEMAS: Final = {
     "comparator": "podsim.comparator/1",
     "laws": "podsim.laws/1",
     "claims": "podsim.claims/1",
+    "readings": "podsim.readings/1",
     "mix": "podsim.mix/1",
     "phases": "podsim.phases/1",
     "losses": "podsim.losses/1",

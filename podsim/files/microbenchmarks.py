@@ -29,6 +29,11 @@ def shipped() -> tuple[Microbenchmark, ...]:
     return tuple(row for path in paths for row in read(path, known))
 
 
+def published() -> tuple[Microbenchmark, ...]:
+    """Published results of whole programs, in the order of their file."""
+    return read(find.shipped("calibration") / PUBLISHED)
+
+
 def server() -> Path:
     """The machine that the measurements between Mk1 IPUs were made on."""
     return find.shipped("calibration") / FOLDER / "c2-server.toml"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podsim.model.maturity import Releases
     from podsim.model.noise import Noise
     from podsim.model.prices import PriceList
+    from podsim.model.readings import ReadingsFile
     from podsim.model.sweep import SweepFile
     from podsim.model.validation import FrozenFile
 
@@ -66,6 +67,13 @@ def _claims(loaded: Loaded) -> "Document[ClaimsFile]":
     from podsim.model.claims import ClaimsFile
 
     return document(loaded, ClaimsFile, claims.faults)
+
+
+def _readings(loaded: Loaded) -> "Document[ReadingsFile]":
+    from podsim.files import readings
+    from podsim.model.readings import ReadingsFile
+
+    return document(loaded, ReadingsFile, readings.faults)
 
 
 def _prices(loaded: Loaded) -> "Document[PriceList]":
@@ -134,6 +142,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "comparator": _comparator,
     "laws": _laws,
     "claims": _claims,
+    "readings": _readings,
     "prices": _prices,
     "mix": _mix,
     "phases": _phases,

@@ -23,6 +23,8 @@ class WhatIf:
     prefetch: int | None = None
     overlap: bool = False
     io_tiles: int | None = None
+    recompute: Recompute | None = None
+    state: StatePlace | None = None
 
     def of(self, practice: Practice) -> Practice:
         """The practice with that changed."""
@@ -31,6 +33,8 @@ class WhatIf:
         return replace(
             practice,
             schedule=self.schedule or practice.schedule,
+            recompute=self.recompute or practice.recompute,
+            state=self.state or practice.state,
             prefetch=practice.prefetch if self.prefetch is None else self.prefetch,
             overlaps_reduction=overlaps,
             io_tiles=IO_TILES if overlaps and self.io_tiles is None and not io_tiles else io_tiles,

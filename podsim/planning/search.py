@@ -54,12 +54,12 @@ class Search:
 
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
-        quick = replace(self.question, engine=analytic.run, folded=True)
+        quick = self._quick()
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
         found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
         if not found:
-            raise self._no()
+            raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
         shown = sorted(
             (self._settle(quick, mapping, held) for _, mapping, held in found[:SETTLED]),
@@ -72,6 +72,19 @@ class Search:
             reason=self._reason(shown, found) + self._on_fewer(quick, best),
         )  # fmt: skip
         return best.mapping, choice
+
+    def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
+        """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
+        quick, (near, far) = self._quick(), self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        return self._found(quick, [*near, *far], tuple(sorted({*usual, *all_})))
+
+    def settled(self, mapping: Mapping, held: MemoryFit) -> Considered:
+        """One of `every`, timed exactly."""
+        return self._settle(self._quick(), mapping, held)
+
+    def _quick(self) -> assemble.Question:
+        return replace(self.question, engine=analytic.run, folded=True)
 
     def _published(self) -> set[int]:
         """Replica sizes of published practice, whatever the chip."""
@@ -274,7 +287,8 @@ class Search:
             f"since a larger machine spends more on keeping its replicas together: --replicas {replicas}"
         )
 
-    def _no(self) -> PodsimError:
+    def no(self) -> PodsimError:
+        """Why no mapping was found."""
         if self.nearest is not None:
             return does_not_fit(self.planner, *self.nearest)
         asked = self.wanted.global_batch or 0

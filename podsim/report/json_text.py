@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.own_logs import OwnLogsReport
-    from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run
+    from podsim.model.prediction import Choice, MemoryFit, Prediction, Run
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
@@ -71,7 +71,7 @@ def prediction(p: Prediction) -> str:
     question = ("workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine")
     return text("prediction", {
         **{name: plain(getattr(p, name)) for name in question},
-        "mapping": _mapping(p.mapping),
+        "mapping": mapped(p.mapping),
         "step_s": plain(p.step_s.value),
         "step_interval_s": {"low": plain(p.step_s.low), "high": plain(p.step_s.high)},
         "step_grade": p.step_s.grade.value,
@@ -134,7 +134,8 @@ def _run(run: Run) -> dict[str, Json]:
     }
 
 
-def _mapping(mapping: TrainingMapping) -> dict[str, Json]:
+def mapped(mapping: TrainingMapping) -> dict[str, Json]:
+    """A mapping and how it is stored."""
     return {
         "replicas": mapping.replicas,
         "ipus_per_replica": mapping.ipus_per_replica,
@@ -176,18 +177,17 @@ def _memory(memory: MemoryFit) -> Json:
 
 
 def _choice(choice: Choice) -> Json:
+    numbers = ("time_to_train_s", "step_s", "samples", "bubble", "memory")
     return {
         "given": choice.given,
         "reason": choice.reason,
         "legal": choice.legal,
         "rejected": plain(choice.rejected),
-        "considered": [_considered(other) for other in choice.considered],
+        "considered": [
+            {"mapping": mapped(other.mapping), **{name: plain(getattr(other, name)) for name in numbers}}
+            for other in choice.considered
+        ],
     }
-
-
-def _considered(other: Considered) -> Json:
-    numbers = ("time_to_train_s", "step_s", "samples", "bubble", "memory")
-    return {"mapping": _mapping(other.mapping), **{name: plain(getattr(other, name)) for name in numbers}}
 
 
 def validation(result: Validation) -> str:

@@ -11,6 +11,7 @@ from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.numbers import significant
+from podsim.report.views import published as view
 
 Section = Callable[[shown.Asked], str]
 TITLES = {
@@ -83,6 +84,22 @@ def claims(asked: shown.Asked) -> str:
     return "\n\n".join(parts)
 
 
+def published(asked: shown.Asked) -> str:
+    """Published rows beside predictions, what speaks against them, and the reasons of the rest."""
+    report = asked.published()
+    head = ("row", "what", "where", "measured", "predicted", "unit", "error")
+    rows = [
+        (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
+         one.row.unit, shown.percent(one.error))
+        for one in report.compared
+    ]  # fmt: skip
+    told = [f"- {one.row.id}: {one.reading.why}." for one in report.compared if one.reading.why and not one.near]
+    told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
+    left = [f"- {one.row.id}, {one.row.what}: {one.reason}." for one in report.left_out]
+    parts = [f"{view.answer(report)}.", shown.table(head, rows), "\n".join(told), "Left out:", "\n".join(left)]
+    return "\n\n".join(part for part in parts if part)
+
+
 def cannot(asked: shown.Asked) -> str:
     """Claims that podsim has no answer to, and measurements it leaves out."""
     report, measured = _claims(), asked.measured()
@@ -130,6 +147,11 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Single operators, exchange and links", "`podsim validate --microbenchmarks`.", shown.microbenchmarks),
     ("Other chips", "`podsim validate --comparators`: one chip count left out at a time.", comparators),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
+    (
+        "Results that nothing is fitted to",
+        "`podsim validate --published`: whole programs, those of other workloads too.",
+        published,
+    ),
     ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),
 )
 

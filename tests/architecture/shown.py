@@ -19,6 +19,7 @@ from podsim.files import catalog
 from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
+from podsim.model.readings import PublishedReport
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.views.prediction import PARTS
@@ -33,6 +34,7 @@ class Asked:
 
     validation: Callable[[], Validation]
     measured: Callable[[], MicrobenchmarkReport]
+    published: Callable[[], PublishedReport]
 
     def __call__(self) -> Validation:
         """What `podsim validate` says."""

@@ -31,6 +31,7 @@ from podsim.model.noise import Noise
 from podsim.model.phases import Phases
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
+from podsim.model.readings import ReadingsFile
 from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -55,6 +56,7 @@ ROOTS: dict[str, type] = {
     "comparator": ComparatorChip,
     "laws": Laws,
     "claims": ClaimsFile,
+    "readings": ReadingsFile,
     "mix": Mix,
     "phases": Phases,
     "losses": LossLaws,

@@ -20,7 +20,11 @@ def test_a_page_shows_what_podsim_says(name: str, marker: str, request: pytest.F
     text = page(name).read_text(encoding="utf-8")
     found = block(marker).findall(text)
     assert len(found) == 1, f"{name} has no one block {marker}"
-    asked = Asked(lambda: request.getfixturevalue("fitted").validation, lambda: request.getfixturevalue("measured"))
+    asked = Asked(
+        lambda: request.getfixturevalue("fitted").validation,
+        lambda: request.getfixturevalue("measured"),
+        lambda: request.getfixturevalue("published"),
+    )
     said = BLOCKS[name, marker](asked) + "\n"
     if os.environ.get("PODSIM_UPDATE"):
         page(name).write_text(block(marker).sub(lambda match: match[1] + said + match[3], text), encoding="utf-8")

@@ -50,6 +50,7 @@ def test_transcript(
     monkeypatch.chdir(case.parent)
     monkeypatch.setattr(api, "validate", lambda **_: request.getfixturevalue("fitted").validation)
     monkeypatch.setattr(api, "coverage", lambda **_: _coverage(request.getfixturevalue("fitted").without))
+    monkeypatch.setattr(api, "published", lambda **_: request.getfixturevalue("published"))
     recorded = case.read_text(encoding="utf-8")
     printed = replay(recorded, capsys)
     if os.environ.get("PODSIM_UPDATE"):

@@ -18,6 +18,7 @@ def validate(
     microbenchmarks: bool = False,
     comparators: bool = False,
     claims: bool = False,
+    published: bool = False,
     coverage: bool = False,
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
@@ -34,24 +35,20 @@ def validate(
         Published results of other chips against their scaling laws, with one chip count held out instead.
     claims
         What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
+    published
+        Published results of whole programs, none of them fitted, those of other workloads too; -v says what is assumed.
     coverage
         How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    modes = {
-        "microbenchmarks": (microbenchmarks, _microbenchmarks),
-        "comparators": (comparators, _comparators),
-        "claims": (claims, _claims),
-        "coverage": (coverage, _coverage),
-        "freeze": (freeze, _freeze),
-    }
-    asked = [name for name, (given, _) in modes.items() if given]
+    given = (microbenchmarks, comparators, claims, published, coverage, freeze)
+    asked = [name for name, wanted in zip(MODES, given, strict=True) if wanted]
     if len(asked) > 1:
         flags = " and ".join(f"--{name}" for name in asked)
         raise InputError(f"give one of {flags}", code="conflicting-flags")
-    return modes[asked[0]][1](output) if asked else _results(output)
+    return MODES[asked[0]](output) if asked else _results(output)
 
 
 def _results(output: OutputFlags) -> int:
@@ -113,6 +110,22 @@ def _claims(output: OutputFlags) -> int:
     return ExitCode.ANSWERED
 
 
+def _published(output: OutputFlags) -> int:
+    from podsim import api
+    from podsim.report import json_published
+    from podsim.report.views import published as published_view
+
+    with progress("predicting", output) as on_progress:
+        report = api.published(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: published_view.document(report, verbose=output.verbose),
+        json_text=lambda: json_published.published(report),
+        line=lambda: published_view.answer(report),
+    )
+    return ExitCode.NO if report.misses else ExitCode.ANSWERED
+
+
 def _coverage(output: OutputFlags) -> int:
     from podsim import api
 
@@ -139,3 +152,14 @@ def _freeze(output: OutputFlags) -> int:
         line=lambda: frozen.answer(report),
     )
     return ExitCode.ANSWERED
+
+
+MODES = {
+    "microbenchmarks": _microbenchmarks,
+    "comparators": _comparators,
+    "claims": _claims,
+    "published": _published,
+    "coverage": _coverage,
+    "freeze": _freeze,
+}
+"""What each flag of `validate` asks instead, in the order of the flags."""

@@ -1,21 +1,81 @@
-"""`podsim workload list`, `podsim workload show` and `podsim workload import`."""
+"""`podsim workload list`, `show`, `map` and `import`."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from podsim.cli.answer import give, warn
 from podsim.cli.console import put
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_MODEL, ANY_OUTPUT, ModelFlags, OutputFlags
+from podsim.cli.options import (
+    ANY_MACHINE,
+    ANY_MODEL,
+    ANY_OUTPUT,
+    ANY_PRACTICE,
+    MAPPING,
+    Count,
+    MachineFlags,
+    ModelFlags,
+    OutputFlags,
+    PracticeFlags,
+    keywords,
+    positive,
+    whole,
+)
+from podsim.cli.progress import progress
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.report import json_text, json_workload, numbers
 from podsim.report.views import listing
 from podsim.report.views import workload as view
 
-app = App(name="workload", help="Workloads: size, operators, published mappings, convergence; models of other tools.")
+app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
+RANKING = Group("ranking", sort_key=4)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FixedFlags:
+    """What of a mapping is not free."""
+
+    replicas: Annotated[Count, Parameter(group=MAPPING)] = None
+    "Full copies of the model."
+
+    ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
+    "IPUs of one copy."
+
+    micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
+    "Rows through a replica at once."
+
+    accumulation: Annotated[Count, Parameter(group=MAPPING)] = None
+    "Micro-batches a weight update."
+
+    global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
+    "Samples a weight update, instead of --accumulation."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankFlags:
+    """What mappings are ranked by, and how many are shown."""
+
+    by: Annotated[Literal["time", "throughput"], Parameter(group=RANKING, show_default=True)] = "time"
+    "Time to train, or samples a second."
+
+    most: Annotated[int, Parameter(group=RANKING, converter=whole, metavar="N", show_default=True)] = 20
+    "Show so many."
+
+    samples: Annotated[float | None, Parameter(group=RANKING, converter=positive, metavar="X")] = None
+    "Samples to converge; exactly that many are charged."
+
+    sdk: Annotated[str | None, Parameter(group=RANKING, metavar="VERSION")] = None
+    "Poplar SDK [default: the newest calibrated]."
+
+
+ANY_FIXED, ANY_RANK = FixedFlags(), RankFlags()
 
 
 @app.command(name="list")
@@ -56,6 +116,46 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
         json_text=lambda: json_workload.workload(found.value, found),
         line=lambda: f"{found.value.title}, {numbers.count(found.value.parameters)} parameters",
     )
+    return ExitCode.ANSWERED
+
+
+@app.command(name="map")
+def mappings(
+    name: str,
+    /,
+    *,
+    machine: MachineFlags = ANY_MACHINE,
+    fixed: FixedFlags = ANY_FIXED,
+    practice: PracticeFlags = ANY_PRACTICE,
+    rank: RankFlags = ANY_RANK,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
+    """Rank the legal mappings of a workload that fit a machine, and say what to set on the real one.
+
+    Parameters
+    ----------
+    name
+        A name (podsim workload list) or a file.
+    """
+    output.check()
+    report.check()
+    from podsim import api
+    from podsim.report import json_advice
+    from podsim.report.views import advice
+
+    with progress("weighing mappings", output) as on_progress:
+        found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank))
+    give(
+        output,
+        screen=lambda: advice.document(found, verbose=output.verbose),
+        json_text=lambda: json_advice.mappings(found),
+        line=lambda: advice.answer(found),
+    )
+    save(
+        report, output, report=lambda: advice.document(found, charts=True),
+        json_text=lambda: json_advice.mappings(found), rows="mappings",
+    )  # fmt: skip
     return ExitCode.ANSWERED
 
 

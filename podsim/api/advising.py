@@ -1,0 +1,50 @@
+"""The verb that ranks mappings: wiring only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.api.answers import PracticeFlags
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.api.answers import Progress
+    from podsim.model.advice import Mappings
+
+
+def mappings(
+    workload: str,
+    *,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    hosts: int | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    parameters: str | None = None,
+    replicas: int | None = None,
+    ipus_per_replica: int | None = None,
+    micro_batch: int | None = None,
+    accumulation: int | None = None,
+    global_batch: int | None = None,
+    samples: float | None = None,
+    sdk: str | None = None,
+    by: Literal["time", "throughput"] = "time",
+    most: int = 20,
+    on_progress: Progress | None = None,
+    **practice: Unpack[PracticeFlags],
+) -> Mappings:
+    """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible."""
+    from podsim.model.advice import Rank
+    from podsim.planning import advising, asking
+    from podsim.planning.practice import what_if
+    from podsim.planning.search import Wanted
+
+    machine, model, _ = asking.asked_of(
+        workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
+        changes=changes, parameters_file=parameters,
+    )  # fmt: skip
+    question = asking.question(machine, model, None, samples=samples, engine="analytic")
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
+    said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
+    return advising.mappings(question, wanted, Rank(asking.one_of("by", by, Rank)), most, said, on_progress)

@@ -1,0 +1,1 @@
+"""Published results of whole programs beside what podsim says of them, none of them fitted."""

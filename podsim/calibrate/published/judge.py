@@ -1,0 +1,69 @@
+"""Every published row held against what podsim says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.calibrate.published.ask import predicted
+from podsim.errors import PodsimError
+from podsim.model.microbenchmark import LeftOut
+from podsim.model.readings import PublishedReport, ReadRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from podsim.calibrate.published.ask import Desk
+    from podsim.model.microbenchmark import Microbenchmark
+    from podsim.model.readings import RowReading
+
+UNREAD: Final = "nothing says what to ask of it"
+UNKNOWN: Final = "unknown-workload"
+
+
+def report(
+    rows: Sequence[Microbenchmark],
+    readings: Sequence[RowReading],
+    desk: Desk,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> PublishedReport:
+    """Every row, in their order: predicted, or left out with the reason."""
+    asked = {reading.row: reading for reading in readings}
+    of_id = {row.id: row for row in rows}
+    found: list[ReadRow | LeftOut] = []
+    for done, row in enumerate(rows, 1):
+        reading = asked.get(row.id)
+        if reading is None or reading.mode is None:
+            found.append(LeftOut(row=row, reason=reading.reason if reading else UNREAD))
+        else:
+            found.append(_answered(row, reading, desk, of_id))
+        if on_progress:
+            on_progress(done, len(rows))
+    return PublishedReport(
+        compared=tuple(one for one in found if isinstance(one, ReadRow)),
+        left_out=tuple(one for one in found if isinstance(one, LeftOut)),
+    )
+
+
+def _answered(
+    row: Microbenchmark, reading: RowReading, desk: Desk, of_id: Mapping[str, Microbenchmark]
+) -> ReadRow | LeftOut:
+    try:
+        value = predicted(row, reading, desk)
+        conflict = _conflict(row, reading, desk, of_id[reading.factor_row], value) if reading.later else ""
+    except PodsimError as no:  # a workload or a verb that is not there, or a mapping that does not fit
+        unknown = no.code == UNKNOWN
+        return LeftOut(row=row, reason=f"no such workload yet: {reading.workload}" if unknown else no.message)
+    return ReadRow(row=row, reading=reading, predicted=value, conflict=conflict)
+
+
+def _conflict(row: Microbenchmark, reading: RowReading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:
+    """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
+    later = predicted(row, replace(reading, sdk=reading.later), desk)
+    implied, measured = row.value / claimed.value, row.value
+    return (
+        f"{measured:g} {row.unit} under SDK {reading.sdk} and {claimed.value:g} × to SDK {reading.later} "
+        f"({claimed.id}) would make {implied:.1f} {row.unit} of it; podsim, whose SDK {reading.sdk} rests on that "
+        f"factor, says {earlier:.1f} under {reading.sdk} and {later:.1f} under {reading.later}: the measured time is "
+        f"{measured / later:.2f} × that of {reading.later}, the factor leaves it {implied / later:.2f} ×"
+    )

@@ -1,0 +1,125 @@
+"""Ranked mappings: the numbers are those of `predict`, each split and storage is there once, what to set fits them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible, InputError
+from podsim.model.advice import Advised, Mappings
+from podsim.model.training import Recompute, StatePlace
+from podsim.report.views import advice as view
+
+
+@cache
+def found(by: str = "time") -> Mappings:
+    return podsim.mappings("bert", pod=16, by=by, most=1000)
+
+
+def storage(one: Advised) -> tuple[int, int, int, Recompute, StatePlace]:
+    mapping = one.mapping
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.recompute, mapping.state
+
+
+@pytest.mark.parametrize("by", ["time", "throughput"])
+def test_each_split_and_storage_is_there_once_best_first(by: str) -> None:
+    answer = found(by)
+    keys = [storage(one) for one in answer.advised]
+    assert len(keys) == len(set(keys)) == answer.distinct
+    values = [one.time_to_train_s if by == "time" else -one.throughput_samples_per_s for one in answer.advised]
+    assert values == sorted(values)
+    assert answer.legal >= answer.distinct > 3
+
+
+def test_both_rankings_hold_the_same_splits_and_each_is_best_by_its_own() -> None:
+    by_time, by_rate = ({storage(one): one for one in found(by).advised} for by in ("time", "throughput"))
+    assert set(by_time) == set(by_rate)
+    for key, one in by_time.items():
+        assert one.time_to_train_s <= by_rate[key].time_to_train_s * (1 + 1e-9)
+        assert one.throughput_samples_per_s <= by_rate[key].throughput_samples_per_s * (1 + 1e-9)
+
+
+def test_all_fit_and_the_nearest_does_not() -> None:
+    answer = found()
+    assert all(0 < one.memory <= 1 for one in answer.advised)
+    assert answer.nearest is not None
+    assert 1 < answer.nearest.memory < 1.5
+    assert answer.rejected["do not fit in SRAM"] > 0
+
+
+def test_recomputation_and_streaming_hold_less_and_take_longer() -> None:
+    rows = {storage(one): one for one in podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1).advised}
+    (split,) = {key[:3] for key in rows}
+    kept, again = (
+        rows[*split, Recompute.NONE, StatePlace.ON_CHIP],
+        rows[*split, Recompute.CHECKPOINTS, StatePlace.ON_CHIP],
+    )
+    away = rows[*split, Recompute.NONE, StatePlace.STREAMING]
+    assert kept.memory > again.memory
+    assert kept.step_s < again.step_s
+    assert kept.memory > away.memory
+    assert away.streaming_bytes_per_ipu > kept.streaming_bytes_per_ipu
+
+
+def test_a_published_mapping_is_named_and_takes_what_predict_says() -> None:
+    one = next(one for one in found().advised if one.preset == "mlperf-v1.1-closed")
+    mapping = one.mapping
+    answer = podsim.predict(
+        "bert", pod=16, engine="analytic", replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica,
+        micro_batch=mapping.micro_batch, accumulation=mapping.accumulation,
+    )  # fmt: skip
+    assert (mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch) == (4, 4, 2)
+    assert one.step_s == pytest.approx(answer.step_s.value, rel=1e-9)
+    assert one.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
+    assert one.memory == pytest.approx(answer.memory.fraction, rel=1e-9)
+
+
+def test_the_best_is_no_later_than_what_predict_chooses() -> None:
+    chosen = podsim.predict("bert", pod=16, engine="analytic")
+    considered = min(one.time_to_train_s for one in chosen.choice.considered)
+    assert found().advised[0].time_to_train_s <= considered * (1 + 1e-9)
+
+
+def test_settings_say_the_mapping() -> None:
+    for one in found().advised:
+        said = {setting.what: setting for setting in one.settings}
+        mapping = one.mapping
+        assert said["replicas"].poptorch == f"replicationFactor({mapping.replicas})"
+        assert said["gradient accumulation"].poptorch == f"Training.gradientAccumulation({mapping.accumulation})"
+        assert said["micro-batch"].value == f"{mapping.micro_batch}"
+        assert said["optimizer state"].value == ("on chip" if mapping.state is StatePlace.ON_CHIP else "off chip")
+        assert ("recomputationCheckpoint" in said["recomputation"].poptorch) == (mapping.recompute != Recompute.NONE)
+        splits = said["pipeline splits"].value.split(", ")
+        assert splits == [stage.units[0].name for stage in mapping.stages[1:]]
+        assert said["IPUs of the stages"].value == ", ".join(str(stage.ipu) for stage in mapping.stages)
+
+
+def test_a_replica_of_one_ipu_has_no_pipeline_to_set() -> None:
+    (one,) = podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1, most=1).advised
+    said = {setting.what: setting.value for setting in one.settings}
+    assert "pipeline splits" not in said
+    assert said["replicated tensor sharding"] == "off"
+    assert said["available-memory proportion"] == "0.6"
+
+
+def test_most_cuts_the_list_and_the_answer_names_the_first() -> None:
+    few = podsim.mappings("bert", pod=16, most=2)
+    assert [storage(one) for one in few.advised] == [storage(one) for one in found().advised[:2]]
+    assert view.answer(few).startswith(view.split(few.advised[0].mapping))
+
+
+def test_what_fits_nowhere_is_answered_no() -> None:
+    with pytest.raises(Infeasible) as no:
+        podsim.mappings("bert", pod=1)
+    assert "--pod" in no.value.hint or "IPUs" in no.value.hint
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"), [({"most": 0}, "most"), ({"by": "hope"}, "hope"), ({"replicas": 3}, "power")]
+)
+def test_malformed_questions_are_refused(flags: dict[str, object], word: str) -> None:
+    with pytest.raises(InputError) as refused:
+        podsim.mappings("bert", pod=16, **flags)  # type: ignore[arg-type]
+    assert word in " ".join((refused.value.message, *refused.value.context))
