@@ -127,7 +127,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
-        target=workload.benchmark.target,
+        target=_target(question),
         topology=machine.topology.name,
         topology_title=machine.topology.title,
         chip=machine.chip.name,
@@ -154,6 +154,14 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
     )
+
+
+def _target(question: Question) -> str:
+    """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
+    benchmark, samples = question.workload.benchmark, question.samples
+    if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
+        return f"{samples:,.0f} samples"
+    return benchmark.target
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from podsim.model.claims import ClaimPart
     from podsim.model.comparator import ComparatorResult
     from podsim.model.fabric import Topology
+    from podsim.model.inference import InferenceReport
+    from podsim.model.phases import PhasesPrediction
     from podsim.model.prediction import Prediction
     from podsim.model.prices import PriceList, PriceRange
 
@@ -28,11 +30,28 @@ class Predict(Protocol):
         """The prediction; InputError or Infeasible where there is none."""
 
 
+class PredictPhases(Protocol):
+    """`podsim.api.predict_phases`, as far as claims need it."""
+
+    def __call__(self, run: str, *, topology: str, sdk: str | None = None) -> PhasesPrediction:
+        """The prediction of all phases; InputError or Infeasible where there is none."""
+
+
+class Infer(Protocol):
+    """`podsim.api.infer`, as far as claims need it."""
+
+    def __call__(self, workload: str, *, topology: str, batch: int) -> InferenceReport:
+        """How requests are answered; InputError or Infeasible where they are not."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """The model and the data that claims are held against."""
 
     predict: Predict
+    in_phases: Callable[[str], bool]
+    predict_phases: PredictPhases
+    infer: Infer
     chip_of: Callable[[str], Chip]
     topology_of: Callable[[str], Topology]
     points: tuple[CalibrationPoint, ...]
@@ -48,6 +67,13 @@ class World:
             part.workload, topology=machine or part.machine, preset=named or None,
             sdk=(part.sdk if sdk is None else sdk) or None,
         )  # fmt: skip
+
+    def time_s(self, part: ClaimPart) -> float:
+        """Predicted time to train of a part, all phases of a run that has them [s]."""
+        if self.in_phases(part.workload):
+            whole = self.predict_phases(part.workload, topology=part.machine, sdk=part.sdk or None)
+            return whole.time_to_train_s.value
+        return self.ask(part).time_to_train_s.value
 
     def logged(self, part: ClaimPart, preset: str) -> CalibrationPoint | None:
         """The published result of a mapping; None where no log is carried."""

@@ -100,17 +100,16 @@ def shapes(fabric: GenericFabric) -> str:
 
 def workloads(found: Sequence[Workload]) -> Doc:
     """One line a workload."""
-    flop = numbers.rates((workload.training_flop_per_row() for workload in found), "FLOP")
     columns = (
         Column("workload"),
         Column("parameters", number=True),
-        Column(f"{flop.unit} a row", number=True, priority=1),
+        Column("training a row", number=True, priority=1),
         Column("presets", number=True, priority=2),
         Column("title", priority=3, wraps=True),
     )
     rows = tuple(
         (
-            workload.name, numbers.count(workload.parameters), flop.number(workload.training_flop_per_row()),
+            workload.name, numbers.count(workload.parameters), numbers.rate(workload.training_flop_per_row(), "FLOP"),
             str(len(workload.presets)), workload.title,
         )
         for workload in found
