@@ -25,6 +25,8 @@ USAGE_CODES = {
     "UnusedCliTokensError": "too-many-arguments",
 }
 
+MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
+
 
 def exit_code(error: PodsimError) -> ExitCode:
     """1 where the answer is no, 2 where the question cannot be asked."""
@@ -45,7 +47,7 @@ def screen(error: PodsimError, look: Look) -> str:
     lines += [*space, *_wrapped(clean(error.message), f"  {paint(cross, YELLOW if no else RED)} ", "    ", look.width)]
     for line in error.context:
         lines += _wrapped(clean(line), f"  {bar} ", f"  {bar}   ", look.width)
-    if error.context and not no:
+    if error.context and not no and error.code not in MIDWAY:
         lines.append(f"  {end} nothing was run")
     if error.hint:
         lines += [*space, *_wrapped(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]

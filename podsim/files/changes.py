@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
+from podsim import units
 from podsim.errors import InputError
 from podsim.files.faults import counted, meant, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
@@ -203,9 +204,12 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
     for change in parse(changes):
         if change.path not in fitted:
             continue
-        value = _number(change.text)
+        unit = fitted[change.path].unit
+        value = _number(change.text, unit)
         if value is None:
-            wrong.append((f"{change.path}={change.text}", "this parameter wants a finite number above 0"))
+            example = f', or with its unit: "{fitted[change.path].value:g} {unit}"' if unit else ""
+            said = f"this parameter wants a finite number above 0{example}"
+            wrong.append((f"{change.path}={change.text}", said))
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:
@@ -215,9 +219,13 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
     return replace(parameters, fitted=fitted)
 
 
-def _number(text: str) -> float | None:
+def _number(text: str, unit: str) -> float | None:
+    """A number as it stands, or a text with the unit that the parameter has; None where it is no such thing."""
     try:
         value = float(text)
     except ValueError:
-        return None
+        try:
+            value = units.parse(text, unit)
+        except ValueError:
+            return None
     return value if math.isfinite(value) and value > 0 else None

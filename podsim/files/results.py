@@ -59,18 +59,21 @@ class Results:
     """An open results file that no other sweep may open."""
 
     def __init__(self, path: Path, header: Header, *, anew: bool = False, extend: bool = False) -> None:
-        """Open the file, cut what was never finished, read what is stored; InputError where it is of something else."""
+        """Open the file, cut what was never finished, read what is stored; InputError where it is of something else.
+
+        `anew` keeps nothing of it, from the first point that is stored.
+        """
         self.path = path
-        self.cut_bytes = 0
+        self.cut_bytes = self._size = 0
+        self._begins = header.line() if anew else b""
         self.stored: dict[str, SweepOutcome] = {}
         self._synced_s = time.monotonic()
         self._descriptor = _opened(path)
         try:
             _lock(self._descriptor, path)
             self._refuse_strangers()
-            if anew:
-                os.ftruncate(self._descriptor, 0)
-            self._size = self._read(header, extend=extend)
+            if not anew:
+                self._size = self._read(header, extend=extend)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -87,8 +90,16 @@ class Results:
 
     def store(self, outcome: SweepOutcome, point: Mapping[str, str]) -> None:
         """Append one point; InputError where that cannot be, with all that was stored before left as it was."""
+        if self._begins:  # not before: a scheduler that does not answer is no reason to lose what was there
+            self._emptied()
         self._append(_line({"key": outcome.key, "point": dict(point), **_said(outcome)}))
         self.stored[outcome.key] = outcome
+
+    def _emptied(self) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        self._append(self._begins)
+        self._begins = b""
 
     def _append(self, line: bytes) -> None:
         try:

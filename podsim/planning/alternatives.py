@@ -13,7 +13,7 @@ from podsim.model.explanation import Alternative
 from podsim.model.program import Part
 from podsim.model.training import Schedule
 from podsim.planning.practice import Planner, WhatIf
-from podsim.planning.search import LARGEST_REPLICA
+from podsim.planning.search import LARGEST_REPLICA, ROUNDED
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
 from podsim.tiles import memory
@@ -131,8 +131,16 @@ def _timed(around: Around, words: str, flags: str, question: Question, mapping: 
         flags=flags,
         time_to_train_s=around.known.told_s(time_s),
         change=change,
-        why=_why(around, spent_s, need),
+        why=", ".join(part for part in (_why(around, spent_s, need), _off_recipe(question, mapping)) if part),
     )
+
+
+def _off_recipe(question: Question, mapping: Mapping) -> str:
+    """That another batch than the recipe's is no run of the length that was stated for it."""
+    recipe = question.workload.benchmark.global_batch
+    if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDED:
+        return ""
+    return f"the recipe's batch is {recipe:,}: with another its length may not do"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float) -> str:

@@ -36,7 +36,6 @@ class Sizing:
     mix: Mix
     asked: Asked  # `workload` is that of no job
     known: Known = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
 
     @property
     def available_hours(self) -> float:
@@ -81,11 +80,18 @@ class Sizing:
         if key not in self.known:
             scale = Scale(asked=replace(self.asked, workload=job.workload))
             try:
-                self.known[key] = found = next(iter(scale.machine(name)))
-                self.said += [line for line in found.said if line not in self.said]
+                self.known[key] = next(iter(scale.machine(name)))
             except (Infeasible, MissingParameter) as no:
                 self.known[key] = no.message
         return self.known[key]
+
+    def said(self, one: MixCandidate) -> tuple[str, ...]:
+        """What was assumed of the runs on the partitions of a machine; of one without any, nothing."""
+        names = _sized(one.topology).partitions
+        runs = {names[job.ipus] for pool in one.pools for job in pool.jobs}
+        found = [weighed.said for (_, name), weighed in self.known.items()
+                 if name in runs and not isinstance(weighed, str)]  # fmt: skip
+        return tuple(dict.fromkeys(line for said in found for line in said))
 
     def _pools(self, timed: Sequence[Timed]) -> list[Pool]:
         found = []
@@ -139,10 +145,12 @@ def plan(mix: Mix, asked: Asked, machines: Sequence[str], on_progress: Progress 
             on_progress(done, len(machines))
     titles = {job.workload: catalog.workload(job.workload).value.title for job in mix.jobs}
     chosen = best(candidates, asked.demand.objective)
+    closest = None if chosen else min(candidates, key=_short)
+    shown = chosen or closest
     return MixPlan(
         jobs=mix.jobs, titles=titles, demand=asked.demand, confidence=asked.demand.confidence,
-        use=asked.purse.terms.use, chosen=chosen, closest=None if chosen else min(candidates, key=_short),
-        candidates=tuple(candidates), excluded=_excluded(sizing.known), assumptions=tuple(sizing.said),
+        use=asked.purse.terms.use, chosen=chosen, closest=closest,
+        candidates=tuple(candidates), excluded=_excluded(sizing.known), assumptions=sizing.said(shown) if shown else (),
         terms=asked.purse.terms,
     )  # fmt: skip
 

@@ -86,7 +86,8 @@ def draw(topology: Topology, hosts: int, prices: PriceList, *, changed: bool = F
     servers_w = hosts * (server.peak_w or server.typical_w or 0.0) if server else 0.0
     typical_w = topology.economics.machine_w if changed or one is None or one.typical_w is None else one.typical_w
     peak_w = one.peak_w if one else None
-    basis = f"{topology.machines:,} machines and {hosts:,} server{'' if hosts == 1 else 's'}, without switches"
+    machines = f"{topology.machines:,} machine{'' if topology.machines == 1 else 's'}"
+    basis = f"{machines} and {hosts:,} server{'' if hosts == 1 else 's'}, without switches"
     return Draw(
         typical_w=topology.machines * typical_w + servers_w,
         peak_w=None if peak_w is None else topology.machines * max(peak_w, typical_w) + servers_w,

@@ -32,7 +32,8 @@ def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
         first, dots, last = (word.strip() for word in part.partition(".."))
         ends = [first, last] if dots else [first]
         if not all(end.isdecimal() and int(end) > 0 for end in ends) or (dots and int(last) < int(first)):
-            raise InputError(f'pods are "{part.strip()}"', code="bad-value", hint="--pods 16..1024, or 16,64,256")
+            raise InputError(f'"{part.strip()}" is neither a number of IPUs nor a range that grows', code="bad-value",
+                             hint="--pods 16..1024, or 16,64,256")  # fmt: skip
         low, high = int(first), int(ends[-1])
         found |= {low << doublings for doublings in range((high // low).bit_length())}
     if len(found) > MOST_MACHINES:

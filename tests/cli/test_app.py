@@ -6,8 +6,11 @@ import re
 import pytest
 from conftest import FakeApi
 
+from podsim.cli import failures
 from podsim.cli.app import main
 from podsim.cli.exit import ExitCode
+from podsim.errors import InputError
+from podsim.report.terminal import Look
 
 pytestmark = pytest.mark.usefixtures("api")
 
@@ -124,6 +127,13 @@ def test_the_faults_of_a_file_are_listed(capsys: pytest.CaptureFixture[str]) -> 
         "",
         "  hint: mend it",
     ]
+
+
+def test_what_goes_wrong_midway_does_not_say_that_nothing_was_run(capsys: pytest.CaptureFixture[str]) -> None:
+    error = InputError("cannot write a.jsonl: full", code="cannot-write", context=["55 points are stored and stay"])
+    said = failures.screen(error, Look(width=80))
+    assert "55 points" in said
+    assert "nothing was run" not in said
 
 
 def test_a_bug_keeps_its_traceback_and_a_line_to_paste(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`podsim scale`: JSON has the attributes, every suffix is written, widths and quiet hold."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -63,6 +64,14 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", width)
     assert main([*QUESTION, "-v"]) == 0
     assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= int(width)
+
+
+@pytest.mark.parametrize(("ipus", "words"), [(1.7, "below"), (64.0, ""), (3000.0, "beyond")])
+def test_a_knee_that_no_machine_asked_for_is_near_says_so(ipus, words, found, monkeypatch, capsys):
+    monkeypatch.setattr(podsim.api, "scale", lambda *_, **__: replace(found, knee_ipus=ipus))
+    assert main(QUESTION) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("the machines asked for" in said, words in said) == (bool(words), True)
 
 
 def test_exit_1_where_nothing_fits(capsys):

@@ -98,10 +98,15 @@ def test_a_file_that_is_extended_keeps_what_it_has(path):
         Results(path, HEADER)
 
 
-def test_a_file_that_is_begun_anew_keeps_nothing(path):
-    with Results(path, Header(podsim="2", code="n", sweep="n"), anew=True) as results:
+def test_a_file_that_is_begun_anew_keeps_nothing_once_there_is_a_point(path):
+    """Before that the old points stay: a scheduler that does not answer costs nobody what was computed."""
+    before, other = path.read_bytes(), Header(podsim="2", code="n", sweep="n")
+    with Results(path, other, anew=True) as results:
         assert results.stored == {}
-    assert path.read_bytes().count(b"\n") == 1
+        assert path.read_bytes() == before
+        results.store(SweepOutcome(key="z9", refusal=SweepRefusal(code="none", message="")), {})
+    with Results(path, other) as results:
+        assert (set(results.stored), results.cut_bytes) == ({"z9"}, 0)
 
 
 @pytest.mark.parametrize("line", [b"no json\n", b"7\n", b'{"key":"d4"}\n', b'{"key":"d4","answer":{"topology":"x"}}\n'])

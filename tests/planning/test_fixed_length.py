@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from podsim import predict
+from podsim import explain, predict
 from podsim.errors import InputError, MissingParameter
 
 TEXT = """
@@ -92,3 +92,11 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     with pytest.raises(MissingParameter, match="how long a run"):
         predict(str(path), pod=16)
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
+
+
+def test_a_what_if_of_another_batch_says_that_the_length_belongs_to_the_recipe(short):
+    said = {one.name: one.why for one in explain(short, pod=16).alternatives}
+    assert "the recipe's batch is 4,096" in said["twice the batch"]
+    assert "the recipe's batch is 4,096" in said["half the batch"]
+    assert "recipe" not in said["twice the IPUs, same batch"]
+    assert not any("recipe" in one.why for one in explain("bert", pod=16).alternatives)

@@ -31,6 +31,16 @@ def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
             assert timed.hours == pytest.approx(job.runs_per_month * timed.time_to_train_s.value / 3600)
 
 
+def test_what_was_assumed_is_that_of_the_partitions_taken() -> None:
+    """Not the hosts and wiring of every machine weighed, side by side without a name."""
+    found = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
+    alone = api.plan_mix(str(EXAMPLE), machines="pod128")
+    assert found.chosen == alone.chosen
+    assert found.assumptions == alone.assumptions
+    assert found.assumptions
+    assert not any("four racks" in line for line in found.assumptions)
+
+
 def write(path: Path, jobs: str) -> str:
     path.write_text(f'schema = "podsim.mix/1"\n{jobs}', encoding="utf-8")
     return str(path)

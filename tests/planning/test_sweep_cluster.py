@@ -129,6 +129,22 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     assert (tmp_path / "a.results.jsonl").read_bytes().count(b"\n") == 1
 
 
+@pytest.mark.parametrize("address", ["nonsense", "foo://127.0.0.1:9", "tcp://127.0.0.1:port"])
+def test_what_is_no_address_is_refused_and_leaves_what_is_stored(tmp_path: Path, address: str) -> None:
+    """In a process of its own: a client that was half made complains when that ends."""
+    file, results = tmp_path / "a.toml", tmp_path / "a.results.jsonl"
+    file.write_text(SWEEP.replace("count = 40", "count = 2"))
+    podsim.sweep(file, jobs=1)
+    before = results.read_bytes()
+    words = ["sweep", str(file), "--anew", "--backend", "dask", "--scheduler", address]
+    told = subprocess.run([sys.executable, "-m", "podsim", *words], capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.startswith("error: no-scheduler\n")
+    assert "Traceback" not in told.stderr
+    assert "Exception" not in told.stderr
+    assert results.read_bytes() == before
+
+
 @pytest.mark.slow
 def test_nobody_computes(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("podsim.planning.sweeps.backends.HELPERS_S", 0.5)

@@ -97,10 +97,12 @@ def cluster(
 
 def _connected(scheduler: str) -> "Client":
     from distributed import Client
+    from distributed.comm import resolve_address
 
     for chatter in ("distributed", "tornado"):
         logging.getLogger(chatter).setLevel(logging.CRITICAL)  # we say what matters, in one line
     try:
+        resolve_address(scheduler)  # a client of what is no address cannot even be closed
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(

@@ -104,7 +104,7 @@ def asked(demand: Demand) -> str:
         said.append(f"at most {dollars(demand.budget_usd)}, at the highest price quoted")
     if demand.most_power_w is not None:
         said.append(f"at most {watts(demand.most_power_w)} at peak")
-    return "; ".join([*said, f"of those {LEAST[demand.objective]}"])
+    return "; ".join([*said, f"of those {LEAST[demand.objective]}"] if said else [LEAST[demand.objective]])
 
 
 def _best(plan: Plan) -> Iterator[Block]:
@@ -202,7 +202,7 @@ def _columns(plan: Plan, unit: numbers.Scale) -> tuple[Column, ...]:
         *((Column(f"in {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("capital", number=True, priority=1), Column("power", number=True, priority=4),
         Column("USD a run", number=True, priority=2), Column("kWh a run", number=True, priority=5),
-        Column("front", priority=8), Column("misses", priority=3),
+        Column("front", priority=8), Column("misses", priority=3, wraps=True),
     )  # fmt: skip
 
 

@@ -202,6 +202,7 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
             text = f"none: every doubling gains {gain} of throughput or more"
         else:
             beyond = ", beyond the machines asked for" if report.knee_ipus > largest else ""
+            beyond = ", below the machines asked for" if report.knee_ipus < report.answered[0].ipus else beyond
             text = f"from {_ipus(report.knee_ipus)} on a doubling gains less than {gain} of throughput, by the "
             text += f"universal law{beyond}"
         if report.peak_ipus is not None:
