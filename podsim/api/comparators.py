@@ -57,14 +57,13 @@ def by_law(asked: Mapping[str, Any], verb: Callable[..., object]) -> ComparatorP
     say nothing to a scaling law and for chips counted where there are IPUs, TypeError for keywords that nobody takes.
     """
     from podsim.api.answers import PredictFlags
-    from podsim.files import comparator_machines
 
     flags = {**asked, **asked["others"]}
     del flags["others"]
     if strangers := sorted(set(asked["others"]) - set(PredictFlags.__annotations__)):
         raise TypeError(f"predict() takes no {', '.join(strangers)}")
     topology = flags["topology"]
-    if topology is None or not comparator_machines.meant(topology):
+    if topology is None or not _has_law(topology):
         _refuse_chips(flags.get("chips"), topology)
         return None
     usual = {"overlap": False, "steps": 0, **(verb.__kwdefaults__ or {})}
@@ -76,6 +75,12 @@ def by_law(asked: Mapping[str, Any], verb: Callable[..., object]) -> ComparatorP
                 code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
             )  # fmt: skip
     return predict_comparator(flags["workload"], **{name: flags[name] for name in TAKEN if name in flags})
+
+
+def _has_law(topology: str) -> bool:
+    from podsim.files import comparator_machines
+
+    return comparator_machines.meant(topology)
 
 
 def _refuse_chips(chips: int | None, topology: str | None) -> None:

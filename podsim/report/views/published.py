@@ -34,13 +34,13 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
 def table(report: PublishedReport) -> Table:
     """One row a published row that can be modelled."""
     columns = (
-        Column("row", priority=1),
+        Column("row"),
         Column("what", wraps=True),
-        Column("where", priority=2, wraps=True),
-        Column("precision", priority=4),
-        Column("measured", number=True, priority=1),
+        Column("where", priority=3, wraps=True),
+        Column("precision", priority=2),
+        Column("measured", number=True),
         Column("predicted", number=True),
-        Column("unit"),
+        Column("unit", priority=1),
         Column("error", number=True),
     )
     return Table(columns, tuple(
