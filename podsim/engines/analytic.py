@@ -44,7 +44,8 @@ def _block(block: Block, alone: _Alone) -> BlockRun:
     flow: list[float] = []
     for task in block.tasks:
         flow_s = alone.seconds(task.flows) * task.repeat if task.flows else 0.0
-        begin = max([end[need] for need in task.needs], default=0.0)
+        needs = task.needs
+        begin = end[needs[0]] if len(needs) == 1 else max([end[need] for need in needs], default=0.0)
         start.append(begin)
         flow.append(flow_s)
         end.append(begin + task.fixed_s * task.repeat + flow_s)

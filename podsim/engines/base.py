@@ -53,13 +53,15 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     bubble_s, clock = -sum(parts.values()), 0.0
     spans: list[Span] = []
     for run in runs:
-        block, own_s = run.block, max(run.end_s[: _own(run.block)], default=0.0)
+        block, length_s = run.block, run.length_s
+        own_s = max(run.end_s[: _own(block)], default=0.0)
         bubble_s += own_s * block.repeat
         for part, seconds in _idle(run, own_s, busiest):
             parts[part] += seconds * block.repeat
             bubble_s -= seconds * block.repeat
-        for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s, run.length_s):
-            parts[part] += seconds * block.repeat
+        if length_s > own_s:
+            for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s):
+                parts[part] += seconds * block.repeat
         spans += map(
             Span,
             [task.name for task in block.tasks],
@@ -69,7 +71,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
             [clock + start_s for start_s in run.start_s],
             [clock + end_s for end_s in run.end_s],
         )
-        clock += run.length_s * block.repeat
+        clock += length_s * block.repeat
     parts[Part.BUBBLE] = max(0.0, bubble_s)
     return StepTimeline(
         step_s=clock,
@@ -129,21 +131,22 @@ def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
 
 def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
     """What the busiest IPU waits for: of the chain that ends each wait all but work, which is bubble and remains."""
-    tasks, free_s = run.block.tasks, 0.0
-    for at in range(_own(run.block)):
-        if tasks[at].where == busiest and tasks[at].kind is TaskKind.COMPUTE:
-            yield from _shown(run, _last(run, tasks[at].needs), free_s, run.start_s[at])
+    own, free_s = _own(run.block), 0.0
+    for at, task in enumerate(run.block.tasks[:own]):
+        if task.where == busiest and task.kind is TaskKind.COMPUTE:
+            if run.start_s[at] > free_s:
+                yield from _shown(run, _last(run, task.needs), free_s)
             free_s = run.end_s[at]
-    yield from _shown(run, _first_of_last(run, _own(run.block)), free_s, own_s)
+    if own_s > free_s:
+        yield from _shown(run, _first_of_last(run, own), free_s)
 
 
-def _shown(run: BlockRun, here: int | None, begin_s: float, end_s: float) -> Iterator[tuple[Part, float]]:
-    """Parts of the chain of tasks that leads to `here`, from `begin_s` to `end_s`; not the work of a pipeline."""
-    if end_s <= begin_s:
-        return
+def _shown(run: BlockRun, here: int | None, begin_s: float) -> Iterator[tuple[Part, float]]:
+    """Parts of the chain of tasks that leads to `here`, from `begin_s` on; not the work of a pipeline."""
+    own = _own(run.block)
     while here is not None and run.end_s[here] > begin_s:
         task, whole_s = run.block.tasks[here], run.end_s[here] - run.start_s[here]
-        if whole_s and not (here < _own(run.block) and task.kind is TaskKind.COMPUTE):
+        if whole_s and not (here < own and task.kind is TaskKind.COMPUTE):
             shown = (run.end_s[here] - max(run.start_s[here], begin_s)) / whole_s
             yield from ((part, seconds * task.repeat * shown) for part, seconds in task.cut)
             yield task.part, run.flow_s[here] * shown
@@ -158,4 +161,6 @@ def _first_of_last(run: BlockRun, count: int) -> int | None:
 
 def _last(run: BlockRun, among: tuple[int, ...]) -> int | None:
     """The task that ends last, the first of equal ones."""
-    return max(among, key=lambda at: (run.end_s[at], -at), default=None)
+    if len(among) < 2:
+        return among[0] if among else None
+    return max(among, key=lambda at: (run.end_s[at], -at))

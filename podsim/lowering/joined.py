@@ -126,7 +126,7 @@ class Joined:
         needed = {need for task in tasks for need in task.needs}
         for task in tasks:
             needs = tuple(need + offset for need in task.needs) or after
-            self.tasks.append(replace(task, needs=needs))
+            self.tasks.append(task.after(needs))
         ends = [number for number in range(len(tasks)) if number not in needed]
         self.ends = tuple(number + offset for number in ends)
         return self.ends

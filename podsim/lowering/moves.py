@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from podsim.lowering.phases import Move, Phase, Setting, TooManyError
 from podsim.model.fabric import Shape
@@ -12,50 +12,60 @@ from podsim.model.program import Flow
 from podsim.topology.fabric import Fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from podsim.physics.collectives import Step
-    from podsim.topology.network import Route
+    from podsim.topology.network import Network, Route
     from podsim.topology.quotient import Quotient
 
 ASKED: Final = 16  # messages of a step whose way is looked at before all are followed
 MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
+Ways = tuple[tuple[float, tuple[tuple[tuple[int, ...], int, int], ...]], ...]
+"""By latency: the links of each way, the first position that brings as much, how many messages take it."""
+_KNOWN: WeakKeyDictionary[Network, dict[object, tuple[float, Ways]]] = WeakKeyDictionary()
+MOST_KNOWN: Final = 128  # steps whose ways are held for each network: a fit and a search ask for a few dozen
+MOST_HELD: Final = 20_000  # links that the ways of a step that is held may cross
 
 
 class _Counter:
     """Links crossed so far, up to a limit."""
 
     def __init__(self, setting: Setting) -> None:
-        self._most, self._crossed = setting.most_crossings, 0.0
+        self._most, self.crossed = setting.most_crossings, 0.0
 
     def add(self, route: Route, messages: float = 1.0) -> None:
-        self._crossed += len(route.links) * messages
-        if self._crossed > self._most:
+        self.more(len(route.links) * messages)
+
+    def more(self, crossed: float) -> None:
+        self.crossed += crossed
+        if self.crossed > self._most:
             raise TooManyError(f"its messages cross more than {self._most:,} links")
 
 
 def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
     """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
     counter = _Counter(setting)
-    count = sum(_count(setting, phase) for phase in phases)
+    followed = [_followed(setting, phase) for phase in phases]
+    count = sum(
+        sum(step.count(phase.group.size) for step in phase.steps) * members // phase.group.size
+        for phase, members in zip(phases, followed, strict=True)
+    )
     if count > setting.most_messages:
         raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
-    crossed = sum(_crossed(setting, phase) for phase in phases)
+    crossed = sum(_crossed(setting, phase, members) for phase, members in zip(phases, followed, strict=True))
     if crossed > setting.most_crossings:
         raise TooManyError(f"its messages cross about {crossed:,.0f} links, more than {setting.most_crossings:,}")
     return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)
 
 
-def _count(setting: Setting, phase: Phase) -> int:
-    """Messages of a phase that have to be followed."""
-    members = phase.group.size
-    alike = [_alike_racks(setting, phase, base) for base in _bases(setting, phase)]
-    return (
-        sum(step.count(members) for step in phase.steps) * (sum(alike) + members * (len(alike) - sum(alike))) // members
-    )
+def _followed(setting: Setting, phase: Phase) -> int:
+    """Members of all groups whose messages have to be followed."""
+    bases = _bases(setting, phase)
+    alike = sum(map(_alike_racks(setting, phase), bases))
+    return alike + phase.group.size * (len(bases) - alike)
 
 
-def _crossed(setting: Setting, phase: Phase) -> float:
+def _crossed(setting: Setting, phase: Phase, members: int) -> float:
     """Links that the messages of a phase cross if all go as far as those of the first sender: known before they do."""
     group, crossed = phase.group, 0.0
     base = next(iter(_bases(setting, phase)), 0)
@@ -63,42 +73,77 @@ def _crossed(setting: Setting, phase: Phase) -> float:
         pairs = list(step.messages(group.size, first=True))
         some = pairs[:: max(1, len(pairs) // ASKED)]
         hops = sum(setting.network.route(base + one * group.stride, base + to * group.stride).hops for one, to in some)
-        crossed += hops / max(1, len(some)) * _count(setting, replace(phase, steps=(step,)))
+        crossed += hops / max(1, len(some)) * (step.count(group.size) * members // group.size)
     return crossed
 
 
 def _whole(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Move:
-    found: dict[float, dict[tuple[tuple[int, ...], float], int]] = {}
-    for sender, to, volume in messages(setting, phase, step):
-        route = setting.network.route(sender, to)
-        counter.add(route)
-        same = found.setdefault(route.latency_s, {})
-        key = (route.links, volume)
-        same[key] = same.get(key, 0) + 1
+    share = _share(setting, phase, step)
+    volumes = [volume * share for volume in setting.volumes_bytes]
     by_latency = tuple(
-        (latency_s, tuple(Flow(links, volume, count) for (links, volume), count in flows.items()))
-        for latency_s, flows in found.items()
+        (latency_s, tuple([Flow(links, volumes[position], count) for links, position, count in ways]))
+        for latency_s, ways in _ways(setting, phase, step, counter)
     )
     return Move(by_latency, step.repeat)
 
 
+def _ways(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Ways:
+    """The ways of a step, held as fits ask for them with many efficiencies, and methods and directions share them."""
+    known = _KNOWN.setdefault(setting.network, {})
+    sent = step.shifts, step.swap, step.pairs, any(other.pairs for other in phase.steps)
+    key = setting.endpoints, setting.folded, setting.first_equal, phase.group, phase.order, phase.roots, sent
+    if key in known:
+        crossed, ways = known[key]
+        counter.more(crossed)
+        return ways
+    before = counter.crossed
+    ways = _found(setting, phase, step, counter)
+    if counter.crossed - before <= MOST_HELD:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = counter.crossed - before, ways
+    return ways
+
+
+def _found(setting: Setting, phase: Phase, step: Step, counter: _Counter) -> Ways:
+    found: dict[float, dict[tuple[tuple[int, ...], int], int]] = {}
+    route, positions = setting.network.route, len(setting.volumes_bytes)
+    for base, sender, to in _sent(setting, phase, step):
+        way = route(sender, to)
+        counter.add(way)
+        same = found.setdefault(way.latency_s, {})
+        key = (way.links, setting.first_equal[base % positions])
+        same[key] = same.get(key, 0) + 1
+    return tuple((latency_s, tuple((*key, count) for key, count in same.items())) for latency_s, same in found.items())
+
+
+def _share(setting: Setting, phase: Phase, step: Step) -> float:
+    """What a message of a step carries of the buffer of its member, as the links seem to see it."""
+    efficiency = setting.toll.efficiency if setting.inside(phase.group) else 1.0
+    return phase.share * step.share / efficiency
+
+
 def messages(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, int, float]]:
     """Sender, receiver and bytes of every message of one step that has to be followed."""
-    group = phase.group
-    pairs: dict[bool, list[tuple[int, int]]] = {}
-    efficiency = setting.toll.efficiency if setting.inside(group) else 1.0
-    share = phase.share * step.share / efficiency
+    share = _share(setting, phase, step)
     volumes = [volume * share for volume in setting.volumes_bytes]
-    positions = len(volumes)
+    for base, sender, to in _sent(setting, phase, step):
+        yield sender, to, volumes[base % len(volumes)]
+
+
+def _sent(setting: Setting, phase: Phase, step: Step) -> Iterator[tuple[int, int, int]]:
+    """First member of the group, sender and receiver of every message that has to be followed and moves anything."""
+    stride, volumes = phase.group.stride, setting.volumes_bytes
+    alike = _alike_racks(setting, phase)
+    pairs: dict[bool, list[tuple[int, int]]] = {}
     for base in _bases(setting, phase):
-        volume = volumes[base % positions]
-        if not volume:
+        if not volumes[base % len(volumes)]:
             continue
-        first = _alike_racks(setting, phase, base)
+        first = alike(base)
         if first not in pairs:
             pairs[first] = _pairs(phase, step, first=first)
         for sender, to in pairs[first]:
-            yield base + sender * group.stride, base + to * group.stride, volume
+            yield base, base + sender * stride, base + to * stride
 
 
 def _pairs(phase: Phase, step: Step, *, first: bool) -> list[tuple[int, int]]:
@@ -134,13 +179,18 @@ def _between(setting: Setting, phase: Phase) -> bool:
     return setting.rack is not None and phase.group.stride % setting.rack == 0
 
 
-def _alike_racks(setting: Setting, phase: Phase, base: int) -> bool:
-    """Whether what the member of one rack sends is what every other does, through switches: it then stands for all."""
-    if setting.unlike is None or not isinstance(setting.network, Fabric) or any(step.pairs for step in phase.steps):
-        return False
-    pod = setting.network.topology.level("pod")
-    switched = pod is not None and pod.shape is Shape.SWITCH
-    return switched and _between(setting, phase) and _column(setting, base) not in setting.unlike
+def _alike_racks(setting: Setting, phase: Phase) -> Callable[[int], bool]:
+    """Whether what the member of one rack sends is what every other does, through switches: it then stands for all.
+
+    Asked of the first member of a group.
+    """
+    unlike, network = setting.unlike, setting.network
+    if unlike is None or not isinstance(network, Fabric) or any(step.pairs for step in phase.steps):
+        return lambda _: False
+    pod = network.topology.level("pod")
+    if pod is None or pod.shape is not Shape.SWITCH or not _between(setting, phase):
+        return lambda _: False
+    return lambda base: _column(setting, base) not in unlike
 
 
 def folded(setting: Setting, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:

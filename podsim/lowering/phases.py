@@ -104,6 +104,12 @@ class Setting:
         """Whether every position brings the same."""
         return len(set(self.volumes_bytes)) == 1
 
+    @cached_property
+    def first_equal(self) -> tuple[int, ...]:
+        """Of each position the first that brings as much; -1 where it brings nothing."""
+        first: dict[float, int] = {}
+        return tuple(first.setdefault(one, at) if one else -1 for at, one in enumerate(self.volumes_bytes))
+
     def inside(self, group: Group) -> bool:
         """Whether a group stays within a rack."""
         return self.rack is not None and group.reach <= self.rack
@@ -157,6 +163,8 @@ class Move:
     @property
     def flows(self) -> tuple[Flow, ...]:
         """All of them."""
+        if len(self.by_latency) == 1:
+            return self.by_latency[0][1]
         return tuple(flow for _, flows in self.by_latency for flow in flows)
 
 

@@ -10,7 +10,7 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.program import Cut
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import AVAILABLE_MEMORY, Practice, Recompute
-from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
+from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
@@ -50,10 +50,8 @@ def stage_work(
     element_bytes = ELEMENT_BYTES[workload.precision]
     result = []
     for stage in mapping.stages:
-        costs = [table.unit(unit) for unit in stage.units]
         sent = stage.units[-1].out_elements * mapping.micro_batch * element_bytes
-        forward = sum((c[0] for c in costs), TileCost())
-        result.append(StageWork(stage, forward, sum((c[1] for c in costs), TileCost()), sent))
+        result.append(StageWork(stage, *table.stage(stage), sent))
     return tuple(result)
 
 
@@ -76,12 +74,12 @@ def stage_plans(
 
 
 Pair = tuple[TileCost, TileCost]
-_TABLES: dict[object, dict[int | tuple[int, ...], Pair]] = {}
+_TABLES: dict[object, dict[int | tuple[object, ...], Pair]] = {}
 MOST_TABLES = 256  # a search needs one for each micro-batch size, a fit more than can be held
 
 
 class _CostTable:
-    """Costs of operators for one micro-batch size; layers repeat, so equal operators and units are asked once.
+    """Costs of operators for one micro-batch size; layers repeat, so equal operators, units and stages are asked once.
 
     Machines of one chip and one fit share what is known.
     """
@@ -98,14 +96,20 @@ class _CostTable:
             _TABLES.clear()
         self._known = _TABLES.setdefault(key, {})
 
-    def unit(self, unit: Unit) -> Pair:
-        """Forward and backward of a unit."""
-        operators, numbers = numbered(unit, self._practice)
+    def stage(self, stage: Stage) -> Pair:
+        """Forward and backward of a stage."""
+        units = [numbered(unit, self._practice) for unit in stage.units]
+        key = tuple([numbers for _, numbers in units])
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _both([self._unit(*both) for both in units])
+        return known
+
+    def _unit(self, operators: tuple[Operator, ...], numbers: tuple[int, ...]) -> Pair:
         known = self._known.get(numbers)
         if known is None:
             pairs = [self._operator(*both) for both in zip(operators, numbers, strict=True)]
-            whole = sum((p[0] for p in pairs), TileCost()), sum((p[1] for p in pairs), TileCost())
-            known = self._known[numbers] = whole
+            known = self._known[numbers] = _both(pairs)
         return known
 
     def _operator(self, operator: Operator, number: int) -> Pair:
@@ -125,6 +129,10 @@ class _CostTable:
         backward = sum((cost(operator, run, self._rows, self._rates) for run in runs), TileCost())
         shared = len(runs) - 1  # statistics are shared in backward and again in recomputation
         return forward, backward + TileCost(sync_s=shared * statistics.sync_s)
+
+
+def _both(pairs: list[Pair]) -> Pair:
+    return sum((pair[0] for pair in pairs), TileCost()), sum((pair[1] for pair in pairs), TileCost())
 
 
 def norm_span_s(machine: Machine) -> float:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
@@ -270,7 +271,7 @@ class Operator:
         return shape.flop * (2 if both else 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that what every step sums up is summed up once
 class Unit:
     """The smallest part a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
 
@@ -279,12 +280,12 @@ class Unit:
     operators: tuple[Operator, ...]
     checkpoint: bool  # its output is kept where the rest is recomputed
 
-    @property
+    @cached_property
     def parameters(self) -> int:
         """Weights of the unit."""
         return sum(operator.parameters for operator in self.operators)
 
-    @property
+    @cached_property
     def weight_tensors(self) -> int:
         """Separate weight tensors of the unit."""
         return sum(operator.weight_tensors for operator in self.operators)

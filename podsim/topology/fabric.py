@@ -31,9 +31,11 @@ class Fabric:
         self.topology = topology
         self.joints = Joints(topology)
         self.damage: Damage[Ends] = damage or Damage()
+        self._loops = wiring.loops(topology)
         self._links: list[FabricLink] = []
         self._capacities: list[float] = []
         self._kinds: list[Link] = []
+        self._leaves: list[str] = []  # the kind of node that each link leaves
         self._numbers: dict[Ends, int] = {}
         self._routes: dict[tuple[int, int], Route] = {}
         for (one, other), joint in self.joints.rack.items():
@@ -53,7 +55,7 @@ class Fabric:
     def dimensions(self) -> tuple[Dimension, ...]:
         """The two IPUs of a rung, the rungs along the rails of a rack, the racks; those of one member are left out."""
         rack, pod = self.topology.ipus_per_rack, self.topology.level("pod")
-        along = Shape.RING if wiring.loops(self.topology) else Shape.LINE
+        along = Shape.RING if self._loops else Shape.LINE
         found = (
             Dimension("pair", min(rack, 2), 1, Shape.RING),
             Dimension("rail", max(rack // 2, 1), 2, along),
@@ -78,11 +80,12 @@ class Fabric:
 
     def number(self, ends: Ends) -> int:
         """The number of a link by its two ends, from now on; ValueError where the machine has no such link."""
-        if ends not in self._numbers:
-            joint = self.joints.between(*ends)
-            if joint is None:
-                raise ValueError(f"{self.name} has no link from {ends[0]} to {ends[1]}")
-            self._add(ends, joint)
+        if (known := self._numbers.get(ends)) is not None:
+            return known
+        joint = self.joints.between(*ends)
+        if joint is None:
+            raise ValueError(f"{self.name} has no link from {ends[0]} to {ends[1]}")
+        self._add(ends, joint)
         return self._numbers[ends]
 
     def _add(self, ends: Ends, joint: Joint) -> None:
@@ -91,6 +94,7 @@ class Fabric:
         self._links.append(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate))
         self._capacities.append(rate)
         self._kinds.append(joint.kind)
+        self._leaves.append(ends[0].rstrip("0123456789"))
 
     def route(self, a: int, b: int) -> Route:
         """The route from IPU `a` to IPU `b` (Eq. 6); ValueError where none leads there.
@@ -111,7 +115,7 @@ class Fabric:
     def _in_rack(self, a: int, b: int) -> list[str]:
         size = self.topology.ipus_per_rack
         first = a - a % size
-        path = wiring.rack_path(a % size, b % size, size=size, closed=wiring.loops(self.topology))
+        path = wiring.rack_path(a % size, b % size, size=size, closed=self._loops)
         return [wiring.ipu(first + at) for at in path]
 
     def _over_gateways(self, a: int, b: int) -> list[str]:
@@ -198,7 +202,7 @@ class Fabric:
         """
         numbers = tuple(self.number(ends) for ends in pairwise(nodes))
         latency_s = sum(self._kinds[number].hop_s for number in numbers)
-        for source, run in groupby(numbers, lambda number: self._links[number].source.rstrip("0123456789")):
+        for source, run in groupby(numbers, self._leaves.__getitem__):
             kinds = [self._kinds[number] for number in run]
             if source == wiring.IPU:
                 latency_s += max(kind.latency_s for kind in kinds)

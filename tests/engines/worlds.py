@@ -31,6 +31,7 @@ from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Engine, Question
 from podsim.topology.fabric import Fabric, build
 
+PIPELINED = (Schedule.GROUPED, Schedule.SEQUENTIAL, Schedule.ONE_F_ONE_B)  # in phases only decoders run
 FITTED = {
     "program.stretch": 2.0,
     "collective.efficiency": 0.5,
