@@ -1,5 +1,6 @@
 """One training step as an explicit graph of tasks: the only thing an engine sees."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
@@ -32,7 +33,7 @@ class Part(StrEnum):
 
 
 Cut = tuple[tuple[Part, float], ...]
-_SECONDS = itemgetter(1)
+_SECONDS: Callable[[tuple[Part, float]], float] = itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)

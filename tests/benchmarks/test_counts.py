@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 import simpy
-from engines.worlds import published
+from engines.worlds import parameters, published
 
 from podsim import api
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.files import cache, catalog, load
-from podsim.lowering import update, work
+from podsim.lowering import moves, update, work
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
@@ -222,3 +222,13 @@ def test_a_file_is_parsed_once_however_many_machines_extend_it(nothing_known):
     parsed = Calls(nothing_known, tomllib, "loads", lambda text: text)
     api.predict("bert", pod=512, engine="analytic")
     assert 5 <= len(parsed.seen) == len(parsed.distinct) <= 12
+
+
+def test_messages_are_routed_once_whatever_the_fit_asks(nothing_known):
+    """Other efficiencies and starts make other volumes and costs over the same ways."""
+    setup = published("bert", "pod64")
+    setup.program()
+    routed = Calls(nothing_known, moves, "_found", lambda *_: 0)
+    for fitted in (parameters(collective_efficiency=0.3), parameters(collective_start=2e-5)):
+        replace(setup, machine=replace(setup.machine, parameters=fitted)).program()
+    assert not routed.seen
