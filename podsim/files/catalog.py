@@ -144,9 +144,21 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     """
     found = find.find("workloads", name)
     if not found:
-        raise find.unknown_name("workloads", name, names("workloads"))
+        raise _no_workload(name)
     loaded, rest = imports.loaded(found.path, what_if.parse(changes))
     return replace(_built(_workload_file(loaded), rest), warnings=found.warnings)
+
+
+def _no_workload(name: str) -> InputError:
+    from podsim.files import run_phases
+
+    runs = run_phases.names()
+    if name in runs:
+        return InputError(
+            f"{name} is a run in phases, which predict alone answers; each of its phases is a workload",
+            code="in-phases", hint=f"podsim predict {name} --pod 64",
+        )  # fmt: skip
+    return find.unknown_name("workloads", name, names("workloads"), also=runs)
 
 
 def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:

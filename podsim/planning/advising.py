@@ -51,7 +51,7 @@ def mappings(
     if not 1 <= most <= MOST:
         raise InputError(f"--most must be from 1 to {MOST:,}, not {most:,}", code="bad-value")
     machine, workload = question.machine, question.workload
-    choose.check(wanted, machine.topology, workload.name)
+    choose.check(wanted, machine.topology, workload)
     searches = list(_searches(question, wanted))
     best: list[_Best] = []
     for done, search in enumerate(searches, 1):

@@ -167,7 +167,7 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float) -> str:
 def _practices(around: Around) -> Iterator[Alternative]:
     """Another schedule, and reductions beside backward, where that is not so already."""
     mapping = around.known.mapping
-    if len(mapping.stages) > 1:
+    if len(mapping.stages) > 1 and mapping.practice.tensor_shards == 1:  # shards go with phases alone
         others = [one for one in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if one is not mapping.schedule]
         for schedule in others:
             yield _practice(around, f"schedule {schedule}", f"--schedule {schedule}",

@@ -40,7 +40,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
 
-def check(wanted: Wanted, topology: Topology, workload: str) -> None:
+def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
     faults = [
         f"--{name.replace('_', '-')} must be at least 1, not {value}"
@@ -58,12 +58,12 @@ def check(wanted: Wanted, topology: Topology, workload: str) -> None:
     if (wanted.replicas or 1) * size > topology.ipus:
         needed = (wanted.replicas or 1) * size
         faults.append(f"{wanted.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}")
-    faults += wanted.what_if.faults(topology.chip.tiles)
+    faults += (*wanted.what_if.faults(topology.chip.tiles), *wanted.what_if.unscheduled(workload.practices))
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
         raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
-                         hint=f"podsim workload show {workload} lists published mappings")  # fmt: skip
+                         hint=f"podsim workload show {workload.name} lists published mappings")  # fmt: skip
 
 
 def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
@@ -86,7 +86,7 @@ def choose(
 ) -> Chosen:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     machine, workload = question.machine, question.workload
-    check(wanted, machine.topology, workload.name)
+    check(wanted, machine.topology, workload)
     planner = Planner(workload, machine.topology, machine.like, wanted.what_if)
     if named is not None:
         _alone(named, wanted)

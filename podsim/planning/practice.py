@@ -1,6 +1,6 @@
 """Which published practice a mapping follows, and what to fall back on where none was published."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from podsim.errors import InputError, MissingParameter
@@ -27,7 +27,10 @@ class WhatIf:
     state: StatePlace | None = None
 
     def of(self, practice: Practice) -> Practice:
-        """The practice with that changed."""
+        """The practice with that changed; InputError where its tensor shards go with no such schedule."""
+        if faults := tuple(self.unscheduled((practice,))):
+            raise InputError("the mapping does not suit the practice", code="bad-mapping", context=faults,
+                             hint="leave out --schedule")  # fmt: skip
         overlaps = self.overlap or practice.overlaps_reduction
         io_tiles = practice.io_tiles if self.io_tiles is None else self.io_tiles
         return replace(
@@ -49,6 +52,12 @@ class WhatIf:
             yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {io_tiles}"
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
+
+    def unscheduled(self, practices: Sequence[Practice]) -> Iterator[str]:
+        """What no practice of a workload can do: tensor shards run a phase at a time."""
+        phased = practices and all(practice.tensor_shards > 1 for practice in practices)
+        if phased and self.schedule not in (None, Schedule.PHASED):
+            yield f"--schedule {self.schedule}: tensor shards, as {practices[0].name} has them, run in phases alone"
 
     def said(self, practice: Practice) -> Iterator[str]:
         """How a changed practice differs from what was published."""

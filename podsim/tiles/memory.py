@@ -50,7 +50,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     if mapping.schedule is Schedule.PHASED and served is None:
         return _in_phases(planner, mapping, topology, known)
     held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
-    streaming = max(streamed_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
+    streaming = max(_stored_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
@@ -146,10 +146,19 @@ def _ipu(
 
 
 def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
-    """What an IPU that only answers reads from streaming memory for every batch (Eq. 87) [B]."""
+    """What an IPU that only answers reads from streaming memory for a batch: its keys and values alone (Eq. 87) [B]."""
+    return _streamed(workload, mapping, ipu, served, served.cached_tokens * mapping.micro_batch)
+
+
+def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
+    """What streaming memory holds of it: keys and values of every batch under way."""
+    return _streamed(workload, mapping, ipu, served, served.kept(mapping))
+
+
+def _streamed(workload: Workload, mapping: Mapping, ipu: int, served: "Served", tokens: int) -> float:
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
     elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
-    cached = sum(unit.cache_elements for unit in units) * served.kept(mapping) if served.streams_cache else 0
+    cached = sum(unit.cache_elements for unit in units) * tokens if served.streams_cache else 0
     return float((elements + cached) * ELEMENT_BYTES[workload.precision])
 
 

@@ -50,6 +50,13 @@ def test_every_name_in_a_list_can_be_read(kind):
             "podsim workload list",
         ),
         (
+            catalog.workload,
+            "bert-large-full",
+            "in-phases",
+            "bert-large-full is a run in phases, which predict alone answers; each of its phases is a workload",
+            "podsim predict bert-large-full --pod 64",
+        ),
+        (
             catalog.topology,
             "pod5l2",
             "unknown-topology",

@@ -28,7 +28,7 @@ def machine(name):
 @pytest.mark.parametrize("value", [0, -3])
 def test_every_count_is_at_least_one(name, value):
     with pytest.raises(InputError) as caught:
-        choose.check(Wanted(**{name: value}), machine("pod16"), "bert")
+        choose.check(Wanted(**{name: value}), machine("pod16"), BERT)
     assert caught.value.code == "bad-mapping"
     assert f"--{name.replace('_', '-')} must be at least 1, not {value}" in caught.value.context
 
@@ -64,8 +64,8 @@ def test_everything_wrong_is_said_at_once():
 
 
 def test_counts_that_suit_are_let_through():
-    choose.check(Wanted(16, 4, 1, 1), machine("pod64"), "bert")
-    choose.check(Wanted(), machine("pod1"), "bert")
+    choose.check(Wanted(16, 4, 1, 1), machine("pod64"), BERT)
+    choose.check(Wanted(), machine("pod1"), BERT)
 
 
 # --- presets --------------------------------------------------------------------------------------------------------

@@ -107,6 +107,21 @@ def test_keys_and_values_in_streaming_memory_are_read_for_every_token():
     assert far.held.fullest.by_category["kv_cache"] == volume / 24
 
 
+def test_stages_of_a_pipeline_read_keys_and_values_of_one_batch_while_memory_holds_all():
+    asked = asked_of("bert", "m2000", decoder=True)
+    near, far = (
+        serving.find(asked, serving.Wanted(ipus_per_replica=4, generated=512, cache=place, load=FEW), 1)
+        for place in Place
+    )
+    assert near.decoding.under_way == far.decoding.under_way == 4
+    stage = 2 * 2 * 6 * 1024 * 1024  # bytes of one batch: keys and values, layers of a stage, width, tokens
+    gateway = asked.machine.topology.gateway
+    rate = min(gateway.streaming_bytes_per_s_per_ipu, gateway.streaming_bytes_per_s / 4)
+    more_s = far.decoding.token.period_s - near.decoding.token.period_s
+    assert more_s == pytest.approx(stage / rate, rel=0.01)
+    assert far.held.streaming_bytes_per_ipu == 4 * stage
+
+
 def test_the_attention_that_the_bandwidth_was_measured_with_takes_as_long():
     """sparq-2023: 40.4 ms for one query over 16,384 tokens of 32 heads of 128 in streaming memory."""
     asked = asked_of("bert", "bow-pod16", decoder=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.model.training import Schedule, StatePlace
@@ -111,6 +112,18 @@ def test_tiles_that_are_asked_for_are_the_ones_set_aside():
 def test_what_no_chip_can_do_is_refused(asked):
     (fault,) = asked.faults(1472)
     assert fault.startswith("--")
+
+
+def test_tensor_shards_go_with_no_schedule_but_phases():
+    gpt3 = catalog.workload("gpt3-175b").value
+    sharded, asked = gpt3.practices[0], WhatIf(schedule=Schedule.GROUPED)
+    assert WhatIf(schedule=Schedule.PHASED).of(sharded) == sharded
+    assert list(asked.unscheduled(BERT.practices)) == []
+    with pytest.raises(InputError) as caught:
+        asked.of(sharded)
+    assert caught.value.code == "bad-mapping"
+    with pytest.raises(InputError, match="does not suit"):
+        podsim.predict("gpt3-175b", pod=256, schedule="grouped")
 
 
 def test_a_practice_that_needs_more_ipus_than_given_is_refused():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.files import catalog
+from podsim.files import catalog, run_phases
 from podsim.files.read import Document
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
@@ -150,7 +150,8 @@ def workloads() -> list[Workload]:
 
 def test_lists_name_all_there_is() -> None:
     assert {"gc200", "gc2", "bow"} <= set(flat(listing.chips(chips())).split())
-    assert {"bert", "resnet50"} <= set(flat(listing.workloads(workloads())).split())
+    assert {"bert", "resnet50"} <= set(flat(listing.workloads(workloads(), ())).split())
+    assert "bert-large-full" in flat(listing.workloads([], run_phases.names()))
     machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
     fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
     listed = set(flat(listing.topologies(machines, fabrics)).split())
@@ -167,7 +168,7 @@ def test_lookups_fit_their_screen(width: int) -> None:
         show(topology),
         workload_view.document(workload.value, workload.provenance),
         listing.chips(chips()),
-        listing.workloads(workloads()),
+        listing.workloads(workloads(), run_phases.names()),
     ]
     for doc in docs:
         for line in render(doc, Look(width)).splitlines():

@@ -82,12 +82,12 @@ ANY_FIXED, ANY_RANK = FixedFlags(), RankFlags()
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the workloads that have a name."""
     output.check()
-    from podsim.files import catalog
+    from podsim.files import catalog, run_phases
 
     found = [catalog.workload(name).value for name in catalog.names("workloads")]
     give(
         output,
-        screen=lambda: listing.workloads(found),
+        screen=lambda: listing.workloads(found, run_phases.names()),
         json_text=lambda: json_text.listing("workloads", (
             {"name": value.name, "title": value.title, "parameters": value.parameters,
              "presets": [preset.name for preset in value.presets]} for value in found)),

@@ -98,8 +98,8 @@ def shapes(fabric: GenericFabric) -> str:
     return ", ".join(f"{level.shape} of {'×'.join(map(str, level.extents))}" for level in fabric.levels)
 
 
-def workloads(found: Sequence[Workload]) -> Doc:
-    """One line a workload."""
+def workloads(found: Sequence[Workload], runs: Sequence[str]) -> Doc:
+    """One line a workload, and the names of runs in phases, which only `predict` answers."""
     columns = (
         Column("workload"),
         Column("parameters", number=True),
@@ -114,7 +114,8 @@ def workloads(found: Sequence[Workload]) -> Doc:
         )
         for workload in found
     )  # fmt: skip
-    return Doc(((Table(columns, rows),), (_more("workload"),)))
+    phased = Note(f"runs in phases, for podsim predict: {', '.join(runs)}", "", Tone.QUIET)
+    return Doc(((Table(columns, rows),), (_more("workload"), phased)))
 
 
 def _more(what: str) -> Note:
