@@ -178,6 +178,11 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         file.value.convergence,
         {path: found for path, found in file.provenance.items() if not path.startswith("unit.")},
     )
+    if file.value.reference:
+        from podsim.files import reference_points
+
+        own, of_points = reference_points.of_round(file.value.reference)
+        provenance |= of_points
     fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
     if own is None and not fixed:
         reference = convergence(file.value.name)

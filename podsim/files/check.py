@@ -69,6 +69,10 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
         yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
         yield from _layouts_in_replica(file)
         yield from _units(file.unit or ())
+        if file.reference:
+            from podsim.files.reference_points import reference_faults
+
+            yield from reference_faults(file.reference)
 
 
 def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:

@@ -2,17 +2,18 @@
 
 import csv
 import math
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
-from podsim.files.faults import Fault, error_of, shown
+from podsim.files import find, inputs
+from podsim.files.faults import Fault, error_of, shown, unknown
 from podsim.files.load import MOST_BYTES
 from podsim.files.locate import Path as Place
-from podsim.model.training import Convergence, ReferencePoint, RoundPoint
+from podsim.model.quantity import Provenance, SourceKind
+from podsim.model.training import Convergence, ReferencePoint, ReferenceRound, RoundPoint
 
 HEADER: Final = tuple(field.name for field in fields(RoundPoint))
 
@@ -28,7 +29,8 @@ def shipped() -> tuple[RoundPoint, ...]:
 def read(path: Path) -> tuple[RoundPoint, ...]:
     """The points of one file; InputError with every fault of it."""
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8")[:MOST_BYTES].splitlines(), strict=True))
+        text = path.read_text(encoding="utf-8")[:MOST_BYTES]
+        rows = list(csv.reader(text.splitlines(), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path.name} cannot be read: {error}", code="bad-reference-points-file") from None
     if not rows or tuple(rows[0]) != HEADER:
@@ -36,6 +38,7 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
             f"{path.name} begins with other columns", code="bad-reference-points-file",
             context=[f"wanted: {', '.join(HEADER)}"],
         )  # fmt: skip
+    inputs.read("reference-points", path.name, text)
     found, faults = [], []
     places: dict[Place, int] = {}
     known: set[tuple[str, str, int]] = set()
@@ -110,3 +113,34 @@ def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]
         for key, of_round in found.items()
         if len(of_round) > 1
     }
+
+
+def reference_faults(reference: ReferenceRound) -> Iterator[Fault]:
+    """What the shipped table does not have of a benchmark and round that a workload names."""
+    known = curves(shipped())
+    rounds = [of for benchmark, of in known if benchmark == reference.benchmark]
+    if not rounds:
+        benchmarks = [*dict.fromkeys(benchmark for benchmark, _ in known)]
+        yield Fault(("reference", "benchmark"), unknown(reference.benchmark, benchmarks))
+    elif reference.round not in rounds:
+        yield Fault(("reference", "round"), unknown(reference.round, rounds))
+
+
+def of_round(reference: ReferenceRound) -> tuple[Convergence, dict[str, Provenance]]:
+    """The points of the benchmark and round named, in samples of the workload, and where each is from."""
+    logged = curves(shipped())[reference.benchmark, reference.round]
+    each = reference.units_per_sample
+    points = tuple(replace(p, samples=p.samples / each, std=p.std / each) for p in logged.points)
+    rows = {p.batch: p for p in shipped() if (p.benchmark, p.round) == (reference.benchmark, reference.round)}
+    found = {f"convergence.point.{at}.samples": _from(rows[p.batch], each) for at, p in enumerate(points)}
+    return replace(logged, points=points, optimizer=reference.optimizer), found
+
+
+def _from(row: RoundPoint, each: float) -> Provenance:
+    path, text = f"{row.benchmark} {row.round}, batch {row.batch}", f"{row.mean:,.0f} {row.unit}"
+    if each == 1:
+        return Provenance(path=path, text=text, kind=SourceKind.MEASURED, source=row.source, locator=row.locator)
+    note = f"{text}, {each:g} of them a sample"
+    return Provenance(
+        path=path, text=text, kind=SourceKind.DERIVED, source=row.source, locator=row.locator, note=note
+    )

@@ -33,7 +33,7 @@ def most_ipus(workload: Workload) -> int:
 
 
 def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
-    """Units up to each that is kept where the rest is recomputed: a layer, the embedding, the heads."""
+    """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
     from podsim.workloads import shards  # few workloads need it
 
     if ipus % practice.tensor_shards:
@@ -43,8 +43,8 @@ def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, .
     shards.check(workload.units, cut)
     parts: list[list[Unit]] = [[]]
     for unit in workload.units:
-        parts[-1].append(shards.sharded(unit, cut))
-        if unit.checkpoint:
+        parts[-1].append(shards.in_parts(shards.sharded(unit, cut), practice.attention_parts))
+        if unit.checkpoint or practice.half_layers:
             parts.append([])
     return tuple(Stage(index=at, ipu=0, units=tuple(part)) for at, part in enumerate(part for part in parts if part))
 

@@ -8,7 +8,7 @@ from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, Transducer
-from podsim.model.training import Benchmark, Convergence, Practice, Preset
+from podsim.model.training import Benchmark, Convergence, EvaluationStyle, Practice, Preset, ReferenceRound
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
@@ -148,6 +148,7 @@ class WorkloadFile:
     unit: tuple[GivenUnit, ...] | None = None
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None
+    reference: ReferenceRound | None = None
     practices: Annotated[tuple[Practice, ...], Key("practice")] = ()
     presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
 
@@ -157,6 +158,10 @@ class WorkloadFile:
         for name in ("samples_per_row", "packing"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}: must be above 0")
+        if self.reference and self.convergence:
+            raise ValueError("reference: [convergence] states points already; give one of the two")
+        if self.reference and (not self.benchmark or self.benchmark.style is EvaluationStyle.FIXED):
+            raise ValueError('reference: its points end no run of a stated length; [benchmark] style = "points"')
 
 
 def _header(family: str) -> str:

@@ -46,6 +46,7 @@ class EvaluationStyle(StrEnum):
     INTERVAL = "interval"  # every so many samples, inside the run, which stops at the first that passes
     EPOCHS = "epochs"  # a fixed number of epochs, checkpoints evaluated afterwards
     FIXED = "fixed"  # a stated number of samples at a stated global batch, whatever quality they reach
+    POINTS = "points"  # as many samples as reference points say; when it evaluates is not stated
 
 
 NEEDED = {
@@ -54,6 +55,7 @@ NEEDED = {
     ),
     EvaluationStyle.EPOCHS: ("evaluation_samples", "dataset_samples", "checkpoint_epochs"),
     EvaluationStyle.FIXED: (),
+    EvaluationStyle.POINTS: (),
 }  # fmt: skip
 """What a benchmark of each style has to state."""
 
@@ -126,6 +128,16 @@ class RoundPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceRound:
+    """Which reference points of the shipped table a workload takes, and what their log counts of one sample."""
+
+    benchmark: str
+    round: str
+    units_per_sample: Positive
+    optimizer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StageLayout:
     """One pipeline stage: the IPU of the replica that holds it and how many units of each group it takes, in order."""
 
@@ -161,14 +173,17 @@ class Practice:
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
     tensor_shards: Count = 1  # phased: IPUs over which the outputs of a product are cut, the rest cut its inputs
+    attention_parts: Count = 1  # phased: blocks of queries that attention takes one after the other
+    half_layers: bool = False  # phased: attention is a phase of its own, and so is what follows it in a layer
     available_memory: Positive = (
         AVAILABLE_MEMORY  # share of the SRAM that one product or convolution may take meanwhile
     )
     layout: tuple[StageLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.tensor_shards > 1 and self.schedule is not Schedule.PHASED:
-            raise ValueError('tensor_shards: goes with schedule = "phased"')
+        for name in ("tensor_shards", "attention_parts", "half_layers"):
+            if getattr(self, name) > 1 and self.schedule is not Schedule.PHASED:
+                raise ValueError(f'{name}: goes with schedule = "phased"')
         if any(size % self.tensor_shards for size in self.ipus_per_replica):
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
         if not 0 < self.available_memory <= 1:

@@ -245,6 +245,7 @@ class Operator:
     option: str = ""  # present only where the practice says so ("attention_dropout")
     weight_tensors: int = 0  # separate tensors the optimizer and the collectives see
     repeats: int = 1  # passes one after the other, each needing what the one before has left
+    again: bool = False  # backward computes each repeat anew and keeps one at a time
 
     @property
     def parameters(self) -> int:
@@ -255,6 +256,11 @@ class Operator:
     def outputs(self) -> int:
         """Elements written in all repeats."""
         return self.repeats * self.shape.outputs
+
+    @property
+    def kept(self) -> int:
+        """Elements that backward needs at once, where it needs any."""
+        return self.shape.outputs if self.again else self.outputs
 
     def flop(self, run: Pass, rows: int = 1) -> float:
         """Arithmetic of one pass over `rows` rows, all its repeats [FLOP]."""

@@ -150,9 +150,7 @@ class Search:
         if not accumulations:
             return []
         try:
-            mapping, held = self.planner.first_that_fits(
-                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
-            )
+            accumulations, mapping, held = self._widest(replicas, size, micro_batch, accumulations)
         except InputError:
             self.rejected["do not divide"] += len(accumulations)
             return []
@@ -170,6 +168,25 @@ class Search:
             step_s = full.step_s + full.period_s * (accumulation - _depth(mapping))
             result.append((self._time_s(quick, candidate, step_s), candidate, held))
         return result
+
+    def _widest(
+        self, replicas: int, size: int, micro_batch: int, accumulations: list[int]
+    ) -> tuple[list[int], Mapping, MemoryFit]:
+        """Those that fit with the mapping of the most; in phases a batch lies in streaming memory, so fewer may."""
+        while True:
+            mapping, held = self.planner.first_that_fits(
+                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
+            )
+            most = max(accumulations)
+            stuck = mapping.schedule is not Schedule.PHASED or held.fraction > 1 or most == 1
+            if held.fits or stuck or self.wanted.accumulation or self.wanted.global_batch or not self._chosen():
+                return accumulations, mapping, held
+            self.rejected["do not fit in streaming memory"] += 1
+            accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
+
+    def _chosen(self) -> bool:
+        """Whether the batch is free: nobody asks for one and no recipe goes with one."""
+        return bool(self.question.workload.points)
 
     def _time_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
         beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
@@ -324,7 +341,8 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
     )
     in_phases = mapping.schedule is Schedule.PHASED
-    shared = in_phases and mapping.practice.state_sharded  # then twice the machines have half each, but for activations
+    # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
+    shared = in_phases and mapping.practice.state_sharded and held.fraction <= 1
     needed = held.streaming_bytes_per_ipu / held.streaming_capacity_bytes_per_ipu
     hint = f"--pod {mapping.ipus * 2 ** math.ceil(math.log2(needed))} shares it among more machines" if shared else ""
     return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import Samples, to_converge
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
@@ -105,8 +106,20 @@ def samples(question: Question, batch: int) -> Samples:
         basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
         return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
-    convergence = question.workload.curve
-    return to_converge(convergence, batch, learned, question.optimizer, question.division)
+    workload = question.workload
+    found = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
+    if workload.benchmark.style is not EvaluationStyle.POINTS:
+        return found
+    return replace(found, basis=f"{found.basis}; {_of_points(workload, found.mean)}")
+
+
+def _of_points(workload: Workload, count: float) -> str:
+    """What the points say of the batch, and of how little a run is that they describe."""
+    text = f"batches above {critical_batch(workload.curve):,.0f} samples spend more than they save"
+    if workload.row_tokens is None:
+        return text
+    tokens = count * workload.row_tokens / (workload.samples_per_row * workload.packing)
+    return f"{tokens:.3g} tokens, {tokens / workload.parameters:.2g} a parameter; {text}"
 
 
 def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: float | None = None) -> Pace:

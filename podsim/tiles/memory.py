@@ -225,7 +225,7 @@ def _entering(stage: Stage) -> int:
 
 def _kept(mapping: Mapping, unit: Unit) -> int:
     """Elements a row that backward needs of a unit."""
-    return sum(o.outputs for o in unit.active(mapping.practice) if o.stashed)
+    return sum(o.kept for o in unit.active(mapping.practice) if o.stashed)
 
 
 def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from podsim.errors import InputError
 from podsim.model.collective import Collective
-from podsim.model.workload import Gather, Matmul, Operator, Stream, Unit
+from podsim.model.workload import Gather, Matmul, Operator, OperatorShape, Stream, Unit
 
 GROUPS = ("embedding", "attention", "ffn", "heads")
 
@@ -45,9 +45,9 @@ def check(units: tuple[Unit, ...], cut: Cut) -> None:
                              hint='a decoder can: [transformer] with head = "lm"')  # fmt: skip
         for operator in unit.operators:
             shape = operator.shape
-            if isinstance(shape, Matmul) and not shape.weights and shape.groups % cut.columns:
+            if isinstance(shape, Stream) and shape.between and _heads(shape) % cut.columns:
                 raise InputError(
-                    f"{cut.columns} tensor shards do not divide the {shape.groups} heads of {operator.name}",
+                    f"{cut.columns} tensor shards do not divide the {_heads(shape)} heads of {operator.name}",
                     code="mapping-does-not-divide", hint="tensor_shards of the practice",
                 )  # fmt: skip
 
@@ -55,6 +55,13 @@ def check(units: tuple[Unit, ...], cut: Cut) -> None:
 def sharded(unit: Unit, cut: Cut) -> Unit:
     """What one IPU of the replica has of a unit."""
     return unit if cut.shards == 1 else replace(unit, operators=tuple(_operators(unit, cut)))
+
+
+def in_parts(unit: Unit, parts: int) -> Unit:
+    """A unit whose attention takes its queries in blocks, one after the other; scores are kept of one alone (Eq. 75)."""
+    if parts == 1:
+        return unit
+    return replace(unit, operators=tuple(_parted(unit, parts)))
 
 
 def exchanged(unit: Unit, cut: Cut, *, backward: bool) -> Iterator[Exchanged]:
@@ -66,20 +73,64 @@ def exchanged(unit: Unit, cut: Cut, *, backward: bool) -> Iterator[Exchanged]:
 
 def _operators(unit: Unit, cut: Cut) -> Iterator[Operator]:
     """Before the first product and from the second one on a token's width is cut into rows, between them all is cut."""
-    products = 0
+    products, copied = 0, _copied(unit, cut)
     for operator in unit.operators:
         shape = operator.shape
         if isinstance(shape, Matmul) and shape.weights:
             products += 1
-            yield replace(operator, shape=_product(shape, cut, first=products == 1))
+            first = products == 1
+            whole = replace(shape, n=shape.n + copied) if first else shape
+            yield replace(operator, shape=_product(whole, cut, first=first))
         elif isinstance(shape, Matmul):
-            left = replace(shape, groups=shape.groups // cut.columns, m=_part(shape.m, cut.rows))
-            yield replace(operator, shape=left)
+            yield replace(operator, shape=_batched(shape, cut))
         elif isinstance(shape, Gather):
             small = replace(shape, table=_part(shape.table, cut.columns), width=_part(shape.width, cut.rows))
             yield replace(operator, shape=small)
         elif isinstance(shape, Stream):
             yield replace(operator, shape=_stream(shape, cut, inner=products == 1))
+
+
+def _batched(shape: Matmul, cut: Cut) -> Matmul:
+    """Queries of a column's heads with their keys or values; columns beyond the heads of these share one each."""
+    copies = max(1, cut.columns // shape.groups)
+    return replace(shape, groups=shape.groups * copies // cut.columns, m=_part(shape.m, copies * cut.rows))
+
+
+def _parted(unit: Unit, parts: int) -> Iterator[Operator]:
+    """Scores and all up to their product with the values run once a block; what that product leaves is kept whole."""
+    within = False
+    for operator in unit.operators:
+        shape = operator.shape
+        batched = isinstance(shape, Matmul) and not shape.weights
+        last, within = within and batched, within or batched
+        if not within:
+            yield operator
+            continue
+        yield replace(operator, shape=_block(shape, parts), repeats=parts, again=not last)
+        within = not last
+
+
+def _block(shape: OperatorShape, parts: int) -> OperatorShape:
+    if isinstance(shape, Matmul):
+        return replace(shape, m=_part(shape.m, parts))
+    assert isinstance(shape, Stream), "nothing but vector operators lies between scores and values"
+    between = tuple(replace(product, m=_part(product.m, parts)) for product in shape.between)
+    rows = between[0].groups * between[0].m if between else 0
+    return replace(shape, elements=rows * shape.row if rows else _part(shape.elements, parts), between=between)
+
+
+def _heads(softmax: Stream) -> int:
+    """Heads of queries; a row of scores has one number for each key."""
+    return softmax.elements // softmax.row**2
+
+
+def _copied(unit: Unit, cut: Cut) -> int:
+    """Outputs of the first product that more than one column makes: keys and values of heads that columns share."""
+    for operator in unit.operators:
+        if isinstance(operator.shape, Stream) and operator.shape.between:
+            context = operator.shape.between[1]
+            return 2 * context.n * max(0, cut.columns - context.groups)
+    return 0
 
 
 def _product(shape: Matmul, cut: Cut, *, first: bool) -> Matmul:
@@ -96,7 +147,7 @@ def _stream(shape: Stream, cut: Cut, *, inner: bool) -> Stream:
                        parameters=_part(shape.parameters, cut.rows))  # fmt: skip
     elements = _part(shape.elements, cut.shards)
     if shape.between:
-        between = tuple(replace(p, groups=p.groups // cut.columns, m=_part(p.m, cut.rows)) for p in shape.between)
+        between = tuple(_batched(product, cut) for product in shape.between)
         rows = between[0].groups * between[0].m
         return replace(shape, elements=rows * shape.row, between=between)
     row = _part(shape.row, cut.columns) if shape.row else 0

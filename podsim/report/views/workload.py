@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from podsim.model.quantity import Provenance
+from podsim.convergence.curve import critical_batch
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.report import numbers
@@ -51,6 +52,11 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
     if benchmark.style is EvaluationStyle.FIXED:
         yield Fact("run", *numbers.parted(benchmark.target), "a stated length, no target", _recipe(benchmark))
+        return
+    if benchmark.style is EvaluationStyle.POINTS:
+        batch = numbers.parted(numbers.count(critical_batch(workload.curve)))
+        yield Fact("run", benchmark.target, "", "evaluations not stated")
+        yield Fact("critical batch", *batch, "samples: above, more is spent than saved")
         return
     yield Fact("target", *numbers.parted(benchmark.target), f"{benchmark.runs_scored} runs scored")
     yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
