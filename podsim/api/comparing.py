@@ -119,7 +119,16 @@ def _compared(found: Sequence[Found], meant: Sequence[sides.Wanted], level: floa
         workload=first.workload,
         workload_title=first.workload_title,
         target=first.target,
-        sides=tuple(Side(label=label, answer=answer) for label, (answer, _) in zip(named, found, strict=True)),
+        sides=tuple(
+            Side(
+                label=label,
+                answer=answer,
+                topology=side.asked.get("topology") or answer.topology,
+                chip=side.asked.get("chip"),
+                changes=sides.spelled(side.asked.get("changes", ())),
+            )
+            for label, (answer, _), side in zip(named, found, meant, strict=True)
+        ),
         differences=tuple(
             _difference(label, found[0], other, level, seed) for label, other in zip(named[1:], found[1:], strict=True)
         ),

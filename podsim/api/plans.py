@@ -41,15 +41,17 @@ def plan(
     from podsim.files import catalog
     from podsim.planning import demands, weighing
     from podsim.planning import plan as planning
-    from podsim.planning.purse import purse
+    from podsim.planning.purse import no_rent, purse
 
     demand = demands.demand(
         within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
     )
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
                            parameters=parameters, seed=seed)  # fmt: skip
-    model = catalog.workload(workload).value
-    return planning.plan(model, asked, planning.named(machines), on_progress)
+    model, named = catalog.workload(workload).value, planning.named(machines)
+    if len(named) > 1:
+        no_rent(money.get("rent_per_hour"))
+    return planning.plan(model, asked, named, on_progress)
 
 
 def plan_mix(
@@ -75,9 +77,10 @@ def plan_mix(
     from podsim.planning import demands, weighing
     from podsim.planning import mix as planning
     from podsim.planning import plan as single
-    from podsim.planning.purse import purse
+    from podsim.planning.purse import no_rent, purse
 
     found = mix(workloads)
+    no_rent(money.get("rent_per_hour"))  # partitions share the machine
     demand = demands.demand(budget=budget, max_power=max_power, objective=objective)
     if confidence is not None and all(job.within_s is None for job in found.jobs):
         raise InputError("--confidence is that of a time, and no job has one", code="conflicting-flags",

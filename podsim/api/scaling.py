@@ -8,7 +8,7 @@ from podsim.api.answers import PracticeFlags
 from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
-from podsim.planning.purse import MoneyFlags, Purse, purse
+from podsim.planning.purse import MoneyFlags, Purse, no_rent, purse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,9 +104,7 @@ def _answer(
 
 def _purse(asked: ScaleAsked) -> Purse:
     """The price list and terms meant; InputError for a rent, which is that of one machine."""
-    if asked.get("rent_per_hour") is not None:
-        raise InputError("--rent-per-hour is that of one machine, and these differ in size", code="conflicting-flags",
-                         hint="podsim predict bert --pod 64 --rent-per-hour 120")  # fmt: skip
+    no_rent(asked.get("rent_per_hour"))
     return purse(**MoneyFlags(**{name: asked[name] for name in MoneyFlags.__annotations__ if name in asked}))  # type: ignore[literal-required, typeddict-item]
 
 
@@ -139,6 +137,7 @@ def _machines(
     if pods is not None:
         return tuple((asking.machine_name(ipus, None, chip), ipus) for ipus in sizes(pods))
     listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
-    names = dict.fromkeys(name.strip() for name in listed)
+    names = [name.strip() for name in listed]
+    asking.once("topologies", names, "--topologies pod64,pod256-switched")
     found = [(name, catalog.topology(name, changes, chip=chip).value.ipus) for name in names]
     return tuple(sorted(found, key=lambda machine: machine[1]))

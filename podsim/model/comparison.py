@@ -11,10 +11,13 @@ from podsim.model.shown import Shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of what is compared, and what tells it from the others."""
+    """One of what is compared, and what tells it from the others; the rest is how the question names its machine."""
 
     label: str
     answer: Prediction | ComparatorPrediction
+    topology: str = ""
+    chip: str | None = None
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

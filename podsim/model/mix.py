@@ -98,7 +98,10 @@ class MixCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MixPlan(Shown):
-    """Which machine holds a month's jobs; `chosen` is None where none does, and `closest` then what comes nearest."""
+    """Which machine holds a month's jobs; `chosen` is None where none does, and `closest` then what comes nearest.
+
+    `named` are the machines weighed, as the question has them.
+    """
 
     jobs: tuple[Job, ...]
     titles: Mapping[str, str]
@@ -111,3 +114,4 @@ class MixPlan(Shown):
     excluded: tuple[Excluded, ...]
     assumptions: tuple[str, ...]
     terms: Terms
+    named: tuple[str, ...]

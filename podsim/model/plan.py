@@ -113,7 +113,7 @@ class Plan(Shown):
 
     `candidates` are all that were weighed, by chips; `frontier` are those that no other betters. `counts` say how
     many mappings were left out and why. `settled` is the largest change of a step time by the event engine, over so
-    many candidates.
+    many candidates. `named` are the machines weighed, as the question has them.
     """
 
     workload: str
@@ -134,3 +134,4 @@ class Plan(Shown):
     assumptions: tuple[str, ...]
     calibration: str
     terms: Terms
+    named: tuple[str, ...]

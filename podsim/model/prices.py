@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from podsim.model.quantity import Dollars, Key, NotNegative, Positive, SourceKind, Watts, Whole
+from podsim.model.quantity import Dollars, Key, NotNegative, Positive, SourceKind, Watts, Whole, check_day
 
 SERVER = "server"
 """What price lists call one server that feeds a machine."""
@@ -29,6 +29,7 @@ class Price:
     note: str = ""
 
     def __post_init__(self) -> None:
+        check_day("date", self.date)
         if self.high_usd is not None and self.high_usd < self.low_usd:
             raise ValueError("high: must be at least low")
 

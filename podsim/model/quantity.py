@@ -1,9 +1,12 @@
 """SI floats that carry their unit in the type, and where a number came from."""
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 NINETY_PERCENT = 0.9
 """Share of truths that intervals are to hold, unless another is asked for."""
@@ -65,6 +68,20 @@ class Provenance:
     note: str = ""
 
 
+_DAY: Final = re.compile(r"\d{4}(?:-\d\d){0,2}", re.ASCII)
+
+
+def check_day(key: str, text: str) -> None:
+    """Raise ValueError, under the key of a file, where a text is no day, month or year of the calendar; "" is none."""
+    if not text:
+        return
+    if _DAY.fullmatch(text):
+        with suppress(ValueError):
+            date.fromisoformat(text + "-01" * (2 - text.count("-")))
+            return
+    raise ValueError(f'{key}: must be a day as "2021-07-01", a month as "2021-07" or a year, not "{text}"')
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One document that numbers are taken from."""
@@ -77,6 +94,9 @@ class Source:
     retrieved: str = ""
     commit: str = ""
     trust: str = ""
+
+    def __post_init__(self) -> None:
+        check_day("retrieved", self.retrieved)
 
 
 class Grade(StrEnum):

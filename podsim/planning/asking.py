@@ -247,6 +247,13 @@ def one_of(name: str, value: str, known: Iterable[str]) -> str:
     return value
 
 
+def once(flag: str, listed: Sequence[object], hint: str) -> None:
+    """Raise InputError where a list of a flag has the same thing twice."""
+    twice = [f"{one}" for one in dict.fromkeys(listed) if listed.count(one) > 1]
+    if twice:
+        raise InputError(f"--{flag} names {', '.join(twice)} twice", code="bad-value", hint=hint)
+
+
 def machine_name(pod: int | None, topology: str | None, chip: str | None) -> str:
     """The machine that --pod or --topology means."""
     from podsim.files import catalog

@@ -151,7 +151,7 @@ def plan(mix: Mix, asked: Asked, machines: Sequence[str], on_progress: Progress 
         jobs=mix.jobs, titles=titles, demand=asked.demand, confidence=asked.demand.confidence,
         use=asked.purse.terms.use, chosen=chosen, closest=closest,
         candidates=tuple(candidates), excluded=_excluded(sizing.known), assumptions=sizing.said(shown) if shown else (),
-        terms=asked.purse.terms,
+        terms=asked.purse.terms, named=tuple(machines),
     )  # fmt: skip
 
 

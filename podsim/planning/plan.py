@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.plan import Candidate, Objective, Plan
-from podsim.planning import pareto
+from podsim.planning import asking, pareto
 from podsim.planning.remedies import remedies
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
 
@@ -36,10 +36,10 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
         return usual_machines()
     texts = machines.split(",") if isinstance(machines, str) else machines
     names = tuple(name for text in texts if (name := text.strip()))
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if not names or twice:
-        what = f"names {', '.join(twice)} twice" if twice else "names no machine"
-        raise InputError(f"--machines {what}", code="bad-value", hint="--machines pod64,bow-pod64,dgx-a100:64")
+    hint = "--machines pod64,bow-pod64,dgx-a100:64"
+    if not names:
+        raise InputError("--machines names no machine", code="bad-value", hint=hint)
+    asking.once("machines", names, hint)
     return names
 
 
@@ -67,6 +67,7 @@ def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress:
         contradiction=_contradiction(candidates) if chosen is None else "", excluded=tuple(scale.excluded),
         legal=scale.legal, counts=dict(sorted(scale.counts.items())), settled=most, assumptions=first.said,
         calibration=first.worth, terms=asked.purse.terms,
+        named=tuple(name for name in machines if name not in {one.topology for one in scale.excluded}),
     )  # fmt: skip
 
 

@@ -79,6 +79,13 @@ def purse(**flags: Unpack[MoneyFlags]) -> Purse:
     return Purse(prices=found, terms=_terms(prices.terms(found), flags), rent_usd_per_hour=rent)
 
 
+def no_rent(usd_per_hour: float | None) -> None:
+    """Raise InputError for a rent, which is that of one machine, where several are asked for."""
+    if usd_per_hour is not None:
+        raise InputError("--rent-per-hour is that of one machine, and these differ in size", code="conflicting-flags",
+                         hint="podsim predict bert --pod 64 --rent-per-hour 120")  # fmt: skip
+
+
 def _terms(listed: Terms, flags: MoneyFlags) -> Terms:
     """The terms of the list, with those that flags state."""
     stated: dict[str, float] = {}

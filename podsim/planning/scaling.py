@@ -12,7 +12,7 @@ from podsim.model.program import Part
 from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
 from podsim.model.training import Division
 from podsim.model.workload import Workload
-from podsim.planning import scaling_law
+from podsim.planning import asking, scaling_law
 from podsim.planning.search import Wanted
 
 MOST_MACHINES = 24  # more than the sizes there are
@@ -25,9 +25,12 @@ Answer = Callable[[str, Wanted], Prediction]
 
 
 def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
-    """IPUs of each machine, ascending: "16..1024" doubles, "16,64,256" lists; InputError where that is no list."""
+    """IPUs of each machine, ascending: "16..1024" doubles, "16,64,256" lists.
+
+    Raises InputError where that is no list, or a size is there twice.
+    """
     listed = text.split(",") if isinstance(text, str) else [str(one) for one in text]
-    found: set[int] = set()
+    found: list[int] = []
     for part in listed:
         first, dots, last = (word.strip() for word in part.partition(".."))
         ends = [first, last] if dots else [first]
@@ -35,7 +38,8 @@ def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
             raise InputError(f'"{part.strip()}" is neither a number of IPUs nor a range that grows', code="bad-value",
                              hint="--pods 16..1024, or 16,64,256")  # fmt: skip
         low, high = int(first), int(ends[-1])
-        found |= {low << doublings for doublings in range((high // low).bit_length())}
+        found += [low << doublings for doublings in range((high // low).bit_length())]
+    asking.once("pods", found, "--pods 16..1024, or 16,64,256")
     if len(found) > MOST_MACHINES:
         raise InputError(f"{len(found)} machines are more than {MOST_MACHINES}", code="bad-value",
                          hint="--pods 16..1024")  # fmt: skip

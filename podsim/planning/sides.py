@@ -51,12 +51,17 @@ def wanted(machines: Sequence[str], flags: SideFlags, asked: Mapping[str, Any]) 
             sides.append(Wanted(remark=f"{title} {value}", asked={**first, key: value}))
     changes = flags.get("changes", ())
     if changes:
-        said = [f"{path}={text}" for path, text in changes.items()] if isinstance(changes, Mapping) else changes
-        said = [said] if isinstance(said, str) else said
-        sides.append(Wanted(remark=", ".join(said), asked={**first, "changes": changes}))
+        sides.append(Wanted(remark=", ".join(spelled(changes)), asked={**first, "changes": changes}))
     if len(sides) < 2:
         raise InputError("there is one machine, and nothing to compare it with", code="conflicting-flags", hint=HINT)
     return tuple(sides)
+
+
+def spelled(changes: Mapping[str, str] | Sequence[str]) -> tuple[str, ...]:
+    """Changes as `--set` takes them."""
+    if isinstance(changes, Mapping):
+        return tuple(f"{path}={text}" for path, text in changes.items())
+    return (changes,) if isinstance(changes, str) else tuple(changes)
 
 
 def has_law(side: Wanted) -> bool:

@@ -10,7 +10,7 @@ from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, comparators, prices
 from podsim.model.money import Capital, Draw, Owned, Range, per_dollar
 from podsim.model.prices import Price, PriceList, Terms
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Estimate, Grade, Source
 from podsim.planning import money
 from podsim.planning.purse import purse
 
@@ -176,3 +176,18 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
     assert main([*question, "-o", str(page)]) == 0
     assert "what it costs" not in capsys.readouterr().out
     assert "what it costs" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("date", ["2021-13-45", "2021-02-30", "2021-00", "July 2021", "2021-7-1", "20210701"])
+def test_a_date_that_no_calendar_has_is_refused(date: str, tmp_path: Path) -> None:
+    body = f'[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "{date}"\n'
+    with pytest.raises(InputError, match="1 fault") as error:
+        prices.of_file(own_list(tmp_path, body))
+    assert "date" in error.value.context[0]
+    assert date in error.value.context[0]
+
+
+@pytest.mark.parametrize("date", ["", "2021", "2021-07", "2024-02-29"])
+def test_days_months_and_years_are_dates(date: str) -> None:
+    assert Price(machine="pod16", low_usd=1.0, date=date).date == date
+    assert Source(id="a", title="", publisher="", url="", retrieved=date).retrieved == date

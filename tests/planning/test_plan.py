@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,8 @@ from podsim import api
 from podsim.errors import InputError
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.planning.plan import best, worth
+from podsim.report.terminal import Look, render
+from podsim.report.views import plan as view
 
 MACHINES = "pod128,pod256"
 
@@ -120,3 +123,47 @@ def test_more_hosts_and_a_quicker_clock_are_weighed_where_they_limit() -> None:
     assert remedies["hosts"].needed == 4
     assert remedies["chip.clock"].needed is None
     assert remedies["hosts.server_bandwidth"].needed > remedies["hosts.server_bandwidth"].present
+
+
+def test_a_rent_is_that_of_one_machine() -> None:
+    with pytest.raises(InputError, match="that of one machine") as error:
+        api.plan("resnet50", machines="pod16,pod64", rent_per_hour=60)
+    assert error.value.code == "conflicting-flags"
+    found = api.plan("resnet50", machines="pod16", rent_per_hour=60)
+    assert found.chosen is not None
+    assert found.chosen.rent is not None
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: api.plan("bert", machines="pod16,pod16"),
+        lambda: api.scale("bert", pods="16,16"),
+        lambda: api.scale("bert", pods=[16, 16]),
+        lambda: api.scale("bert", pods="16..64,32"),
+        lambda: api.scale("bert", topologies="pod16,pod16"),
+    ],
+)
+def test_a_machine_that_is_named_twice_is_refused(ask: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match="twice") as error:
+        ask()
+    assert error.value.code == "bad-value"
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_what_is_missed_stays_on_narrow_screens_where_nothing_fits(width: int) -> None:
+    found = api.plan("resnet50", within="1min", budget="600k", max_power="20kW", machines="pod64,pod128")
+    text = render(view.document(found), Look(width))
+    table = text[text.index("machines that no other") : text.index("front: ")]
+    assert "misses" in table.splitlines()[1]
+    assert "time by" in table
+
+
+def test_energies_at_peak_and_typical_draw_are_told_apart() -> None:
+    found = api.plan("resnet50", objective="energy", machines="pod16,dgx-a100")
+    said = " ".join(render(view.document(found), Look(100)).split())
+    assert "energy is at peak draw for dgx-a100, whose typical draw nobody says" in said
+    owned = {one.topology: one.owned for one in found.candidates}
+    assert not [*view.unlike_draws(replace(found.demand, objective=Objective.COST), owned)]
+    assert not [*view.unlike_draws(found.demand, {"pod16": owned["pod16"]})]
+    assert not [*view.unlike_draws(found.demand, {"dgx-a100": owned["dgx-a100"]})]

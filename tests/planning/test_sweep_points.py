@@ -2,6 +2,7 @@
 
 import pytest
 
+from podsim.errors import InputError
 from podsim.model.sweep import BUG, SweepQuestion
 from podsim.planning.sweeps import points
 
@@ -55,3 +56,34 @@ def test_another_podsim_is_another_key(monkeypatch):
     before = points.key(question, ".")
     monkeypatch.setattr(points, "code_digest", lambda: "another")
     assert points.key(question, ".") != before
+
+
+def asked(**flags):
+    return SweepQuestion(workload="bert", flags={"engine": "analytic", **flags})
+
+
+def test_a_machine_that_cannot_be_is_a_result_with_a_key_of_its_own():
+    found = points.outcome(asked(pod="17"), ".", "turn")
+    assert found.answer is None
+    assert found.refusal.code == "bad-pod"
+    assert len({points.key(asked(pod=pod), ".") for pod in ("16", "17", "18")}) == 3
+
+
+def test_one_point_that_can_be_asked_is_enough():
+    points.check([asked(pod="17"), asked(pod="16")], ".")
+    with pytest.raises(InputError) as error:
+        points.check([asked(pod="17"), asked(pod="18")], ".")
+    assert error.value.message.startswith("17 IPUs")
+
+
+def test_a_slip_in_every_one_of_many_points_is_told_soon(monkeypatch):
+    tried = []
+    monkeypatch.setattr(points, "_names", lambda question, folder: tried.append(question) or ())
+
+    def refuse(names):
+        raise InputError("no such path", code="bad-change")
+
+    monkeypatch.setattr(points, "_asked", refuse)
+    with pytest.raises(InputError):
+        points.check([asked(pod="16", seed=str(seed)) for seed in range(5000)], ".")
+    assert len(tried) == 1 + points.MOST_TRIED

@@ -1,8 +1,7 @@
 """`podsim compare`."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
@@ -33,6 +32,9 @@ from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.comparison import Comparison
 from podsim.report.views import comparison as view
+
+if TYPE_CHECKING:
+    from podsim.cli.origins import Groups
 
 AGAINST = Group("against what, each a side of its own; so is --set", sort_key=0)
 
@@ -91,19 +93,29 @@ def compare(
     asked = keywords(machine, against, comparator, mapping, run, engine, money)
     with progress("predicting sides", output) as on_progress:
         found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
-    _give(found, report, output)
+    _give(found, workload, report, output)
     return ExitCode.ANSWERED
 
 
-def _give(found: Comparison, report: ReportFlags, output: OutputFlags) -> None:
+def _give(found: Comparison, workload: str, report: ReportFlags, output: OutputFlags) -> None:
     give(
         output,
         screen=lambda: view.document(found, verbose=output.verbose),
         json_text=lambda: _json(found),
         line=lambda: view.answer(found),
     )
-    page = partial(view.document, found, verbose=True)
-    save(report, output, report=page, json_text=lambda: _json(found), rows="sides")
+    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, workload)),
+         json_text=lambda: _json(found), rows="sides")  # fmt: skip
+
+
+def _origins(found: Comparison, workload: str) -> "Groups":
+    """Where the numbers of all sides and of the workload come from."""
+    from podsim.cli.origins import Used, of_page
+
+    machines = [
+        Used(called=side.label, topology=side.topology, chip=side.chip, changes=side.changes) for side in found.sides
+    ]
+    return of_page(machines, [workload], [side.answer.money.owned for side in found.sides if side.answer.money])
 
 
 def _json(found: Comparison) -> str:

@@ -1,6 +1,6 @@
 """`podsim explain`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
@@ -22,6 +22,10 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.cli.origins import Groups
+    from podsim.model.explanation import Explanation
 
 
 def explain(
@@ -53,10 +57,10 @@ def explain(
         return _operators(workload, (machine, mapping, practice), report, output)
     asked = keywords(machine, mapping, practice, run, engine)
     asked.pop("fidelity")
-    return _run(workload, asked, report, output)
+    return _run(workload, asked, machine, report, output)
 
 
-def _run(workload: str, asked: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
+def _run(workload: str, asked: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
     from podsim import api
     from podsim.report import json_explanation
     from podsim.report.views import explanation as view
@@ -73,8 +77,18 @@ def _run(workload: str, asked: dict[str, Any], report: ReportFlags, output: Outp
         json_text=written,
         line=lambda: view.answer(found),
     )
-    save(report, output, report=lambda: view.document(found, verbose=True), json_text=written, rows="influences")
+    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, workload, machine)),
+         json_text=written, rows="influences")  # fmt: skip
     return ExitCode.ANSWERED
+
+
+def _origins(found: "Explanation", workload: str, machine: MachineFlags) -> "Groups":
+    """Where the numbers of the machine and the workload come from."""
+    from podsim.cli.origins import Used, of_page
+
+    name = found.prediction.topology
+    used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)
+    return of_page([used], [workload])
 
 
 def _check(*, ops: bool, run: RunFlags, engine: EngineFlags) -> None:

@@ -1,7 +1,7 @@
 """`podsim plan`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -21,6 +21,11 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from podsim.cli.origins import Groups
+    from podsim.model.mix import MixPlan
+    from podsim.model.plan import Plan
 
 DEMAND = Group("demands", sort_key=0)
 
@@ -116,8 +121,10 @@ def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: O
         json_text=lambda: json_plan.plan(found),
         line=lambda: view.answer(found),
     )
-    save(report, output, report=lambda: view.document(found, verbose=True, charts=True),
-         json_text=lambda: json_plan.plan(found), rows="candidates")  # fmt: skip
+    save(
+        report, output, json_text=lambda: json_plan.plan(found), rows="candidates",
+        report=lambda: view.document(found, verbose=True, charts=True, extra=_origins(found, workload)),
+    )  # fmt: skip
     return ExitCode.ANSWERED if found.chosen else ExitCode.NO
 
 
@@ -141,6 +148,15 @@ def _mix(
         json_text=lambda: json_plan.mix(found),
         line=lambda: view.answer(found),
     )
-    save(report, output, report=lambda: view.document(found, verbose=True), json_text=lambda: json_plan.mix(found),
-         rows="candidates")  # fmt: skip
+    names = [job.workload for job in found.jobs]
+    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, *names)),
+         json_text=lambda: json_plan.mix(found), rows="candidates")  # fmt: skip
     return ExitCode.ANSWERED if found.chosen else ExitCode.NO
+
+
+def _origins(found: "Plan | MixPlan", *workloads: str) -> "Groups":
+    """Where the numbers of the machines weighed and of the workloads come from."""
+    from podsim.cli.origins import Used, of_page
+
+    machines = [Used(called=name, topology=name) for name in found.named]
+    return of_page(machines, dict.fromkeys(workloads), [one.owned for one in found.candidates])

@@ -1,6 +1,5 @@
 """`podsim predict`."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,10 +38,12 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.prediction import Prediction
-from podsim.report.doc import Block, Doc
+from podsim.report.doc import Doc
 from podsim.report.views import prediction as view
 
 if TYPE_CHECKING:
+    from podsim.cli import origins
+    from podsim.cli.origins import Used
     from podsim.model.comparator import ComparatorPrediction
     from podsim.planning.purse import Purse
 
@@ -134,10 +135,13 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
+    from podsim.cli import origins
     from podsim.report.views import prediction_page
 
     answer = answer if answer.money else _priced(answer, machine)
-    return prediction_page.report(answer, _origins(answer, workload, machine))
+    used = _used(answer, machine)
+    paid = answer.money.owned if answer.money else None
+    return prediction_page.report(answer, origins.of_page([used], [workload], [paid]))
 
 
 def _json(answer: Prediction) -> str:
@@ -146,11 +150,15 @@ def _json(answer: Prediction) -> str:
     return json_text.prediction(answer)
 
 
-def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Iterator[tuple[Block, ...]]:
+def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> "origins.Groups":
     """Where the numbers of the machine and the workload come from."""
-    from podsim.files import catalog
-    from podsim.report.views.provenance import assumed
+    from podsim.cli import origins
 
-    found = catalog.topology(machine.topology or answer.topology, machine.set, chip=machine.chip)
-    yield tuple(assumed(f"machine {answer.topology}", found.provenance))
-    yield tuple(assumed(f"workload {answer.workload}", catalog.workload(workload, machine.set).provenance))
+    return origins.of_one(_used(answer, machine), workload)
+
+
+def _used(answer: Prediction, machine: MachineFlags) -> "Used":
+    from podsim.cli.origins import Used
+
+    return Used(called=answer.topology, topology=machine.topology or answer.topology, chip=machine.chip,
+                changes=machine.set)  # fmt: skip

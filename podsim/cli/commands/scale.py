@@ -1,7 +1,7 @@
 """`podsim scale`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
@@ -27,6 +27,10 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+
+if TYPE_CHECKING:
+    from podsim.cli.origins import Groups
+    from podsim.model.scaling import ScaleReport
 
 SIZES = Group("machines", sort_key=1)
 
@@ -121,7 +125,17 @@ def scale(
         line=lambda: view.answer(answer),
     )
     save(
-        report, output, report=lambda: view.document(answer, verbose=True),
+        report, output, report=lambda: view.document(answer, verbose=True, extra=_origins(answer, workload, sizes)),
         json_text=lambda: json_scaling.scale(answer), rows="machines",
     )  # fmt: skip
     return ExitCode.ANSWERED
+
+
+def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> "Groups":
+    """Where the numbers of the machines and of the workload come from."""
+    from podsim.cli.origins import Used, of_page
+
+    machines = [
+        Used(called=row.topology, topology=row.topology, chip=sizes.chip, changes=sizes.set) for row in answer.rows
+    ]
+    return of_page(machines, [workload], [one.money.owned for one in answer.answered if one.money])

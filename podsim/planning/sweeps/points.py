@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 from podsim.errors import PodsimError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FILES = ("topology", "chip")  # flags that may name a file
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+MOST_TRIED = 200  # points; a sweep that can be asked at fewer than one in that many is a slip
 BUGS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 _turn: list[str] = []  # the sweep for which files were read last
 Asked = tuple[str, str, str | None, str | None, str | None, int | None, tuple[str, ...]]
@@ -34,13 +36,19 @@ Asked = tuple[str, str, str | None, str | None, str | None, int | None, tuple[st
 def key(question: SweepQuestion, folder: str) -> str:
     """A text that only the same point has: its flags, podsim, and the contents of the files it reads.
 
-    Files are looked for from `folder`. InputError where a machine, chip or workload is none.
+    Files are looked for from `folder`; of a machine or chip that is none, the reason counts. InputError where the
+    workload is none.
     """
-    flags = _from(folder, question.flags)
-    machine = _name(flags)
-    read = (_machine(machine, flags.get("chip")), _workload(_path(folder, question.workload)), _parameters())
+    read = (_machine_read(_from(folder, question.flags)), _workload(_path(folder, question.workload)), _parameters())
     content = spelled((code_digest(), read, dict(question.flags)))
     return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _machine_read(flags: Mapping[str, str]) -> str:
+    try:
+        return _machine(_name(flags), flags.get("chip"))
+    except PodsimError as error:  # that there is none is what comes of the point
+        return f"{error.code}: {error.message}"
 
 
 def _name(flags: Mapping[str, str]) -> str:
@@ -77,9 +85,24 @@ def begin(turn: str) -> None:
         _turn[:] = [turn]
 
 
-def check(question: SweepQuestion, folder: str) -> None:
-    """Raise InputError where a point names what podsim does not know: a path, a chip, an SDK, a preset."""
-    _asked(_names(question, folder))
+def check(questions: Sequence[SweepQuestion], folder: str) -> None:
+    """Raise InputError where every point names what podsim does not know: a machine, a path, a chip, an SDK, a preset.
+
+    What only some of them name is a result of theirs. The error is that of the first point; of many points it and
+    MOST_TRIED drawn ones are looked at.
+    """
+    first: PodsimError | None = None
+    others = questions[1:]
+    drawn = Random(0).sample(others, MOST_TRIED) if len(others) > MOST_TRIED else others  # noqa: S311  (no secret)
+    for question in (*questions[:1], *drawn):
+        try:
+            _asked(_names(question, folder))
+        except PodsimError as error:
+            first = first or error
+        else:
+            return
+    if first is not None:
+        raise first
 
 
 def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:

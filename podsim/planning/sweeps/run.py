@@ -50,7 +50,7 @@ class Laid:
 def laid_out(path: Path, most: int = MOST_POINTS) -> Laid:
     """Every point of a sweep file, named by its content.
 
-    Raises InputError: faults in the file, more than `most` points, or the first point names what is not known.
+    Raises InputError: faults in the file, more than `most` points, or every point names what is not known.
     """
     file = sweeps.sweep(path).value
     turn = uuid4().hex
@@ -59,7 +59,7 @@ def laid_out(path: Path, most: int = MOST_POINTS) -> Laid:
     distinct = list(design.distinct(every))
     questions = [_question(file, values) for values in distinct]
     folder = str(path.parent)
-    points.check(questions[0], folder)
+    points.check(questions, folder)
     keys = [points.key(question, folder) for question in questions]
     return Laid(
         path=path, file=file, values=dict(zip(keys, distinct, strict=True)),

@@ -1,16 +1,16 @@
 """Machines side by side as a document."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.comparison import Comparison, Difference, Ratio
 from podsim.model.money import Draw
 from podsim.model.prediction import Prediction
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views import comparator, money
-from podsim.report.views.prediction import CAUSES, PARTS
+from podsim.report.views.prediction import CAUSES, PARTS, short_grade
 
 Answer = Prediction | ComparatorPrediction
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
@@ -23,8 +23,11 @@ def answer(found: Comparison) -> tuple[str, ...]:
     return tuple(f"{one.label}: {_change(one.time)}" for one in found.differences)
 
 
-def document(found: Comparison, *, verbose: bool = False) -> Doc:
-    """The sides, the difference of each to the first, and where it comes from; `verbose` adds why it is not sure."""
+def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The sides, the difference of each to the first, and where it comes from; `verbose` adds why it is not sure.
+
+    `extra` comes before the last lines.
+    """
     first = found.sides[0].label
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{found.workload_title}, target {found.target}: {first} against {_others(found)}"),),
@@ -40,8 +43,9 @@ def document(found: Comparison, *, verbose: bool = False) -> Doc:
             (Heading(f"assumed of {side.label}"), *(Note(line, "·") for line in side.answer.assumptions))
             for side in found.sides
         ]
+    groups += extra
     groups.append(tuple(_footer(found)))
-    return Doc(tuple(groups))
+    return Doc(tuple(group for group in groups if group))
 
 
 def _others(found: Comparison) -> str:
@@ -64,16 +68,11 @@ def _sides(found: Comparison) -> Table:
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),
         ("power, typical", lambda p: _power(p, lambda draw: draw.typical_w)),
         ("power, at peak", lambda p: _power(p, lambda draw: draw.peak_w)),
-        ("grade", lambda p: _grade(p.time_to_train_s)),
+        ("grade", lambda p: short_grade(p.time_to_train_s)),
     )  # fmt: skip
     titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
     columns = (Column(""), *(Column(title, number=True, priority=max(0, at - 1)) for at, title in enumerate(titles)))
     return Table(columns, tuple((title, *(cell(side.answer) for side in sides)) for title, cell in rows))
-
-
-def _grade(found: Estimate) -> str:
-    far = f" ×{numbers.short(found.beyond)}" if found.grade is Grade.EXTRAPOLATED and found.beyond > 1 else ""
-    return f"{found.grade.value}{far}"
 
 
 def _estimate(found: Estimate, ladder: numbers.Ladder) -> str:

@@ -37,8 +37,11 @@ def answer(e: Explanation) -> str:
     return f"{time.text}; {e.prediction.limited_by}"
 
 
-def document(e: Explanation, *, verbose: bool = False) -> Doc:
-    """How the time adds up, without what it would be less, what it hangs on, what would help; `verbose` lists all."""
+def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """How the time adds up, without what it would be less, what it hangs on, what would help; `verbose` lists all.
+
+    So does it what was assumed, and `extra` comes after that.
+    """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{e.prediction.workload_title} on {e.prediction.topology_title}, explained"),),
         (_time(e),),
@@ -47,6 +50,8 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         (Heading("without it, computed again"), _without(e)),
         tuple(_influences(e, verbose=verbose)),
         *_alternatives(e, verbose=verbose),
+        (Heading("assumed"), *(Note(line, "·") for line in e.prediction.assumptions)) if verbose else (),
+        *extra,
         tuple(_footer(e)),
     ]
     return Doc(tuple(group for group in groups if group))

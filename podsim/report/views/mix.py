@@ -1,12 +1,13 @@
 """One machine for a mix of jobs, as a document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from podsim.model.mix import MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Objective
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, power, rests_on, watts
+from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, power, rests_on, unlike_draws, watts
+from podsim.report.views.prediction import short_grade
 
 LEAST = {
     Objective.TIME: "the quickest",
@@ -30,14 +31,14 @@ def _used(one: MixCandidate) -> str:
     return f"{one.used_ipus:,} of {one.ipus:,} IPUs in {count:,} partition{'' if count == 1 else 's'}"
 
 
-def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
-    """The whole answer; `verbose` adds what was assumed."""
+def document(plan: MixPlan, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The whole answer; `verbose` adds grades and what was assumed, then comes `extra`."""
     jobs = f"{len(plan.jobs)} job{'' if len(plan.jobs) == 1 else 's'} a month"
     verdict = LEAST[plan.demand.objective] if plan.chosen else "no machine weighed holds them"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{jobs} on one machine: {verdict}"), Note(_asked(plan), "asked")),
         tuple(_best(plan)),
-        tuple(_layout(plan)),
+        tuple(_layout(plan, graded=verbose)),
         (Heading("machines weighed"), _weighed(plan)),
         (
             Note("a partition runs as a machine of its size; those of one size share their jobs; runs wait for a free "
@@ -47,6 +48,7 @@ def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
     ]  # fmt: skip
     if verbose:
         groups.append((Heading("assumed of the runs"), *(Note(line, "·") for line in plan.assumptions)))
+    groups += extra
     groups.append((Note(NOT_MLPERF, "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
 
@@ -74,13 +76,14 @@ def _best(plan: MixPlan) -> Iterator[Block]:
         facts.append(Fact("a month takes", numbers.significant(one.energy_j / J_PER_KWH), "kWh", "while jobs run"))
     yield Facts(tuple(facts))
     yield from rests_on(one.owned, plan.demand, plan.terms)
+    yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
 
 
 def _most(one: MixCandidate) -> str:
     return "with its hosts" if one.most_capital_usd == one.capital_usd else f"up to {dollars(one.most_capital_usd)}"
 
 
-def _layout(plan: MixPlan) -> Iterator[Block]:
+def _layout(plan: MixPlan, *, graded: bool) -> Iterator[Block]:
     one = plan.chosen or plan.closest
     if one is None or not one.pools:
         return
@@ -92,13 +95,14 @@ def _layout(plan: MixPlan) -> Iterator[Block]:
         return (
             timed.job, f"{pool.partitions:,} × {pool.ipus:,}", numbers.count(jobs[timed.job].runs_per_month),
             numbers.time(timed.time_to_train_s.value), numbers.time(timed.sure_s), deadline,
-            numbers.significant(timed.hours),
+            numbers.significant(timed.hours), *((short_grade(timed.time_to_train_s),) if graded else ()),
         )  # fmt: skip
 
     columns = (
         Column("job", wraps=True), Column("partitions", number=True), Column("runs", number=True, priority=2),
         Column("a run", number=True, priority=1), Column(f"{numbers.percent(plan.confidence)} sure", number=True),
         Column("within", number=True), Column("hours", number=True, priority=3),
+        *((Column("grade", priority=4),) if graded else ()),
     )  # fmt: skip
     yield Heading("partitions side by side, and a month on them")
     yield Table(columns, tuple(row(pool, timed) for pool in one.pools for timed in pool.jobs))

@@ -1,7 +1,7 @@
 """A plan as a document: the machine to take, the others, what would have to change."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from podsim.model.money import Owned
 from podsim.model.plan import Candidate, Demand, Miss, Objective, Plan, Remedy
@@ -23,7 +23,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import money
-from podsim.report.views.prediction import grade
+from podsim.report.views.prediction import grade, short_grade
 
 J_PER_KWH = 3.6e6
 MONEY: numbers.Ladder = ((1e6, 1e6, "M USD"), (1e3, 1e3, "k USD"), (0.0, 1.0, "USD"))
@@ -70,8 +70,10 @@ def _over(share: float) -> str:
     return numbers.percent(share) if share < 1 else f"{numbers.short(1 + share)} ×"
 
 
-def document(plan: Plan, *, verbose: bool = False, charts: bool = False) -> Doc:
-    """The whole answer; `verbose` lists every machine weighed and what was assumed."""
+def document(
+    plan: Plan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
+) -> Doc:
+    """The whole answer; `verbose` lists every machine weighed with its grade and what was assumed, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{plan.workload_title}, target {plan.target}: {_verdict(plan)}"), Note(asked(plan.demand), "asked")),
         tuple(_best(plan)),
@@ -82,6 +84,7 @@ def document(plan: Plan, *, verbose: bool = False, charts: bool = False) -> Doc:
     ]
     if verbose:
         groups.append((Heading("assumed"), *(Note(line, "·") for line in plan.assumptions)))
+    groups += extra
     groups.append((Note(f"{_engine(plan)} · {plan.calibration} · {NOT_MLPERF}".replace(" ·  · ", " · "), "",
                         Tone.QUIET),))  # fmt: skip
     return Doc(tuple(group for group in groups if group))
@@ -114,6 +117,7 @@ def _best(plan: Plan) -> Iterator[Block]:
     yield Facts(tuple(_facts(plan, one)))
     if one.owned is not None:
         yield from rests_on(one.owned, plan.demand, plan.terms)
+    yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
     if plan.contradiction:
         yield Note(plan.contradiction, "why", Tone.WARNING)
 
@@ -155,6 +159,18 @@ def power(found: Owned | None) -> Fact:
     return Fact("power", *money.watts(found.draw)) if found and found.draw else Fact("power", numbers.UNKNOWN)
 
 
+def unlike_draws(demand: Demand, each: Mapping[str, Owned | None]) -> Iterator[Note]:
+    """A warning where energies are weighed, of some machines at their peak and of others as they typically draw."""
+    drawn = {name: found.draw for name, found in each.items() if found and found.draw}
+    at_peak = [name for name, draw in drawn.items() if draw.typical_w is None]
+    if demand.objective is not Objective.ENERGY or not 0 < len(at_peak) < len(drawn):
+        return
+    yield Note(
+        f"energy is at peak draw for {', '.join(at_peak)}, whose typical draw nobody says, and at typical draw for the "
+        "others: a run there takes less than is counted, so the choice leans against it", "unlike", Tone.WARNING,
+    )  # fmt: skip
+
+
 def rests_on(found: Owned, demand: Demand, terms: Terms) -> Iterator[Block]:
     """Whose prices and draws a recommendation rests on, and the terms that it takes for granted."""
     if demand.most_power_w is not None and found.draw is not None and found.draw.peak_w is None:
@@ -185,7 +201,11 @@ def _weighed(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     marked = next((at for at, row in enumerate(rows) if row is best), None)
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     yield Heading("machines weighed" if verbose else "machines that no other betters, and those that come near")
-    yield Table(_columns(plan, unit), tuple(_row(plan, one, unit, id(one) in front) for one in rows), marked=marked)
+    yield Table(
+        _columns(plan, unit, graded=verbose),
+        tuple(_row(plan, one, unit, id(one) in front, graded=verbose) for one in rows),
+        marked=marked,
+    )
     yield Note(
         "front: no other machine is as good in time, capital, energy and cost of a run, and better in one", "",
         Tone.QUIET,
@@ -193,20 +213,21 @@ def _weighed(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     yield from money.priced_by(one.owned for one in rows if one.owned)
 
 
-def _columns(plan: Plan, unit: numbers.Scale) -> tuple[Column, ...]:
+def _columns(plan: Plan, unit: numbers.Scale, *, graded: bool) -> tuple[Column, ...]:
     within = plan.demand.within_s
     return (
         Column("machine"), Column("hosts", number=True, priority=1), Column("replicas", number=True, priority=7),
         Column(unit.unit, number=True), Column("90 %", number=True, priority=5),
+        *((Column("grade", priority=6),) if graded else ()),
         Column(f"{numbers.percent(plan.demand.confidence)} sure", number=True, priority=1),
         *((Column(f"in {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("capital", number=True, priority=1), Column("power", number=True, priority=4),
         Column("USD a run", number=True, priority=2), Column("kWh a run", number=True, priority=5),
-        Column("front", priority=8), Column("misses", priority=3, wraps=True),
+        Column("front", priority=8), Column("misses", priority=3 if plan.chosen else 0, wraps=True),
     )  # fmt: skip
 
 
-def _row(plan: Plan, one: Candidate, unit: numbers.Scale, front: bool) -> tuple[str, ...]:
+def _row(plan: Plan, one: Candidate, unit: numbers.Scale, front: bool, *, graded: bool) -> tuple[str, ...]:
     low, high = unit.number(one.time_to_train_s.low), unit.number(one.time_to_train_s.high)
     replicas = f"{one.mapping.replicas:,} × {one.mapping.ipus_per_replica}" if one.mapping else numbers.UNKNOWN
     chance = () if plan.demand.within_s is None or one.chance is None else (_chance(one.chance),)
@@ -214,7 +235,8 @@ def _row(plan: Plan, one: Candidate, unit: numbers.Scale, front: bool) -> tuple[
     cost = numbers.UNKNOWN if one.cost_usd is None else numbers.significant(one.cost_usd)
     return (
         one.topology, f"{one.hosts:,}" if one.hosts else numbers.UNKNOWN, replicas,
-        unit.number(one.time_to_train_s.value), f"{low} – {high}", unit.number(one.sure_s), *chance,
+        unit.number(one.time_to_train_s.value), f"{low} – {high}",
+        *((short_grade(one.time_to_train_s),) if graded else ()), unit.number(one.sure_s), *chance,
         dollars(one.capital_usd), watts(one.power_w), cost, kwh, "yes" if front else "", missed(one.misses),
     )  # fmt: skip
 

@@ -101,6 +101,12 @@ def grade(estimate: Estimate) -> str:
     return estimate.grade.value
 
 
+def short_grade(found: Estimate) -> str:
+    """The grade for a cell of a table: "extrapolated ×4"."""
+    far = f" ×{numbers.short(found.beyond)}" if found.grade is Grade.EXTRAPOLATED and found.beyond > 1 else ""
+    return f"{found.grade.value}{far}"
+
+
 def _length(p: Prediction) -> str:
     """Who says how long a run without a target is."""
     asked = p.samples_to_converge

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from podsim.model.quantity import Provenance, SourceKind
+from podsim.model.quantity import Provenance, Source, SourceKind
+from podsim.report import numbers
 from podsim.report.doc import Block, Column, Heading, Note, Table, Tone
 
 
@@ -37,6 +38,47 @@ def assumed(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
     rows = tuple((path, item.text, item.note) for path, item in provenance.items() if item.kind is SourceKind.ASSUMED)
     if rows:
         yield Table((Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)), rows)
+
+
+def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) -> Iterator[Block]:
+    """A summary of several files' values by whose they are; assumed ones spelled out, once where they are alike."""
+    if not each:
+        return
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for name, values in each.items():
+        for path, item in values.items():
+            if item.kind is SourceKind.ASSUMED:
+                alike.setdefault((path, item.text, item.note), []).append(name)
+    every = by_kind(item for values in each.values() for item in values.values())
+    yield Heading(f"{what} {', '.join(each)}: {every}")
+    columns = [Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)]
+    rows: list[tuple[str, ...]] = list(alike)
+    if len(each) > 1:
+        columns.append(Column("of", priority=2, wraps=True))
+        rows = [(*key, "all" if len(of) == len(each) else ", ".join(of)) for key, of in alike.items()]
+    if rows:
+        yield Table(tuple(columns), tuple(rows))
+
+
+def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[str, Source]) -> Iterator[Block]:
+    """The documents behind values and prices ("crn-2020, 2020-07") with their titles; `known` holds them by id."""
+    counts = Counter(item.source for item in values if item.source)
+    priced = {text.partition(", ")[0] for text in priced}
+    if not counts and not priced:
+        return
+
+    def row(name: str) -> tuple[str, ...]:
+        said = known.get(name)
+        titled = (said.title, said.publisher) if said else (numbers.UNKNOWN, numbers.UNKNOWN)
+        behind = [f"{counts[name]:,} value{'' if counts[name] == 1 else 's'}"] if counts[name] else []
+        return name, *titled, ", ".join([*behind, *(["prices"] if name in priced else [])])
+
+    yield Heading("documents that these numbers are from")
+    yield Table(
+        (Column("source"), Column("title", wraps=True), Column("publisher", priority=2, wraps=True),
+         Column("behind", priority=1)),
+        tuple(row(name) for name in sorted({*counts, *priced})),
+    )  # fmt: skip
 
 
 def sources(provenance: Iterable[Provenance]) -> Iterator[Block]:

@@ -1,10 +1,9 @@
 """How a run scales, as a document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.model.quantity import Grade
 from podsim.model.scaling import ScaleReport, ScaleRow, Scaling, ScalingCurve
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -23,7 +22,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import money
-from podsim.report.views.prediction import PARTS
+from podsim.report.views.prediction import PARTS, short_grade
 
 BATCH = {
     Scaling.BEST: "the best for each machine",
@@ -44,8 +43,8 @@ def answer(report: ScaleReport) -> str:
     return f"{' to '.join(times)}: {numbers.short(gain)} × for {numbers.short(last.ipus / first.ipus)} × the IPUs"
 
 
-def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
-    """The whole answer; `verbose` adds each machine's mapping, what limits it and what was assumed."""
+def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The whole answer; `verbose` adds each machine's mapping, what limits it and what was assumed; then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title}, target {report.target}, global batch {_batch(report)}"),),
         (_machines(report), *_refused(report)),
@@ -56,6 +55,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     ]
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
+    groups += extra
     quiet = f"{report.answered[0].engine} engine · {report.answered[0].calibration} · {NOT_MLPERF}"
     groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
@@ -102,7 +102,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
         numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
         numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
         _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), f"{p.mapping.global_batch:,}",
-        _usd(p), _grade(p),
+        _usd(p), short_grade(p.time_to_train_s),
     )  # fmt: skip
 
 
@@ -113,12 +113,6 @@ def _share(p: Prediction, part: Part) -> str:
 def _usd(p: Prediction) -> str:
     cost = p.money.run_usd if p.money else None
     return numbers.UNKNOWN if cost is None else numbers.significant(cost.value, 1 if numbers.is_coarse(cost) else 3)
-
-
-def _grade(p: Prediction) -> str:
-    time = p.time_to_train_s
-    far = f" ×{numbers.short(time.beyond)}" if time.grade is Grade.EXTRAPOLATED and time.beyond > 1 else ""
-    return f"{time.grade}{far}"
 
 
 def _refused(report: ScaleReport) -> Iterator[Note]:
