@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from engines.worlds import PIPELINED
 
 import podsim
 from podsim.errors import InputError, MissingParameter
@@ -72,7 +73,7 @@ def test_without_a_question_practice_is_as_published():
     assert list(AS_PRACTISED.said(practice)) == list(AS_PRACTISED.faults(1472)) == []
 
 
-@pytest.mark.parametrize("schedule", Schedule)
+@pytest.mark.parametrize("schedule", PIPELINED)
 def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
     """The stash of stage 1 of 9: 15 micro-batches grouped, 8 with 1F1B, 1 sequential; and it is said."""
     asked = WhatIf(schedule=schedule)

@@ -11,7 +11,7 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
 from podsim.planning.purse import purse
-from podsim.report import json_text
+from podsim.report import json_text, json_workload
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
 from podsim.report.views import chip as chip_view
@@ -187,7 +187,7 @@ def test_json_of_lookups_is_strict_and_in_si() -> None:
     told = json.loads(json_text.topology(machine.value, machine, {"diameter_hops": 17}))
     assert (told["ipus"], told["diameter_hops"]) == (64, 17)
     workload = catalog.workload("bert")
-    listed = json.loads(json_text.workload(workload.value, workload))
+    listed = json.loads(json_workload.workload(workload.value, workload))
     assert listed["parameters"] == workload.value.parameters
     assert sum(operator["parameters"] for operator in listed["operators"]) == workload.value.parameters
 

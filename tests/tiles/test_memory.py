@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, pod, published, unit, world
+from engines.worlds import PIPELINED, PRACTICE, model, pod, published, unit, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,7 +126,7 @@ def test_micro_batches_in_flight_by_schedule(schedule, depths):
     assert [memory.in_flight(short, stage) for stage in short.stages] == [min(2, depth) for depth in depths]
 
 
-@pytest.mark.parametrize("schedule", Schedule)
+@pytest.mark.parametrize("schedule", PIPELINED)
 def test_without_recomputation_every_output_backward_needs_is_kept(schedule):
     """Each unit keeps its product (64 x 64): depth x rows x 2 B each, and no more is alive in backward."""
     setup = five_on_four(schedule)
@@ -160,7 +160,7 @@ def test_recomputation_trades_stash_for_time():
     assert kept.fullest.by_category["stash"] > kept.capacity_bytes
 
 
-@given(st.integers(1, 4), st.integers(1, 40), st.sampled_from(list(Schedule)), st.sampled_from(list(Recompute)))
+@given(st.integers(1, 4), st.integers(1, 40), st.sampled_from(PIPELINED), st.sampled_from(list(Recompute)))
 def test_a_larger_micro_batch_or_accumulation_never_needs_less(micro_batch, accumulation, schedule, recompute):
     """What the search for a mapping rests on when it stops at the first micro-batch that does not fit."""
     setup = five_on_four(schedule, recompute=recompute)
