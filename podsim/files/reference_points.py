@@ -141,6 +141,4 @@ def _from(row: RoundPoint, each: float) -> Provenance:
     if each == 1:
         return Provenance(path=path, text=text, kind=SourceKind.MEASURED, source=row.source, locator=row.locator)
     note = f"{text}, {each:g} of them a sample"
-    return Provenance(
-        path=path, text=text, kind=SourceKind.DERIVED, source=row.source, locator=row.locator, note=note
-    )
+    return Provenance(path=path, text=text, kind=SourceKind.DERIVED, source=row.source, locator=row.locator, note=note)

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from podsim.model.quantity import Provenance
 from podsim.convergence.curve import critical_batch
+from podsim.model.quantity import Provenance
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
 from podsim.report import numbers
