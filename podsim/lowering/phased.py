@@ -59,6 +59,16 @@ class Phased:
         return {unit.name: unit for unit in self.pipeline.workload.units}
 
     @cached_property
+    def known(self) -> dict[tuple[Group, Collective, float, int], tuple[Task, ...]]:
+        """Collectives over replicas by group, kind, bytes and buffers: those of equal phases are planned once."""
+        return {}
+
+    @cached_property
+    def inside(self) -> dict[tuple[Exchanged, bool], Plan]:
+        """Collectives inside a replica, planned once as well."""
+        return {}
+
+    @cached_property
     def element_bytes(self) -> int:
         """Of a weight or an activation [B]."""
         return ELEMENT_BYTES[self.pipeline.workload.precision]
@@ -134,9 +144,12 @@ def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: floa
     """A collective over all replicas, each position of a replica by itself."""
     mapping = phased.pipeline.mapping
     tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
-    setting = _setting(phased, volume_bytes, 1 if mapping.practice.merged_collectives else tensors)
+    buffers = 1 if mapping.practice.merged_collectives else tensors
     group = Group(mapping.replicas, mapping.ipus_per_replica)
-    return pacing.tasks(collective.in_training(setting, group, what), Pace.LOCKSTEP)
+    if (key := (group, what, volume_bytes, buffers)) not in phased.known:
+        planned = collective.in_training(_setting(phased, volume_bytes, buffers), group, what)
+        phased.known[key] = pacing.tasks(planned, Pace.LOCKSTEP)
+    return phased.known[key]
 
 
 def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
@@ -178,11 +191,14 @@ def _inside(phased: Phased, one: Exchanged) -> tuple[Task, ...]:
 
 def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
     """A collective of the columns or of the rows, of which one are neighbours."""
+    if (key := (one, columns_near)) in phased.inside:
+        return phased.inside[key]
     cut = phased.cut
     volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
     size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if one.columns is columns_near else other)
-    return collective.soonest(_setting(phased, volume), group, one.what, collective.IN_RACK)
+    phased.inside[key] = collective.soonest(_setting(phased, volume), group, one.what, collective.IN_RACK)
+    return phased.inside[key]
 
 
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:

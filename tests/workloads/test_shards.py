@@ -6,7 +6,7 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Collective
 from podsim.model.workload import Matmul, Pass
-from podsim.workloads.shards import Cut, Exchanged, check, exchanged, sharded
+from podsim.workloads.shards import Cut, Exchanged, check, exchanged, in_parts, sharded
 
 GPT3 = catalog.workload("gpt3-175b").value
 CUTS = [Cut(8, 1), Cut(8, 8), Cut(1, 8)]
@@ -44,3 +44,21 @@ def test_what_cannot_be_cut_is_refused():
         check(GPT3.units, Cut(64, 1))
     with pytest.raises(InputError, match="cannot be cut"):
         check(catalog.workload("bert").value.units, Cut(8, 1))
+
+
+def test_columns_beyond_the_heads_of_keys_copy_them():
+    """16 columns on 8 heads of keys: all products are there once, and 8 heads of keys and values more."""
+    chain, cut = catalog.workload("llama31-8b").value.units, Cut(16, 2)
+    whole, half = chain[1], sharded(chain[1], cut)
+    copies = 4096 * 2 * 128 * 8
+    assert cut.shards * half.parameters == pytest.approx(whole.parameters + copies, rel=2e-3)
+    assert cut.shards * flop([half]) == pytest.approx(flop([whole]) + 2 * 8192 * copies, rel=1e-3)
+
+
+def test_attention_in_parts_does_the_same_and_keeps_less():
+    whole = sharded(GPT3.units[1], Cut(8, 8))
+    blocks = in_parts(whole, 4)
+    assert flop([blocks]) == flop([whole])
+    kept = {o.name.split(".")[-1]: (o.kept, p.kept) for o, p in zip(whole.operators, blocks.operators, strict=True)}
+    assert {name for name, (all_, one) in kept.items() if one != all_} == {"scores", "scale-and-mask", "softmax"}
+    assert all(all_ == 4 * one for all_, one in kept.values() if one != all_)
