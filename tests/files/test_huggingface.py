@@ -145,3 +145,18 @@ def test_an_own_model_never_takes_the_numbers_fitted_to_a_shipped_one(tmp_path):
 def test_sizes_for_a_file_that_has_all_of_them_are_refused():
     with pytest.raises(InputError, match="is no file of another tool"):
         catalog.workload("bert", {"import.sequence": "128"})
+
+
+def test_a_faulty_size_is_one_fault_not_two(tmp_path):
+    config = PUBLIC["llama-3-8b"][0] | {"hidden_size": "4096"}
+    assert refused(tmp_path, config).context == ('hidden_size wants a whole number, not "4096"',)
+
+
+def test_layers_of_experts_are_not_read_as_the_family_they_are_named_after(tmp_path):
+    config = PUBLIC["llama-3-8b"][0] | {"model_type": "mistral", "num_local_experts": 8}
+    assert refused(tmp_path, config).context == ("num_local_experts is 8: layers of experts are not known",)
+
+
+def test_a_number_of_thousands_of_digits_is_said_in_plain_words(tmp_path):
+    no = refused(tmp_path, '{"model_type": "llama", "hidden_size": ' + "9" * 5000 + "}")
+    assert "thousands of digits" in no.message

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 import podsim
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.model.workload import Kind
+from podsim.model.workload import Kind, Pass
 
 
 def read(made, folder, **shapes):
@@ -259,3 +259,99 @@ def test_products_of_every_form_have_their_arithmetic(tmp_path):
 
 def found_weights(weights):
     return weights
+
+
+def one(nodes, dims=(4, 64), weights=(), domain="elsewhere"):
+    made = models.model(nodes, [models.value("x", dims)], [models.value("y", ())], weights)
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    made.opset_import.append(helper.make_opsetid(domain, 1))
+    return made
+
+
+FAULTY = {
+    "writes nothing": (helper.make_node("Foo", ["x"], [], domain="elsewhere"), helper.make_node("Relu", ["x"], ["y"])),
+    "two nodes write": (helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Tanh", ["x"], ["y"])),
+    "lie outside": (
+        helper.make_node("Constant", [], ["w"], value=TensorProto(
+            data_type=1, dims=[64], data_location=1, external_data=[{"key": "location", "value": "/etc/passwd"}],
+        )),
+        helper.make_node("Mul", ["x", "w"], ["y"]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", FAULTY)
+def test_a_graph_that_breaks_the_rules_is_refused(part, tmp_path):
+    assert part in refused(one(FAULTY[part]), tmp_path).message
+
+
+@pytest.mark.parametrize("groups", [0, -2, 3])
+def test_groups_that_do_not_divide_channels_are_refused(groups, tmp_path):
+    node = helper.make_node("Conv", ["x", "w"], ["y"], group=groups, kernel_shape=[3, 3])
+    no = refused(one([node], (1, 4, 8, 8), [models.weight("w", 4, 4, 3, 3)]), tmp_path)
+    assert no.code == "bad-onnx-file"
+    assert "has not the inputs, sizes or attributes" in no.message
+
+
+@pytest.mark.parametrize("kind", ["MatMul", "Gemm", "Conv", "Softmax", "BatchNormalization", "Gather"])
+def test_a_name_of_another_domain_is_no_operator_of_onnx(kind, tmp_path):
+    found = read(one([helper.make_node(kind, ["x"], ["y"], domain="elsewhere", axis=99)]), tmp_path)
+    assert any(f"{kind} (1 node) is not known" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("part", [b"stemname", b"Softsign"])
+def test_names_that_are_no_text_are_refused(part, tmp_path):
+    raw = one([helper.make_node("Softsign", ["x"], ["y"], name="stemname")]).SerializeToString()
+    path = tmp_path / "own.onnx"
+    path.write_bytes(raw.replace(part, b"\xff" + part[1:]))
+    with pytest.raises(InputError, match="not UTF-8"):
+        catalog.workload(str(path))
+
+
+@pytest.mark.parametrize(("field", "inner"), [(b"\x3a", b"\x0a\x00"), (b"\x3a", b"\x2a\x00")])
+def test_a_file_of_nothing_but_empty_messages_is_refused_unread(field, inner, tmp_path, monkeypatch):
+    from podsim.files.imports import onnx_wire
+
+    monkeypatch.setattr(onnx_wire, "MOST_FIELDS", 1000)
+    path = tmp_path / "bomb.onnx"
+    path.write_bytes(field + b"\xd0\x0f" + inner * 1000)  # 2,000 bytes
+    with pytest.raises(InputError, match="more than 1,000 fields"):
+        catalog.workload(str(path))
+
+
+def test_a_device_is_no_model(tmp_path):
+    path = tmp_path / "zero.onnx"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="no plain file"):
+        catalog.workload(str(path))
+
+
+def test_a_chain_of_undefined_operators_is_followed_in_two_turns(tmp_path, monkeypatch):
+    from podsim.files.imports import onnx_file
+
+    turns, shapes = [], onnx_file._shapes
+    monkeypatch.setattr(onnx_file, "_shapes", lambda *given: turns.append(1) or shapes(*given))
+    chain = [helper.make_node("Foo", [f"t{at}" if at else "x"], [f"t{at + 1}"], domain="elsewhere") for at in range(50)]
+    last = helper.make_node("MatMul", ["t50", "w"], ["y"])
+    found = read(one([*chain, last], weights=[models.weight("w", 64, 64)]), tmp_path)
+    assert found.parameters == 64 * 64
+    assert len(turns) == 2
+
+
+def test_undefined_operators_between_too_many_others_are_refused(tmp_path, monkeypatch):
+    from podsim.files.imports import onnx_file
+
+    monkeypatch.setattr(onnx_file, "MOST_PASSES", 40)
+    kinds = [("Foo", "elsewhere"), ("Relu", "")] * 10
+    chain = [
+        helper.make_node(kind, [f"t{at}" if at else "x"], [f"t{at + 1}"], domain=where)
+        for at, (kind, where) in enumerate(kinds)
+    ]
+    assert "too many to follow" in refused(one([*chain, helper.make_node("Relu", ["t20"], ["y"])]), tmp_path).message
+
+
+def test_a_gemm_counts_weights_on_either_side_and_a_whole_matrix_of_bias(tmp_path):
+    node = helper.make_node("Gemm", ["w", "x", "c"], ["y"])
+    found = read(one([node], (64, 4), [models.weight("w", 32, 64), models.weight("c", 32, 4)]), tmp_path)
+    assert found.parameters == 32 * 64 + 32 * 4
+    assert named(found, "gemm").flop(Pass.FORWARD) == 2 * 32 * 64 * 4

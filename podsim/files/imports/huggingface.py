@@ -93,7 +93,7 @@ def workload_text(path: Path, asked: Options) -> str:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = _Config(says, asked)
     family, sizes, row = FAMILIES[kind](config)
-    wrong = [*config.wrong, *_contradictions(sizes)]
+    wrong = [*config.wrong, *_experts(says), *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
@@ -120,8 +120,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         found = json.loads(text)
     except RecursionError:
         raise InputError(f"{path.name} nests too deep", code=CODE) from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise InputError(f"{path.name} is not JSON", code=CODE, context=[printable(str(error))]) from None
+    except ValueError:
+        raise InputError(f"{path.name} holds a number of thousands of digits", code=CODE) from None
     if not isinstance(found, dict):
         raise InputError(f"{path.name} is no config: it holds no object", code=CODE)
     return found
@@ -163,14 +165,21 @@ def _nearest(kind: str, says: Mapping[str, Any]) -> str:
     return next((family for name, family in fields if name in says), "gpt_neox" if decoder else "bert")
 
 
-def _contradictions(sizes: Mapping[str, Any]) -> Iterator[str]:
-    """Sizes that no model can have together, in the words of the config."""
+def _experts(says: Mapping[str, Any]) -> Iterator[str]:
+    """Mixtures of experts hold many times the weights of the family that they are named after."""
+    for name in ("num_local_experts", "num_experts", "n_routed_experts"):
+        if says.get(name) not in (None, 0, 1):
+            yield f"{name} is {_said(says[name])}: layers of experts are not known"
+
+
+def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
+    """Sizes that no model can have together, in the words of the config; 1 may stand for one that is faulty."""
     heads, hidden, shared = sizes["heads"], sizes["hidden"], sizes.get("key_value_heads")
-    if hidden % heads:
+    if hidden % heads and not (faulty and hidden == 1):
         yield f"{heads} attention heads do not divide a hidden size of {hidden:,}"
-    if shared and heads % shared:
+    if shared and heads % shared and not (faulty and heads == 1):
         yield f"{shared} key-value heads do not divide {heads} attention heads"
-    if "patch" in sizes and sizes["image"] % sizes["patch"]:
+    if "patch" in sizes and sizes["image"] % sizes["patch"] and not (faulty and sizes["image"] == 1):
         yield f"patches of {sizes['patch']} do not divide an image of {sizes['image']}"
 
 

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files.faults import printable, shown
+from podsim.files.imports import onnx_wire
 from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
 
 MOST_BYTES: Final = 2**30
 """Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
 MOST_NODES: Final = 100_000
+MOST_PASSES: Final = 1_000_000  # nodes times the turns in which their shapes are worked out
 MOST_ELEMENTS: Final = 2**40
 KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
 CODE: Final = "bad-onnx-file"
@@ -39,7 +42,7 @@ class Graph:
 def fault(path: Path, message: str, *, context: Sequence[str] = (), hint: str = "") -> InputError:
     """What is wrong with an ONNX file."""
     lines = [printable(line) for line in context]
-    return InputError(f"{printable(path.name)}: {printable(message)}", code=CODE, context=lines, hint=hint)
+    return InputError(f"{printable(path.name)}: {printable(message)}", code=CODE, context=lines, hint=printable(hint))
 
 
 def graph(path: Path, asked: Options) -> Graph:
@@ -47,7 +50,9 @@ def graph(path: Path, asked: Options) -> Graph:
     model = _parsed(path)
     _bounded(path, model.graph)
     _no_control_flow(path, model.graph)
-    notes = tuple(_external(path, model.graph.initializer))
+    _named(path, model.graph)
+    held = [entry.t for node in model.graph.node for entry in node.attribute if entry.HasField("t")]
+    notes = tuple(_external(path, [*model.graph.initializer, *held]))
     nodes = _ordered(path, model.graph)
     weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
     floats = {tensor.name for tensor in model.graph.initializer if tensor.data_type in _float_types()}
@@ -90,7 +95,10 @@ def _float_types() -> frozenset[int]:
 def _parsed(path: Path) -> Any:
     onnx = _onnx()
     try:
-        size = path.stat().st_size
+        known = path.stat()
+        size = known.st_size
+        if not S_ISREG(known.st_mode):
+            raise fault(path, "is no plain file")
         if size > MOST_BYTES:
             raise fault(path, f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
                         hint="save the weights beside it, as external data: only their sizes are used")  # fmt: skip
@@ -100,6 +108,8 @@ def _parsed(path: Path) -> Any:
     except OSError as error:
         raise fault(path, f"cannot be read: {error.strerror}") from None
     model = onnx.ModelProto()
+    if onnx_wire.too_many(raw, onnx.ModelProto.DESCRIPTOR):
+        raise fault(path, f"has more than {onnx_wire.MOST_FIELDS:,} fields: no model has so many")
     try:
         model.ParseFromString(raw)
     except Exception:  # noqa: BLE001  (protobuf has one of its own for each of its builds)
@@ -135,6 +145,25 @@ def _check_dimensions(path: Path, name: str, sizes: Sequence[int]) -> None:
 def _small(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
     for name, sizes in shapes.items():
         _check_dimensions(path, name, sizes)
+
+
+def _named(path: Path, stated: Any) -> None:
+    """Refuse names that are no text, nodes that write nothing and tensors that two nodes write."""
+    made: set[str] = set()
+    for at, node in enumerate(stated.node):
+        entries = [entry.name for entry in node.attribute]
+        texts = [node.name, node.op_type, node.domain, *node.input, *node.output, *entries]
+        if not all(isinstance(text, str) for text in texts):
+            raise fault(path, f"node {at} has a name that is not UTF-8")
+        named = [name for name in node.output if name]
+        if not named:
+            raise fault(path, f"node {at}, {shown(node.op_type)}, writes nothing")
+        twice = next((name for name in named if name in made), None)
+        if twice is not None:
+            raise fault(path, f"two nodes write {shown(twice)}")
+        made.update(named)
+    if not all(isinstance(one.name, str) for one in (*stated.initializer, *stated.input, *stated.output)):
+        raise fault(path, "a tensor has a name that is not UTF-8")
 
 
 def _no_control_flow(path: Path, stated: Any) -> None:
@@ -246,21 +275,36 @@ def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, A
     """
     onnx = _onnx()
     bare = _without_weights(onnx, model)
-    while True:
+    for _turn in range(turns := 1 + MOST_PASSES // len(nodes)):
         shapes, floats = _shapes(path, onnx, bare)
         shapes |= {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
-        guessed = False
-        for node in nodes:
-            source = next((name for name in node.input if name in shapes), None)
-            if source is None or not node.output or node.output[0] in shapes or known_operator(node):
-                continue
-            kind = onnx.TensorProto.FLOAT
-            value = onnx.helper.make_tensor_value_info(node.output[0], kind, shapes[source])
-            bare.graph.value_info.append(value)
-            guessed = True
-            break
+        guessed = _guessed(onnx, nodes, shapes)
         if not guessed:
             return shapes, floats
+        bare.graph.value_info.extend(guessed)
+    raise fault(
+        path,
+        f"operators that ONNX does not define stand at more than {turns:,} places between others: too many to follow",
+    )
+
+
+def _guessed(onnx: Any, nodes: Sequence[Any], shapes: Mapping[str, Any]) -> list[Any]:
+    """What undefined operators write, as far as no other operator has to be worked out between."""
+    known = dict(shapes)
+    found: list[Any] = []
+    for node in nodes:
+        written = next(name for name in node.output if name)
+        if written in known:
+            continue
+        if known_operator(node):
+            if found:
+                return found
+            continue
+        source = next((name for name in node.input if name in known), None)
+        if source is not None:
+            known[written] = known[source]
+            found.append(onnx.helper.make_tensor_value_info(written, onnx.TensorProto.FLOAT, known[source]))
+    return found
 
 
 def known_operator(node: Any) -> bool:

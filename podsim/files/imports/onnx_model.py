@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.files import toml_text
+from podsim.files.faults import shown
 from podsim.files.imports import naming, onnx_file, onnx_operators
 from podsim.files.imports.onnx_norms import fused
 from podsim.files.options import Options
@@ -32,7 +33,7 @@ class _Step:
 def workload_text(path: Path, asked: Options) -> str:
     """The text of a workload file for an ONNX file."""
     graph = onnx_file.graph(path, asked)
-    steps = list(_Walk(graph).steps())
+    steps = list(_Walk(path, graph).steps())
     chain = _units(steps)
     if not chain:
         raise onnx_file.fault(path, "nothing in it computes")
@@ -53,7 +54,8 @@ def workload_text(path: Path, asked: Options) -> str:
 class _Walk:
     """One pass over the nodes: what hangs on nothing that runs, and what the others are."""
 
-    def __init__(self, graph: onnx_file.Graph) -> None:
+    def __init__(self, path: Path, graph: onnx_file.Graph) -> None:
+        self.path = path
         self.graph = graph
         self.shapes = graph.shapes
         self.roots = {name: name if name in graph.floats else "" for name in graph.weights}
@@ -87,12 +89,16 @@ class _Walk:
         seen = onnx_operators.Seen(
             node=node,
             ins=tuple(self.shapes[one] if one else () for one in node.input),
-            out=self.shapes[node.output[0]],
+            out=self.shapes[next(one for one in node.output if one)],
             weights={at: self.roots[one] for at, one in enumerate(node.input) if one in self.roots},
             tied=frozenset(self.used),
             name=name,
         )
-        made = onnx_operators.operators(seen)
+        try:
+            made = onnx_operators.operators(seen)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            what = f"{node.op_type} {shown(node.name or name)} has not the inputs, sizes or attributes that it needs"
+            raise onnx_file.fault(self.path, what) from None
         unsupported = "" if made is not None else node.op_type
         operators = tuple(onnx_operators.assumed(seen) if made is None else made)
         reads = tuple(one for one in node.input if one and one not in self.roots)
@@ -111,11 +117,15 @@ def _units(steps: list[_Step]) -> tuple[Unit, ...]:
     computed = _computed(steps)
     live: set[str] = set()
     parts: list[list[_Step]] = [[]]
+    works = False
     for at, step in enumerate(steps):
         parts[-1].append(step)
-        live = {name for name in live | (set(step.writes) & computed) if last.get(name, -1) > at}
-        if len(live) <= 1 and any(_works(one) for one in parts[-1]) and at + 1 < len(steps):
+        live.update(name for name in step.writes if name in computed and last.get(name, -1) > at)
+        live.difference_update(name for name in step.reads if last[name] == at)
+        works = works or _works(step)
+        if works and len(live) <= 1 and at + 1 < len(steps):
             parts.append([])
+            works = False
     if len(parts) > 1 and not any(_works(one) for one in parts[-1]):
         tail = parts.pop()
         parts[-1] += tail
@@ -153,7 +163,7 @@ def _attention(operators: list[Operator]) -> Iterator[Operator]:
     """The operators, each softmax with the products of activations around it."""
     for at, each in enumerate(operators):
         if each.kind is Kind.SOFTMAX and isinstance(each.shape, Stream):
-            before, after = _near(operators[:at][::-1]), _near(operators[at + 1 :])
+            before, after = _near(operators[max(0, at - HOPS) : at][::-1]), _near(operators[at + 1 : at + 1 + HOPS])
             rows = {before.groups * before.m * before.n, after.groups * after.m * after.k} if before and after else {0}
             if before and after and rows == {each.shape.elements}:
                 yield replace(each, shape=replace(each.shape, between=(before, after)))
@@ -162,7 +172,7 @@ def _attention(operators: list[Operator]) -> Iterator[Operator]:
 
 
 def _near(operators: list[Operator]) -> Matmul | None:
-    found = (each.shape for each in operators[:HOPS] if isinstance(each.shape, Matmul) and not each.shape.weights)
+    found = (each.shape for each in operators if isinstance(each.shape, Matmul) and not each.shape.weights)
     return next(found, None)
 
 
@@ -174,9 +184,9 @@ def _notes(steps: list[_Step], chain: tuple[Unit, ...]) -> Iterator[str]:
         if step.unsupported:
             strange.setdefault(step.unsupported, []).append(step)
     for kind, found in sorted(strange.items()):
-        flop = sum(each.flop(Pass.FORWARD) for step in found for each in step.operators)
+        share = 100 * sum(each.flop(Pass.FORWARD) for step in found for each in step.operators) / total
         yield (
             f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over "
-            f"what it writes, {100 * flop / total:.2g} % of the forward FLOP"
+            f"what it writes, {share:{'.2g' if share < 10 else '.0f'}} % of the forward FLOP"
         )
     yield "reshapes, slices and splits are free, transposes and concatenations copies; the loss is not in the file"

@@ -40,6 +40,8 @@ CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "Or": (("compare",), ()), "Not": (("compare",), ()), "IsNaN": (("compare",), ()),
 }  # fmt: skip
 """Elementwise nodes as chains of vertices, forward and backward."""
+DOMAINS: Final = ("", "ai.onnx", "com.microsoft")
+"""Where these names mean what they do here; the last is ONNX Runtime's, whose names are those of ONNX or its own."""
 POOLS: Final = frozenset((
     "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool",
 ))  # fmt: skip
@@ -81,6 +83,8 @@ def _single(entry: Any) -> Any:
 def operators(seen: Seen) -> Made | None:
     """The operators of a node; None where podsim has no word for it."""
     kind = seen.node.op_type
+    if seen.node.domain not in DOMAINS:
+        return None
     if kind in BUILDERS:
         return BUILDERS[kind](seen)
     found = next((build for known, build in GROUPS if kind in known), None)
@@ -148,14 +152,16 @@ def _bias(seen: Seen, at: int, channels: int) -> Made:
     """The bias that a product or convolution has as an input."""
     if len(seen.ins) <= at or not seen.ins[at]:
         return []
-    tied = _tied(seen, at)
-    shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=0 if tied else channels)
+    trained = 0 if _tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
+    shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=trained)
     return [_of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
 
 
 def _convolution(seen: Seen) -> Made:
     groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
     images, inputs, outputs = seen.ins[0][0], seen.ins[0][1], weights[0]
+    if groups < 1 or inputs % groups or outputs % groups:
+        raise ValueError
     kernel, edges = weights[2:], seen.out[2:]
     strides = [int(one) for one in seen.attribute("strides", [1] * len(edges))]
     shape: OperatorShape
@@ -185,8 +191,9 @@ def _gemm(seen: Seen) -> Made:
         size[::-1] if seen.attribute(flag, 0) else size
         for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
     )
-    shape = Matmul(m=left[0], k=left[1], n=right[1], weights=1 in seen.weights)
-    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1)), *_bias(seen, 2, right[1])]
+    held, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
+    shape = Matmul(m=m, k=left[1], n=n, weights=held in seen.weights)
+    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, held)), *_bias(seen, 2, right[1])]
 
 
 def _product(seen: Seen) -> Made:
