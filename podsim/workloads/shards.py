@@ -59,7 +59,6 @@ def sharded(unit: Unit, cut: Cut) -> Unit:
 
 def in_parts(unit: Unit, parts: int) -> Unit:
     """A unit whose attention takes its queries in blocks one by one; scores are kept of one block alone (Eq. 75)."""
-    """A unit whose attention takes queries in blocks, one after the other; scores are kept of one alone (Eq. 75)."""
     if parts == 1:
         return unit
     return replace(unit, operators=tuple(_parted(unit, parts)))
