@@ -1,21 +1,15 @@
 """Where the numbers behind an answer come from, for pages to hand over."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from podsim.files import inputs
+from podsim.files.changes import Changes
+from podsim.model.money import Owned
+from podsim.model.quantity import Provenance
+from podsim.report.doc import Block
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from podsim.files.changes import Changes
-    from podsim.model.money import Owned
-    from podsim.model.quantity import Provenance
-    from podsim.report.doc import Block
-
-    Groups = tuple[tuple[Block, ...], ...]
+Groups = tuple[tuple[Block, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
