@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from podsim.errors import InputError
 from podsim.files import find, imports
 from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
@@ -15,7 +16,10 @@ def phases(name: str) -> Phases | None:
     path = Path(name) if find.is_path(name) else _shipped(name)
     if path is None or path.suffix.lower() in imports.SUFFIXES or not path.is_file():
         return None
-    loaded = load(path)
+    try:
+        loaded = load(path)
+    except InputError:
+        return None  # whoever reads it as what it should be says what is wrong
     return of_loaded(loaded).value if loaded.what == "phases" else None
 
 

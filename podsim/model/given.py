@@ -90,6 +90,7 @@ class GivenOperator:
     option: str = ""
     weight_tensors: Whole | None = None
     repeats: Count = 1
+    again: bool = False
 
     def __post_init__(self) -> None:
         lacking = [name for name in NEEDED.get(self.kind, VECTOR) if getattr(self, name) is None]

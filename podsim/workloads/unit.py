@@ -66,6 +66,7 @@ def _operator(given: GivenOperator, unit: str) -> Operator:
         option=given.option,
         weight_tensors=tensors if given.weight_tensors is None else given.weight_tensors,
         repeats=given.repeats,
+        again=given.again,
     )
 
 
@@ -169,6 +170,7 @@ def _marks(operator: Operator) -> dict[str, Any]:
         "stashed": operator.kind not in UNSTASHED,
         "option": "",
         "repeats": 1,
+        "again": False,
         "weight_tensors": _tensors(operator.kind, operator.shape, tied=operator.tied),
     }
     return {name: getattr(operator, name) for name, usual in known.items() if getattr(operator, name) != usual}

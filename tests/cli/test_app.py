@@ -74,7 +74,8 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
         "predict bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --set b=2 --preset p --replicas 8 "
         "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --samples 2.5e6 --division open "
         "--sdk 2.3 --interval 0.8 --engine analytic --fidelity full --seed 7 --schedule 1f1b --prefetch 3 --overlap "
-        "--io-tiles 32 --steps 9 --noise-scale 2 --parameters f.toml --fault ipu:3=0.5 --fault rack:0=lost -q"
+        "--io-tiles 32 --steps 9 --noise-scale 2 --parameters f.toml --fault ipu:3=0.5 --fault rack:0=lost "
+        "--tokens 1e9 --law kaplan --target-loss 2 -q"
     )
     assert run(capsys, *words.split())[0] == 0
     assert api.asked.pop("on_progress") is None
@@ -84,7 +85,7 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
         "fidelity": "full", "seed": 7, "schedule": "1f1b", "prefetch": 3, "overlap": True, "io_tiles": 32,
-        "steps": 9, "noise_scale": 2.0, "faults": ("ipu:3=0.5", "rack:0=lost"),
+        "tokens": 1e9, "law": "kaplan", "target_loss": 2.0, "steps": 9, "noise_scale": 2.0, "faults": ("ipu:3=0.5", "rack:0=lost"),
     }  # fmt: skip
 
 

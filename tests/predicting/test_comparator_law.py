@@ -92,7 +92,7 @@ def test_nothing_is_invented():
     with pytest.raises(InputError):
         podsim.predict_comparator("bert", topology="pod64")
     with pytest.raises(InputError) as caught:
-        podsim.predict("bert", topology="dgx-a100")
+        podsim.explain("bert", topology="dgx-a100")
     assert caught.value.code == "no-ipus"
 
 
