@@ -303,13 +303,14 @@ def _does_not_fit(
 
 
 def _remedy(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> str:
-    """One change of the question that fits, looked for as flags are tried; else what is left to try."""
+    """The least change of the question that fits, looked for as flags are tried; else what is left to try."""
     largest = _largest(asked, wanted, mapping, batch)
     if largest:
         return f"--batch {largest} fits"
-    for flag, other in _otherwise(asked, wanted):
-        if _fits(asked, other, batch):
-            return f"{flag} fits"
+    for rows in dict.fromkeys((batch, 1)):
+        for flag, other in _otherwise(asked, wanted):
+            if _fits(asked, other, rows):
+                return f"{flag}{'' if rows == batch else ' --batch 1'} fits"
     shorter = _shorter(asked, wanted, batch)
     if shorter:
         return f"{shorter} fits"
