@@ -53,19 +53,16 @@ def infer(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    from podsim.planning import asking, inference, serving
+    from podsim.planning import asking, inference
 
     load = _load(rate, clients, wait, requests, seed)
-    wanted = _wanted(load, generate, cache, (batch, ipus_per_replica, replicas), weights)
-    _check_prompt(prompt, generate)
+    wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
     )  # fmt: skip
-    asked, prompts = _asked(machine, model, precision, engine), ""
-    if generate:
-        asked, prompts = serving.prompted(asked, generate, prompt)
-    said = (*filter(None, (prompts,)), *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
+    asked, prompts = _prompted(_asked(machine, model, precision, engine), generate, prompt)
+    said = (*prompts, *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
     told = inference.Told(engine=engine, interval=asking.level(interval), said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 
@@ -84,12 +81,23 @@ def _asked(machine: Machine, model: Workload, precision: str | None, engine: str
     return asked
 
 
-def _wanted(load: Load, generate: int, cache: str | None, split: Split, weights: str) -> Wanted:
+def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, tuple[str, ...]]:
+    """Rows as long as a prompt where tokens are generated, and what was assumed of them."""
+    from podsim.planning import serving
+
+    if not generate:
+        return asked, ()
+    found, said = serving.prompted(asked, generate, prompt)
+    return found, (said,) if said else ()
+
+
+def _wanted(load: Load, tokens: tuple[int, int | None], cache: str | None, split: Split, weights: str) -> Wanted:
     from podsim.model.inference import Place
     from podsim.planning import asking
     from podsim.planning.serving import Wanted
 
-    batch, ipus_per_replica, replicas = split
+    (generate, prompt), (batch, ipus_per_replica, replicas) = tokens, split
+    _check_prompt(prompt, generate)
     if not 1 <= batch <= MOST_BATCH:
         raise InputError(f"a batch has from 1 to {MOST_BATCH:,} rows, not {batch:,}", code="bad-value")
     if not 0 <= generate <= MOST_TOKENS:

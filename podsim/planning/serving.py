@@ -297,7 +297,8 @@ def _does_not_fit(
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
-        context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
+        needed, there = held.streaming_bytes_per_ipu / 1e9, held.streaming_capacity_bytes_per_ipu / 1e9
+        context.append(f"streaming memory: {needed:.1f} GB an IPU are needed, {there:.1f} GB are there")
     hint = _remedy(asked, wanted, mapping, batch) if advise else ""
     return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
 
@@ -320,15 +321,16 @@ def _remedy(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> str:
 
 
 def _otherwise(asked: Asked, wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
-    """Flags that keep less on an IPU, and the question with them."""
-    if wanted.cache is Place.RESIDENT:
-        yield "--cache streamed", replace(wanted, cache=Place.STREAMED)
+    """Flags that keep less on an IPU or in streaming memory, and the question with them."""
+    if wanted.cache:
+        other = Place.STREAMED if wanted.cache is Place.RESIDENT else Place.RESIDENT
+        yield f"--cache {other}", replace(wanted, cache=other)
     if wanted.ipus_per_replica:
         free = replace(wanted, ipus_per_replica=None)
         yield from ((f"--ipus-per-replica {size}", replace(wanted, ipus_per_replica=size))
                     for size in _sizes(asked, free) if size > wanted.ipus_per_replica)  # fmt: skip
-    if wanted.weights is Place.RESIDENT:
-        yield "--weights streamed", replace(wanted, weights=Place.STREAMED)
+    kept = Place.STREAMED if wanted.weights is Place.RESIDENT else Place.RESIDENT
+    yield f"--weights {kept}", replace(wanted, weights=kept)
 
 
 def _fits(asked: Asked, wanted: Wanted, batch: int) -> bool:

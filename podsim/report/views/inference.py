@@ -106,13 +106,13 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
     rows = f"of {batch:,} row{'s' * (batch > 1)} at once"
     going = f"{found.under_way:,} batch{'es' * (found.under_way > 1)} of a replica under way"
     yield Fact("first token", *numbers.parted(numbers.time(found.prefill.latency_s)),
-               f"prompt of {found.prompt:,} tokens", f"{rate} tokens/s of prompts a replica")  # fmt: skip
+               f"prompt of {found.prompt:,} tokens", f"{rate} tokens/s a replica")  # fmt: skip
     yield Fact("each further", *numbers.parted(numbers.time(found.token.latency_s)), rows,
                f"{found.generated:,} in all")  # fmt: skip
     both = found.with_prompts(report.capacity_per_s.value)
     yield Fact("with prompts", numbers.significant(both), "tokens/s", "all replicas, prompts read in between",
                strong=True)  # fmt: skip
-    yield Fact("decoding alone", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas, no prompts",
+    yield Fact("decoding alone", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
                going)  # fmt: skip
     place = "in SRAM" if found.cache is Place.RESIDENT else "in DDR, read for every token"
     yield Fact("keys and values", *numbers.parted(numbers.amount(found.cache_bytes_per_token)), "a token and row",
