@@ -59,10 +59,9 @@ def infer(
     wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
-        changes=changes, parameters_file=parameters,
-    )  # fmt: skip
+        changes=changes, parameters_file=parameters)  # fmt: skip
     asked, prompts = _prompted(_asked(machine, model, precision, engine), generate, prompt)
-    said = (*prompts, *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
+    said = *prompts, *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip)
     told = inference.Told(engine=engine, interval=asking.level(interval), said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 
