@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Split = tuple[int, int | None, int | None]
 MOST_BATCH = 65_536
+MOST_TOKENS = 10_000_000  # far beyond any context
 MOST_REQUESTS = 5_000_000  # some ten seconds a million
 
 
@@ -44,6 +45,7 @@ def infer(
     wait: str | float = 0.0,
     requests: int = 20_000,
     generate: int = 0,
+    prompt: int | None = None,
     cache: Literal["resident", "streamed"] | None = None,
     engine: Literal["des", "analytic"] = "des",
     interval: float = NINETY_PERCENT,
@@ -54,13 +56,12 @@ def infer(
     from podsim.planning import asking, inference
 
     load = _load(rate, clients, wait, requests, seed)
-    wanted = _wanted(load, generate, cache, (batch, ipus_per_replica, replicas), weights)
+    wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
-        changes=changes, parameters_file=parameters,
-    )  # fmt: skip
-    asked = _asked(machine, model, precision, engine)
-    said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
+        changes=changes, parameters_file=parameters)  # fmt: skip
+    asked, prompts = _prompted(_asked(machine, model, precision, engine), generate, prompt)
+    said = *prompts, *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip)
     told = inference.Told(engine=engine, interval=asking.level(interval), said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 
@@ -79,16 +80,27 @@ def _asked(machine: Machine, model: Workload, precision: str | None, engine: str
     return asked
 
 
-def _wanted(load: Load, generate: int, cache: str | None, split: Split, weights: str) -> Wanted:
+def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, tuple[str, ...]]:
+    """Rows as long as a prompt where tokens are generated, and what was assumed of them."""
+    from podsim.planning import serving
+
+    if not generate:
+        return asked, ()
+    found, said = serving.prompted(asked, generate, prompt)
+    return found, (said,) if said else ()
+
+
+def _wanted(load: Load, tokens: tuple[int, int | None], cache: str | None, split: Split, weights: str) -> Wanted:
     from podsim.model.inference import Place
     from podsim.planning import asking
     from podsim.planning.serving import Wanted
 
-    batch, ipus_per_replica, replicas = split
+    (generate, prompt), (batch, ipus_per_replica, replicas) = tokens, split
+    _check_prompt(prompt, generate)
     if not 1 <= batch <= MOST_BATCH:
         raise InputError(f"a batch has from 1 to {MOST_BATCH:,} rows, not {batch:,}", code="bad-value")
-    if generate < 0:
-        raise InputError(f"--generate must be at least 0, not {generate}", code="bad-value")
+    if not 0 <= generate <= MOST_TOKENS:
+        raise InputError(f"--generate must be from 0 to {MOST_TOKENS:,}, not {generate:,}", code="bad-value")
     if cache is not None and not generate:
         raise InputError("--cache is about tokens that are generated", code="conflicting-flags",
                          hint="add --generate 128")  # fmt: skip
@@ -97,6 +109,14 @@ def _wanted(load: Load, generate: int, cache: str | None, split: Split, weights:
         weights=Place(asking.one_of("weights", weights, Place)), load=load, generated=generate,
         cache=None if cache is None else Place(asking.one_of("cache", cache, Place)),
     )  # fmt: skip
+
+
+def _check_prompt(prompt: int | None, generate: int) -> None:
+    if prompt is not None and not 1 <= prompt <= MOST_TOKENS:
+        raise InputError(f"--prompt must be from 1 to {MOST_TOKENS:,}, not {prompt:,}", code="bad-value")
+    if prompt is not None and not generate:
+        raise InputError("--prompt is about tokens that are generated after it", code="conflicting-flags",
+                         hint="add --generate 128")  # fmt: skip
 
 
 def _load(rate: str | float | None, clients: int | None, wait: str | float, requests: int, seed: int) -> Load:

@@ -152,17 +152,23 @@ class ComparatorFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MappingFlags:
-    """How the work is split."""
-
-    preset: Annotated[Name, Parameter(group=MAPPING)] = None
-    "A published mapping by name: mlperf-v1.1-closed."
+class ReplicaFlags:
+    """How many copies there are, and how large."""
 
     replicas: Annotated[Count, Parameter(group=MAPPING)] = None
     "Full copies of the model."
 
     ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
     "IPUs of one copy."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MappingFlags(ReplicaFlags):
+    """How the work is split."""
+
+    preset: Annotated[Name, Parameter(group=MAPPING)] = None
+    "A published mapping by name: mlperf-v1.1-closed."
 
     micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
     "Rows through a replica at once."
@@ -194,7 +200,19 @@ class PracticeFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RunFlags:
+class ReleaseFlags:
+    """Under which software, and how sure the answer is to be."""
+
+    sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
+    "Poplar SDK [default: the newest calibrated]."
+
+    interval: Annotated[float, Parameter(group=RUN, converter=share, metavar="SHARE", show_default=True)] = 0.9
+    "Share of truths that intervals are to hold, from 0.5 to 0.99."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunFlags(ReleaseFlags):
     """What the run is charged for."""
 
     samples: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
@@ -202,12 +220,6 @@ class RunFlags:
 
     division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
     "MLPerf division, which decides who chose the hyper-parameters."
-
-    sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
-
-    interval: Annotated[float, Parameter(group=RUN, converter=share, metavar="SHARE", show_default=True)] = 0.9
-    "Share of truths that intervals are to hold, from 0.5 to 0.99."
 
 
 @Parameter(name="*")
@@ -328,7 +340,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 ANY_MODEL = ModelFlags()
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
-ANY_LENGTH = LengthFlags()
+ANY_LENGTH, ANY_REPLICA, ANY_RELEASE = LengthFlags(), ReplicaFlags(), ReleaseFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
 ANY_MONEY = MoneyFlags()

@@ -77,13 +77,13 @@ class Gateway:
     """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host.
 
     `streaming_bytes_per_s` is what all its IPUs together draw from streaming memory at most; None: nothing is lost
-    by sharing.
+    by sharing. A card has no gateway: no streaming memory, and its host is its PCIe.
     """
 
-    streaming_bytes: Annotated[Bytes, Key("streaming_memory")]
     streaming_bytes_per_s_per_ipu: Annotated[BytesPerS, Key("streaming_bandwidth_per_ipu")]
     pcie_bytes_per_s: Annotated[BytesPerS, Key("pcie_bandwidth")]
     host_bytes_per_s: Annotated[BytesPerS, Key("host_bandwidth")]
+    streaming_bytes: Annotated[Bytes, Key("streaming_memory")] = 0.0
     streaming_bytes_per_s: Annotated[BytesPerS | None, Key("streaming_bandwidth")] = None
 
 
@@ -102,10 +102,10 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Economics:
-    """What a machine of four IPUs costs and draws."""
+    """What a machine (four IPUs, or a card) draws, and what it costs where a price is published."""
 
-    machine_usd: Annotated[Dollars, Key("machine_price")]
     machine_w: Annotated[Watts, Key("machine_power")]
+    machine_usd: Annotated[Dollars | None, Key("machine_price")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

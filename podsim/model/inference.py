@@ -86,7 +86,10 @@ class Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """Tokens generated one after the other; keys and values of all before them are kept."""
+    """Tokens generated one after the other; keys and values of all before them are kept.
+
+    `tokens_per_s` is of all replicas where they do nothing else; prompts are counted by `with_prompts`.
+    """
 
     prompt: int
     generated: int
@@ -98,17 +101,24 @@ class Decoding:
     tokens_per_s: float
     under_way: int  # batches of a replica
 
+    def with_prompts(self, requests_per_s: float) -> float:
+        """Tokens a second where that many prompts are read as well."""
+        return requests_per_s * self.generated
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
     """One batch size of a sweep: what it can do and what requests see; or why it does not."""
 
     batch: int
+    replicas: int = 0
+    ipus_per_replica: int = 0
     capacity_per_s: float = 0.0
     alone_s: float = 0.0
     load_per_s: float | None = None
     delays: Delays | None = None
     memory: float = 0.0
+    streams_cache: bool = False
     refused: str = ""
 
 

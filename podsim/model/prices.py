@@ -93,8 +93,8 @@ class PriceList:
     terms: Terms | None = None
 
     def of(self, machine: str) -> PriceRange | None:
-        """What a machine costs, over all of its variants; None where nobody says."""
-        quoted = tuple(price for price in self.prices if machine in (price.machine, price.variant_of))
+        """What a machine costs, over all of its variants; None where nobody says, or for no name."""
+        quoted = tuple(price for price in self.prices if machine and machine in (price.machine, price.variant_of))
         if not quoted:
             return None
         highs = [price.high_usd or price.low_usd for price in quoted]

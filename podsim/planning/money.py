@@ -32,6 +32,8 @@ def capital(topology: Topology, hosts: int, prices: PriceList, *, changed: bool 
         return None
     one = None if changed else prices.of(prices.unit(topology.chip.name))
     each = one or topology.economics.machine_usd
+    if each is None:
+        return None
     said = f"{topology.machines:,} machines of {_dollars(each)} and {_servers(hosts, server)}"
     return _capital(each, topology.machines, server, hosts, f"{said}; switches are not in it", derived=True)
 

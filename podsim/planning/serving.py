@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
-from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
+from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; assumed
 SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
 INDEX_BYTES = 4  # of a token that was generated: it is chosen on the IPU; assumed
+MOST_WRITTEN = 1e12  # requests a second up to which a rate is written in digits
 LARGEST_REPLICA = 64  # IPUs of an IPU-Link domain
 
 
@@ -81,23 +83,44 @@ def stated(precision: Precision, asked: Asked) -> None:
         )  # fmt: skip
 
 
+def prompted(asked: Asked, generated: int, prompt: int | None) -> tuple[Asked, str]:
+    """Rows of `prompt` tokens, and what was assumed of them; by default those of training, as far as positions go.
+
+    Raises InputError where prompt and generated tokens are more than the workload has learned positions for.
+    """
+    trained, learned = workloads.tokens(asked.workload), workloads.positions(asked.workload)
+    size, said = prompt or trained, "" if prompt else f"prompts of {trained:,} tokens, as the rows it was trained on"
+    if learned is not None and size + generated > learned:
+        room = learned - generated
+        if prompt or room < 1:
+            fits = f"--prompt {room} or fewer" if room > 0 else f"--generate {max(1, learned // 2)} or fewer"
+            raise InputError(
+                f"{asked.workload.name} has learned {learned:,} positions; a prompt of {size:,} tokens and "
+                f"{generated:,} generated are {size + generated:,}", code="too-many-tokens", hint=fits,
+            )  # fmt: skip
+        size, said = room, f"prompts of {room:,} tokens: with those generated all {learned:,} positions it has learned"
+    return replace(asked, workload=workloads.prompted(asked.workload, size)), said
+
+
 def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Found:
     """The fewest IPUs a replica that hold a batch, with as many replicas as the machine has or are asked for.
 
-    Raises Infeasible where none does; to `advise` it looks for the largest batch that fits.
+    Keys and values go to streaming memory only where no replica holds them in SRAM: reading them is far slower. Raises
+    Infeasible where none does; to `advise` it looks for what would fit.
     """
     tried: list[tuple[Mapping, MemoryFit]] = []
-    for size in _sizes(asked, wanted):
-        for served in _places(asked, wanted):
+    places = tuple(_places(asked, wanted))
+    for streams in dict.fromkeys(served.streams_cache for served in places):
+        for size, served in product(_sizes(asked, wanted), (one for one in places if one.streams_cache is streams)):
             try:
                 mapping = _mapping(asked, size, wanted.replicas, batch)
             except InputError:
                 if wanted.ipus_per_replica:
                     raise
                 continue
-            held = _held(asked, wanted, mapping, served)
             if served.one_at_a_time and len(mapping.stages) == 1:
                 continue  # a single stage has one batch under way in any case
+            held = _held(asked, wanted, mapping, served)
             if held.fits:
                 return _timed(asked, wanted, mapping, held, served)
             tried.append((mapping, held))
@@ -148,12 +171,12 @@ def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mappi
 
 
 def _timed(asked: Asked, wanted: Wanted, mapping: Mapping, held: MemoryFit, served: Served) -> Found:
-    """What a batch takes; where tokens are generated, its prompt and all of them after each other (Eq. 89)."""
+    """What a batch takes; where tokens are generated, its prompt, which says the first, and the others (Eq. 89)."""
     if not wanted.generated:
         return Found(mapping=mapping, held=held, served=served, service=predicting.service(asked, mapping, served))
     prefill = _service(asked, workloads.prefill(asked.workload), mapping, replace(served, streams_cache=False))
     decoding = _decoding(asked, wanted, mapping, served, prefill)
-    token, count = decoding.token, wanted.generated
+    token, count = decoding.token, wanted.generated - 1
     whole = replace(
         prefill,
         period_s=prefill.period_s + count * token.period_s,
@@ -218,14 +241,14 @@ def load(wanted: Load, service: Service) -> Load:
         raise Infeasible(
             f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
             code="too-many-requests", context=[able],
-            hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more replicas",
+            hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more IPUs",
         )  # fmt: skip
     return wanted
 
 
 def _rate(per_s: float) -> str:
     """A rate as `--rate` takes it: whole from a hundred a second on."""
-    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
+    return f"{per_s:,.0f}" if 100 <= per_s < MOST_WRITTEN else f"{per_s:.3g}"
 
 
 def sweep(
@@ -241,23 +264,21 @@ def sweep(
 
 
 def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
-    found: Found | None = None
     try:
         found = find(asked, wanted, batch, advise=False)
-        meant = load(wanted.load, found.service)
-        met = predicting.delays(found.service, meant)
-    except PodsimError as error:
-        if not isinstance(error, Infeasible):
-            raise
-        if found is None:
-            return Swept(batch=batch, refused=error.message)
-        able, alone_s = found.service.capacity_per_s, found.service.latency_s
-        return Swept(batch=batch, refused=error.message, capacity_per_s=able, alone_s=alone_s,
-                     memory=found.held.fraction)  # fmt: skip
-    return Swept(
-        batch=batch, capacity_per_s=found.service.capacity_per_s, alone_s=found.service.latency_s,
-        load_per_s=meant.rate_per_s, delays=met, memory=found.held.fraction,
+    except Infeasible as error:
+        return Swept(batch=batch, refused=error.message)
+    mapping, service = found.mapping, found.service
+    row = Swept(
+        batch=batch, replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica,
+        capacity_per_s=service.capacity_per_s, alone_s=service.latency_s, memory=found.held.fraction,
+        streams_cache=found.served.streams_cache,
     )  # fmt: skip
+    try:
+        meant = load(wanted.load, service)
+    except Infeasible as error:
+        return replace(row, refused=error.message)
+    return replace(row, load_per_s=meant.rate_per_s, delays=predicting.delays(service, meant))
 
 
 def _does_not_fit(
@@ -276,10 +297,65 @@ def _does_not_fit(
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
-        context.append(f"streaming memory: {held.streaming_bytes_per_ipu / 1e9:.1f} GB an IPU are needed")
-    largest = _largest(asked, wanted, mapping, batch) if advise else 0
-    hint = f"--batch {largest} fits" if largest else "more IPUs a replica spread it, --weights streamed keeps one unit"
+        needed, there = held.streaming_bytes_per_ipu / 1e9, held.streaming_capacity_bytes_per_ipu / 1e9
+        context.append(f"streaming memory: {needed:.1f} GB an IPU are needed, {there:.1f} GB are there")
+    hint = _remedy(asked, wanted, mapping, batch) if advise else ""
     return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
+
+
+def _remedy(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> str:
+    """The least change of the question that fits, looked for as flags are tried; else what is left to try."""
+    largest = _largest(asked, wanted, mapping, batch)
+    if largest:
+        return f"--batch {largest} fits"
+    for rows in dict.fromkeys((batch, 1)):
+        for flag, other in _otherwise(asked, wanted):
+            if _fits(asked, other, rows):
+                return f"{flag}{'' if rows == batch else ' --batch 1'} fits"
+    shorter = _shorter(asked, wanted, batch)
+    if shorter:
+        return f"{shorter} fits"
+    return (
+        "a larger machine, or a --precision of fewer bytes; no unit (embedding, half a layer, head) is split over IPUs"
+    )
+
+
+def _otherwise(asked: Asked, wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
+    """Flags that keep less on an IPU or in streaming memory, and the question with them."""
+    if wanted.cache:
+        other = Place.STREAMED if wanted.cache is Place.RESIDENT else Place.RESIDENT
+        yield f"--cache {other}", replace(wanted, cache=other)
+    if wanted.ipus_per_replica:
+        free = replace(wanted, ipus_per_replica=None)
+        yield from ((f"--ipus-per-replica {size}", replace(wanted, ipus_per_replica=size))
+                    for size in _sizes(asked, free) if size > wanted.ipus_per_replica)  # fmt: skip
+    kept = Place.STREAMED if wanted.weights is Place.RESIDENT else Place.RESIDENT
+    yield f"--weights {kept}", replace(wanted, weights=kept)
+
+
+def _fits(asked: Asked, wanted: Wanted, batch: int) -> bool:
+    """Whether any replica holds a batch, keys and values kept wherever they may be."""
+    for size in _sizes(asked, wanted):
+        try:
+            mapping = _mapping(asked, size, wanted.replicas, batch)
+        except InputError:
+            continue
+        if any(_held(asked, wanted, mapping, served).fits for served in _places(asked, wanted)):
+            return True
+    return False
+
+
+def _shorter(asked: Asked, wanted: Wanted, batch: int) -> str:
+    """The flag that halves tokens generated, or those of the prompt, until they fit; "" where none do."""
+    fewer = wanted.generated
+    while (fewer := fewer // 2) > 0:
+        if _fits(asked, replace(wanted, generated=fewer), batch):
+            return f"--generate {fewer}"
+    prompt = workloads.tokens(asked.workload) if wanted.generated else 0
+    while (prompt := prompt // 2) > 0:
+        if _fits(replace(asked, workload=workloads.prompted(asked.workload, prompt)), wanted, batch):
+            return f"--prompt {prompt}"
+    return ""
 
 
 def _largest(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> int:

@@ -30,7 +30,7 @@ def inference(found: InferenceReport) -> str:
         "memory": {"fraction": found.memory.fraction, "capacity_bytes": found.memory.capacity_bytes,
                    "by_category_bytes": plain(fullest.by_category),
                    "streaming_bytes_per_ipu": found.memory.streaming_bytes_per_ipu},
-        "decoding": _decoding(found.decoding) if found.decoding else None,
+        "decoding": _decoding(found.decoding, found.capacity_per_s.value) if found.decoding else None,
         "batches": [_swept(row) for row in found.swept],
         "limited_by": found.limited_by,
         "assumptions": plain(found.assumptions),
@@ -44,15 +44,17 @@ def _service(found: Service) -> dict[str, Json]:
     return {name: plain(getattr(found, name)) for name in told}
 
 
-def _decoding(found: Decoding) -> dict[str, Json]:
+def _decoding(found: Decoding, requests_per_s: float) -> dict[str, Json]:
     told = ("prompt", "generated", "tokens_per_s", "cache", "cache_bytes_per_token", "cache_bytes", "under_way")
     return {
         **{name: plain(getattr(found, name)) for name in told},
+        "tokens_per_s_with_prompts": found.with_prompts(requests_per_s),
         "prefill": _service(found.prefill),
         "token": _service(found.token),
     }
 
 
 def _swept(row: Swept) -> dict[str, Json]:
-    told = ("batch", "refused", "capacity_per_s", "alone_s", "load_per_s", "memory", "delays")
+    told = ("batch", "replicas", "ipus_per_replica", "refused", "capacity_per_s", "alone_s", "load_per_s", "memory",
+            "streams_cache", "delays")  # fmt: skip
     return {name: plain(getattr(row, name)) for name in told}

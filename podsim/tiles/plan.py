@@ -10,6 +10,7 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream, Unit
 from podsim.tiles import amp, attention, composite, gather, product, reduction, update, vector
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.supersteps import Cycles, exchange_rates, sram_rates, total
 
 T = TypeVar("T")
@@ -175,12 +176,21 @@ def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[Til
         return ()
     backward = run is Pass.BACKWARD
     if isinstance(shape, Matmul):
-        return _product_backward(operator, shape, target) if backward else (_product(operator, shape, target),)
+        made = _product_backward(operator, shape, target) if backward else (_product(operator, shape, target),)
+        return *_casts(operator, shape.outputs if backward else shape.inputs, target), *made
     if isinstance(shape, Conv):
-        return (_convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target),)
+        one = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
+        return *_casts(operator, shape.outputs if backward else shape.inputs, target), one
     if isinstance(shape, Gather):
         return () if backward else (_gather(operator, shape, target),)
     return _vector(operator, shape, backward, target)
+
+
+def _casts(operator: Operator, elements: int, target: Target) -> tuple[TilePlan, ...]:
+    """What enters a product, narrowed to the type that it multiplies; weights lie there narrow (Eq. 90)."""
+    if ELEMENT_BYTES[target.precision] == OUTPUT_BYTES[target.precision]:
+        return ()
+    return (vector.plan(elements, ("cast",), target.precision, target.chip, name=f"{operator.name} operands cast"),)
 
 
 def _product(

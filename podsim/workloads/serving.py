@@ -9,6 +9,7 @@ from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Stream, 
 from podsim.workloads import vector
 
 TRAINED_ONLY = (Kind.LOSS, Kind.DROPOUT)
+POSITIONS = "embedding.position"  # the table that podsim/workloads/transformer.py writes
 
 
 def forward(workload: Workload) -> Workload:
@@ -52,13 +53,31 @@ def tokens(workload: Workload) -> int:
     return keys.pop()
 
 
+def positions(workload: Workload) -> int | None:
+    """Tokens for which a position was learned; None where positions have no table."""
+    tables = (o.shape.table for unit in workload.units for o in unit.operators
+              if o.name == POSITIONS and isinstance(o.shape, Gather))  # fmt: skip
+    return next(tables, None)
+
+
+def prompted(workload: Workload, prompt: int) -> Workload:
+    """The forward pass over rows of `prompt` tokens, whatever the rows had that it was trained on (Eq. 89).
+
+    Raises InputError where an operator does not do the same for every token.
+    """
+    count = tokens(workload)
+    if prompt == count:
+        return workload
+    return replace(_over(workload, count, prompt, prompt), row=f"prompt of {prompt:,} tokens", row_tokens=prompt)
+
+
 def prefill(workload: Workload) -> Workload:
     """The forward pass over a prompt, whose heads look at its last token alone (Eq. 89)."""
     *others, last = workload.units
     if last.group != "heads":
         return workload
     count = tokens(workload)
-    alone = tuple(replace(operator, shape=_each(workload, operator, count)) for operator in last.operators)
+    alone = tuple(replace(operator, shape=_each(workload, operator, count, 1)) for operator in last.operators)
     return replace(workload, units=(*others, replace(last, operators=alone)))
 
 
@@ -67,9 +86,15 @@ def decoding(workload: Workload, context: int) -> Workload:
 
     Raises InputError where an operator does not do the same for every token.
     """
-    count = tokens(workload)
-    units = tuple(replace(unit, operators=tuple(_one_token(workload, unit, count, context))) for unit in workload.units)
-    return replace(workload, units=units, row_bytes=workload.row_bytes / count)
+    return _over(workload, tokens(workload), 1, context)
+
+
+def _over(workload: Workload, count: int, queries: int, context: int) -> Workload:
+    """So many tokens of each row instead of `count`, which attend to `context` tokens."""
+    units = tuple(
+        replace(unit, operators=tuple(_of_tokens(workload, unit, count, queries, context))) for unit in workload.units
+    )
+    return replace(workload, units=units, row_bytes=workload.row_bytes / count * queries)
 
 
 def _attentions(unit: Unit) -> Iterator[tuple[int, int, tuple[Matmul, Matmul]]]:
@@ -82,46 +107,49 @@ def _attentions(unit: Unit) -> Iterator[tuple[int, int, tuple[Matmul, Matmul]]]:
             yield first, shapes.index(context, at), (scores, context)
 
 
-def _one_token(workload: Workload, unit: Unit, count: int, context: int) -> Iterator[Operator]:
+def _of_tokens(workload: Workload, unit: Unit, count: int, queries: int, context: int) -> Iterator[Operator]:
     inside = {at: (at == first, at == last) for first, last, _ in _attentions(unit) for at in range(first, last + 1)}
     for at, operator in enumerate(unit.operators):
         shape = operator.shape
         if at not in inside:
-            yield replace(operator, shape=_each(workload, operator, count))
+            yield replace(operator, shape=_each(workload, operator, count, queries))
         elif isinstance(shape, Matmul):
-            yield replace(operator, shape=_attending(shape, count, context, scores=inside[at][0]))
+            yield replace(operator, shape=_attending(shape, count, queries, context, scores=inside[at][0]))
         elif isinstance(shape, Stream):
-            yield replace(operator, shape=_over_scores(shape, count, context))
+            yield replace(operator, shape=_over_scores(shape, count, queries, context))
         else:
             raise _no_decoder(workload, f"{operator.name} stands inside its attention")
 
 
-def _attending(product: Matmul, count: int, context: int, *, scores: bool) -> Matmul:
-    """A product of attention for the queries of one token; keys and values are those of all tokens."""
-    queries = product.m // count
-    return replace(product, m=queries, n=context) if scores else replace(product, m=queries, k=context)
+def _attending(product: Matmul, count: int, queries: int, context: int, *, scores: bool) -> Matmul:
+    """A product of attention for the queries of some tokens; keys and values are those of all tokens."""
+    rows = product.m // count * queries
+    return replace(product, m=rows, n=context) if scores else replace(product, m=rows, k=context)
 
 
-def _over_scores(shape: Stream, count: int, context: int) -> Stream:
-    """A vector operator over the scores of one token."""
-    between = tuple(_attending(product, count, context, scores=at == 0) for at, product in enumerate(shape.between))
+def _over_scores(shape: Stream, count: int, queries: int, context: int) -> Stream:
+    """A vector operator over the scores of some tokens."""
+    between = tuple(
+        _attending(product, count, queries, context, scores=at == 0) for at, product in enumerate(shape.between)
+    )
     row = context if shape.row == count else shape.row
-    return replace(shape, elements=shape.elements // count**2 * context, row=row, between=between)
+    return replace(shape, elements=shape.elements // count**2 * queries * context, row=row, between=between)
 
 
-def _each(workload: Workload, operator: Operator, count: int) -> Matmul | Conv | Stream | Gather:
-    """An operator that does the same for each of `count` tokens, for one of them."""
+def _each(workload: Workload, operator: Operator, count: int, queries: int) -> Matmul | Conv | Stream | Gather:
+    """An operator that does the same for each of `count` tokens, for `queries` of them."""
     shape = operator.shape
     whole = shape.lookups if isinstance(shape, Gather) else shape.elements if isinstance(shape, Stream) else (
         shape.m if isinstance(shape, Matmul) and shape.weights else 0)  # fmt: skip
     if not whole or whole % count:
         raise _no_decoder(workload, f"{operator.name} does not do the same for each of {count:,} tokens")
+    size = whole // count * queries
     if isinstance(shape, Gather):
-        return replace(shape, lookups=whole // count)
+        return replace(shape, lookups=size)
     if isinstance(shape, Stream):
-        return replace(shape, elements=whole // count)
+        return replace(shape, elements=size)
     assert isinstance(shape, Matmul), "nothing else has tokens"
-    return replace(shape, m=whole // count)
+    return replace(shape, m=size)
 
 
 def _no_decoder(workload: Workload, why: str) -> InputError:

@@ -16,7 +16,7 @@ from podsim.calibrate.microbenchmarks.compare import compare
 from podsim.calibrate.published.ask import Desk
 from podsim.calibrate.published.judge import UNREAD, report
 from podsim.errors import Infeasible, InputError
-from podsim.files import find, microbenchmarks, readings
+from podsim.files import catalog, find, microbenchmarks, readings
 from podsim.model.microbenchmark import LeftOut, Microbenchmark
 from podsim.model.readings import Mode, PublishedReport, ReadRow, RowReading
 from podsim.report.views import published as view
@@ -177,3 +177,12 @@ def test_a_wrong_file_is_refused(change: tuple[str, str], message: str, tmp_path
         readings.readings(path)
     assert refused.value.code == "bad-readings-file"
     assert message in "\n".join((refused.value.message, *refused.value.context))
+
+
+def test_a_row_of_so_many_chips_is_asked_of_as_many() -> None:
+    """A replica of two IPUs answers twice as much as the one card that was measured."""
+    served = [one for one in READINGS.values() if one.mode is Mode.INFER]
+    assert served
+    for one in served:
+        machine = catalog.topology(one.machine, chip=one.chip or None).value
+        assert (machine.chip.name, machine.ipus) == (ROWS[one.row].chip, ROWS[one.row].whole("ipus")), one.row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -133,7 +134,11 @@ def test_tokens_come_after_their_prompt():
     asked = asked_of("bert", "m2000", decoder=True)
     found = serving.find(asked, serving.Wanted(generated=16), 1)
     told = found.decoding
-    assert found.service.latency_s == pytest.approx(told.prefill.latency_s + 16 * told.token.latency_s)
+    assert found.service.latency_s == pytest.approx(told.prefill.latency_s + 15 * told.token.latency_s)
+    assert told.with_prompts(found.service.capacity_per_s) == pytest.approx(
+        found.mapping.replicas * 16 / (told.prefill.period_s + 15 * told.token.period_s)
+    )
+    assert told.with_prompts(found.service.capacity_per_s) < told.tokens_per_s
     assert told.tokens_per_s == pytest.approx(found.mapping.replicas / told.token.period_s)
     assert told.token.period_s < told.prefill.period_s
 
@@ -162,8 +167,9 @@ def test_a_published_c600_answers_as_many_images():
     rows = microbenchmarks.shipped()
     assert {row.value for row in rows if row.id in ("published-0012", "published-0013")} == {*measured.values()}
     for precision, value in measured.items():
-        found = podsim.infer("resnet50", pod=4, chip="c600", replicas=1, batch=32, precision=precision.value,
+        found = podsim.infer("resnet50", topology="c600", batch=32, precision=precision.value,
                              engine="analytic", requests=500)  # fmt: skip
+        assert (found.ipus, found.mapping.replicas, found.mapping.ipus_per_replica) == (1, 1, 1)
         assert found.capacity_per_s.value == pytest.approx(value, rel=0.15)
 
 
@@ -192,6 +198,9 @@ def test_a_published_c600_answers_as_many_images():
         ({"generate": -1}, "bad-value"),
         ({"generate": 5}, "no-decoder"),
         ({"cache": "resident"}, "conflicting-flags"),
+        ({"prompt": 64}, "conflicting-flags"),
+        ({"prompt": 0, "generate": 1}, "bad-value"),
+        ({"generate": 10**9}, "bad-value"),
         ({"replicas": 5}, "bad-mapping"),
         ({"ipus_per_replica": 3}, "bad-mapping"),
         ({"interval": 0.1}, "bad-value"),
@@ -211,3 +220,80 @@ def test_a_pipeline_that_holds_one_batch_of_keys_and_values_has_no_other_under_w
     assert one.decoding.cache is Place.RESIDENT
     assert one.decoding.token.period_s == one.decoding.token.latency_s
     assert one.decoding.cache_bytes == 3 * full.decoding.cache_bytes / 4
+
+
+def test_fp8_is_faster_on_a_card_at_every_batch_that_both_precisions_hold():
+    rates = {
+        precision: {row.batch: row.capacity_per_s for row in podsim.infer(
+            "swin-large", topology="c600", batches="1,2,4", precision=precision, engine="analytic", requests=100,
+        ).swept}
+        for precision in ("16.16", "8.16")
+    }  # fmt: skip
+    half, eight = rates["16.16"], rates["8.16"]
+    assert half[4] == 0.0, "one card does not hold four images in FP16"
+    assert all(1.2 < eight[batch] / half[batch] < 2 for batch in (1, 2))
+
+
+def test_a_card_streams_nothing():
+    with pytest.raises(Infeasible) as raised:
+        podsim.infer("bert", topology="c600", weights="streamed", engine="analytic", requests=100)
+    assert "0.0 GB are there" in raised.value.context[-1]
+    assert raised.value.hint == "--weights resident fits"
+
+
+def test_batches_on_replicas_of_different_sizes_say_so(bert):
+    rows = serving.sweep(bert, serving.Wanted(load=FEW), (1, 3))
+    assert [(row.replicas, row.ipus_per_replica) for row in rows] == [(4, 1), (2, 2)]
+
+
+GPT = {"pod": 4, "engine": "analytic", "requests": 100}
+
+
+def test_a_prompt_may_be_shorter_than_the_rows_of_training():
+    short, shorter = (podsim.infer("gpt2-small", prompt=size, generate=8, **GPT) for size in (512, 128))
+    assert (short.decoding.prompt, shorter.decoding.prompt) == (512, 128)
+    assert shorter.row == "prompt of 128 tokens"
+    assert shorter.decoding.prefill.period_s < short.decoding.prefill.period_s / 2
+    assert shorter.decoding.cache_bytes == pytest.approx(short.decoding.cache_bytes * 136 / 520)
+
+
+def test_without_one_a_prompt_leaves_positions_for_what_is_generated():
+    found = podsim.infer("gpt2-small", generate=24, **GPT)
+    assert found.decoding.prompt == 1000
+    assert any("1,024 positions" in line for line in found.assumptions)
+
+
+@pytest.mark.parametrize(("prompt", "generate"), [(1000, 25), (None, 1024), (1025, 1)])
+def test_learned_positions_are_not_gone_beyond(prompt, generate):
+    with pytest.raises(InputError) as raised:
+        podsim.infer("gpt2-small", prompt=prompt, generate=generate, **GPT)
+    assert raised.value.code == "too-many-tokens"
+    flag, size = raised.value.hint.split()[:2]
+    other = {"prompt": prompt, "generate": generate} | {flag.removeprefix("--"): int(size)}
+    assert podsim.infer("gpt2-small", **{**other, "prompt": None if flag == "--generate" else other["prompt"]}, **GPT)
+
+
+def test_more_ipus_come_before_keys_and_values_in_streaming_memory():
+    few, many = (
+        podsim.infer("gpt2-small", prompt=256, generate=128, batch=batch, **GPT) for batch in (8, 16)
+    )  # fmt: skip
+    assert (few.mapping.ipus_per_replica, many.mapping.ipus_per_replica) == (1, 2)
+    assert many.decoding.cache is Place.RESIDENT
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"generate": 64, "batch": 16, "prompt": 64, "ipus_per_replica": 4},
+        {"generate": 64, "batch": 64, "prompt": 64, "ipus_per_replica": 1},
+        {"generate": 900, "batch": 1, "prompt": 64, "ipus_per_replica": 1, "cache": "resident"},
+    ],
+)
+def test_a_hint_fits_as_it_is_printed(flags):
+    with pytest.raises(Infeasible) as raised:
+        podsim.infer("gpt2-xl", **flags, **GPT)
+    words = raised.value.hint.removesuffix(" fits").split()
+    hinted = {name.removeprefix("--").replace("-", "_"): value for name, value in pairwise(words) if name[:2] == "--"}
+    assert hinted, raised.value.hint
+    other = flags | {name: int(value) if value.isdigit() else value for name, value in hinted.items()}
+    assert podsim.infer("gpt2-xl", **other, **GPT)

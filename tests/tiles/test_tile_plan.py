@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Pass
 from podsim.tiles import composite, product, search
@@ -130,3 +131,16 @@ def test_cuts_laid_out_for_one_chip_change_no_plan_of_another(path, gc200: Chip)
     found = [Planner(Target(other, FP16)).planned(one, run, 2) for one in OPERATORS
              for run in (Pass.FORWARD, Pass.BACKWARD)]  # fmt: skip
     assert found == expected
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_operands_are_cast_to_fp8_and_weights_lie_there_so(weights):
+    chip = catalog.chip("c600").value
+    shape = Matmul(groups=1 if weights else 4, m=256, k=128, n=512, weights=weights)
+    operator = Operator(name="o", kind=Kind.MATMUL, shape=shape)
+    cast, product_plan = plans(operator, Pass.FORWARD, 1, Target(chip, Precision.FP8_16))
+    entering = 256 * 128 if weights else 4 * (256 * 128 + 128 * 512)
+    loaded = sum(cohort.tiles * cohort.load_bytes for step in cast.supersteps for cohort in step.cohorts)
+    assert loaded == pytest.approx(2 * entering, rel=0.02)
+    assert product_plan.flop == shape.flop
+    assert len(plans(operator, Pass.FORWARD, 1, Target(chip, FP16))) == 1

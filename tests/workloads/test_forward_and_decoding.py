@@ -9,7 +9,7 @@ import pytest
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.workload import Kind, Pass, Unit
-from podsim.workloads.serving import decoding, forward, prefill, tokens
+from podsim.workloads.serving import decoding, forward, positions, prefill, prompted, tokens
 from podsim.workloads.transformer import dense
 
 BERT = forward(catalog.workload("bert").value)
@@ -81,3 +81,21 @@ def test_heads_look_at_the_last_token_of_a_prompt():
     assert found.units[:-1] == decoder.units[:-1]
     assert found.units[-1].operators[0].shape.m == 1
     assert prefill(LAYERS) is LAYERS
+
+
+GPT2 = forward(catalog.workload("gpt2-small").value)
+
+
+@pytest.mark.parametrize("size", [1, 100, 512])
+def test_a_prompt_of_any_length_is_the_model_built_for_it(size):
+    """Of the same operators as the workload whose rows are so long."""
+    built = forward(catalog.workload("gpt2-small", [f"workload.transformer.sequence={size}"]).value)
+    found = prompted(GPT2, size)
+    assert found.units == built.units
+    assert tokens(found) == size
+
+
+def test_positions_that_were_learned():
+    assert positions(GPT2) == 1024
+    assert positions(LAYERS) is None
+    assert positions(forward(catalog.workload("llama31-8b").value)) is None

@@ -10,12 +10,14 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_MACHINE,
     ANY_OUTPUT,
-    MAPPING,
+    ANY_RELEASE,
+    ANY_REPLICA,
     Count,
     MachineFlags,
     OutputFlags,
+    ReleaseFlags,
+    ReplicaFlags,
     keywords,
-    share,
     whole,
     whole_or_zero,
 )
@@ -38,26 +40,14 @@ class ServingFlags:
     batches: Annotated[str | None, Parameter(group=SERVING, metavar="SIZES")] = None
     "Compare batches too: 1..64 doubles, 1,8,32 lists."
 
-    ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
-    "IPUs of one copy [default: the fewest that hold it]."
-
-    replicas: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Full copies of the model [default: as many as the machine has room for]."
-
     weights: Annotated[Literal["resident", "streamed"], Parameter(group=SERVING, show_default=True)] = "resident"
     "Where weights are: in SRAM, or in the DDR of the machine, read for every batch."
 
     precision: Annotated[str | None, Parameter(group=SERVING, metavar="NAME")] = None
     "Operands and partial sums, such as 16.16 or 8.16 [default: as trained]."
 
-    sdk: Annotated[str | None, Parameter(group=SERVING, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
-
     engine: Annotated[Literal["des", "analytic"], Parameter(group=SERVING, show_default=True)] = "des"
     "Event by event, or by formula; requests are always events."
-
-    interval: Annotated[float, Parameter(group=SERVING, converter=share, metavar="SHARE", show_default=True)] = 0.9
-    "Share of truths that the interval is to hold, from 0.5 to 0.99."
 
 
 @Parameter(name="*")
@@ -87,7 +77,10 @@ class TokenFlags:
     """What a decoder generates."""
 
     generate: Annotated[int, Parameter(group=TOKENS, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Tokens generated after the prompt, which is one row."
+    "Tokens generated after the prompt."
+
+    prompt: Annotated[Count, Parameter(group=TOKENS)] = None
+    "Tokens of a prompt [default: those of a row, as far as positions were learned]."
 
     cache: Annotated[Literal["resident", "streamed"] | None, Parameter(group=TOKENS)] = None
     "Where keys and values are: SRAM or DDR [default: SRAM where they fit]."
@@ -101,9 +94,11 @@ def infer(
     /,
     *,
     machine: MachineFlags = ANY_MACHINE,
+    replica: ReplicaFlags = ANY_REPLICA,
     serving: ServingFlags = ANY_SERVING,
     load: LoadFlags = ANY_LOAD,
     tokens: TokenFlags = ANY_TOKENS,
+    release: ReleaseFlags = ANY_RELEASE,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -120,8 +115,9 @@ def infer(
     from podsim.report import json_inference
     from podsim.report.views import inference as view
 
+    asked = keywords(machine, replica, serving, load, tokens, release)
     with progress("serving batches", output) as on_progress:
-        answer = api.infer(workload, on_progress=on_progress, **keywords(machine, serving, load, tokens))
+        answer = api.infer(workload, on_progress=on_progress, **asked)
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),

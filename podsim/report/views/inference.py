@@ -105,12 +105,15 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
     rate = numbers.significant(batch * found.prompt / found.prefill.period_s)
     rows = f"of {batch:,} row{'s' * (batch > 1)} at once"
     going = f"{found.under_way:,} batch{'es' * (found.under_way > 1)} of a replica under way"
-    yield Fact("prefill", *numbers.parted(numbers.time(found.prefill.latency_s)), f"{found.prompt:,} tokens a row",
-               f"{rate} tokens/s a replica")  # fmt: skip
-    yield Fact("a token", *numbers.parted(numbers.time(found.token.latency_s)), rows,
-               f"{found.generated:,} after each other")  # fmt: skip
-    yield Fact("generated", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
-               going, strong=True)  # fmt: skip
+    yield Fact("first token", *numbers.parted(numbers.time(found.prefill.latency_s)),
+               f"prompt of {found.prompt:,} tokens", f"{rate} tokens/s a replica")  # fmt: skip
+    yield Fact("each further", *numbers.parted(numbers.time(found.token.latency_s)), rows,
+               f"{found.generated:,} in all")  # fmt: skip
+    both = found.with_prompts(report.capacity_per_s.value)
+    yield Fact("with prompts", numbers.significant(both), "tokens/s", "all replicas, prompts read in between",
+               strong=True)  # fmt: skip
+    yield Fact("decoding alone", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
+               going)  # fmt: skip
     place = "in SRAM" if found.cache is Place.RESIDENT else "in DDR, read for every token"
     yield Fact("keys and values", *numbers.parted(numbers.amount(found.cache_bytes_per_token)), "a token and row",
                f"{numbers.amount(found.cache_bytes)} a replica, {place}")  # fmt: skip
@@ -127,6 +130,9 @@ def _sweep(report: InferenceReport) -> Iterator[Block]:
     for row in report.swept:
         if row.refused:
             yield Note(f"no answer for batch {row.batch:,}: {row.refused}", "·", Tone.WARNING)
+    far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]
+    if far:
+        yield Note(f"keys and values of batch {', '.join(far)} are in DDR: no replica holds them in SRAM", "·")
     answered = [row for row in report.swept if row.capacity_per_s]
     if len(answered) >= FEWEST:
         yield _chart(answered)
@@ -135,6 +141,7 @@ def _sweep(report: InferenceReport) -> Iterator[Block]:
 def _table(report: InferenceReport) -> Table:
     columns = (
         Column("batch", number=True),
+        *((Column("replicas", number=True, priority=2),) if _unlike(report) else ()),
         Column("at most/s", number=True),
         Column("alone", number=True, priority=2),
         Column("load/s", number=True, priority=3),
@@ -145,16 +152,22 @@ def _table(report: InferenceReport) -> Table:
         Column("filled", number=True, priority=5),
         Column("SRAM", number=True, priority=6),
     )
-    rows = tuple(_cells(row) for row in report.swept)
+    rows = tuple(_cells(row, split=_unlike(report)) for row in report.swept)
     sizes = [row.batch for row in report.swept]
     chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
     return Table(columns, rows, marked=chosen)
 
 
-def _cells(row: Swept) -> tuple[str, ...]:
+def _unlike(report: InferenceReport) -> bool:
+    """Whether batches run on replicas of different sizes, which throughput is not to be compared without."""
+    return len({(row.replicas, row.ipus_per_replica) for row in report.swept if row.replicas}) > 1
+
+
+def _cells(row: Swept, *, split: bool) -> tuple[str, ...]:
     if not row.capacity_per_s:
-        return f"{row.batch:,}", "no", *([""] * 8)
-    able = f"{row.batch:,}", numbers.significant(row.capacity_per_s), numbers.time(row.alone_s)
+        return f"{row.batch:,}", *([""] * split), "no", *([""] * 8)
+    on = (f"{row.replicas:,} × {row.ipus_per_replica}",) if split else ()
+    able = f"{row.batch:,}", *on, numbers.significant(row.capacity_per_s), numbers.time(row.alone_s)
     held, delays = numbers.percent(row.memory), row.delays
     if delays is None:
         return *able, "", "", "", "overloaded", "", "", held

@@ -113,10 +113,9 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
         domains,
         f"{diameter_hops} hop{'' if diameter_hops == 1 else 's'} between the farthest IPUs",
     )
-    yield Fact(
-        "streaming memory", *numbers.parted(numbers.amount(gateway.streaming_bytes)), "a machine",
-        f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
-    )  # fmt: skip
+    if gateway.streaming_bytes:
+        yield Fact("streaming memory", *numbers.parted(numbers.amount(gateway.streaming_bytes)), "a machine",
+                   f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU")  # fmt: skip
     yield Fact("PCIe", *numbers.parted(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
     yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "a machine")
     yield Fact(
