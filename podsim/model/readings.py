@@ -59,7 +59,7 @@ class Unsaid:
     options: Annotated[tuple[Option, ...], Key("option")]
 
     def __post_init__(self) -> None:
-        if len(self.options) < 2:  # noqa: PLR2004  (a choice)
+        if len(self.options) < 2:
             raise ValueError("option: give the stated choice and at least one other")
 
 
