@@ -163,7 +163,7 @@ class ReadRow:
 
     @property
     def determined(self) -> bool:
-        """Whether what the row leaves unsaid hardly moves the answer; the measured value has no part in it."""
+        """Whether what the row leaves unsaid hardly moves the answer (Eq. 90); the measured value has no part."""
         return self.high < MOST_SPREAD * self.low
 
     @property

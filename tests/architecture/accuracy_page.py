@@ -100,7 +100,7 @@ def published(asked: shown.Asked) -> str:
 def _rows(rows: Sequence[ReadRow], *, ranges: bool = False) -> str:
     """Rows at their stated choices; with `ranges` the least and the most of all readings."""
     head = ("row", "what", "where", "measured", "predicted", "unit", "error")
-    more = ("least", "most", "holds it") if ranges else ()
+    more = ("least", "most", "inside") if ranges else ()
     return shown.table((*head, *more), [
         (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
          one.row.unit, shown.percent(one.error),

@@ -18,7 +18,7 @@ TAKEN: Final = tuple(item.name for item in fields(Option) if item.name not in SA
 
 
 def ways(reading: RowReading, unsaid: Mapping[str, Unsaid]) -> Iterator[tuple[tuple[Option, ...], RowReading]]:
-    """Options and the reading under them; the stated choice of everything first."""
+    """Options and the reading under them; the stated choice of everything first (Eq. 90)."""
     for options in product(*(unsaid[name].options for name in reading.unsaid)):
         yield options, under(reading, options)
 

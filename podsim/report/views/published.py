@@ -89,7 +89,7 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
         Column("predicted", number=True),
         Column("error", number=True),
         Column("least – most", number=True),
-        Column("holds it", priority=1),
+        Column("inside", priority=1),
         Column("unit", priority=2),
     )
     return Table(columns, tuple(
