@@ -207,14 +207,16 @@ def _world() -> World:
 
 def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
     """Hold what podsim says against every published row that it can model, as shipped or read as `path` says."""
+    from functools import cache
+
     from podsim import api
     from podsim.calibrate.published.ask import Desk
     from podsim.calibrate.published.judge import report
     from podsim.files import microbenchmarks as measured
     from podsim.files import readings
 
-    asked = readings.readings(Path(path) if path is not None else None).value.readings
-    verbs = {name: getattr(api, name) for name in api.__all__}
+    asked = readings.readings(Path(path) if path is not None else None).value
+    verbs = {name: cache(getattr(api, name)) for name in api.__all__}  # rows ask the same in part
     rows = measured.shipped()
     return report(measured.published(), asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
 

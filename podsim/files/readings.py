@@ -1,5 +1,6 @@
 """`calibration/readings.toml`: what podsim is asked about each published result."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from podsim.errors import MissingParameter
 from podsim.files import find, microbenchmarks
 from podsim.files.faults import Fault
 from podsim.files.read import Document, read
-from podsim.model.readings import ReadingsFile
+from podsim.model.readings import MOST_COMBINED, ReadingsFile
 
 NAME: Final = "readings.toml"
 
@@ -23,7 +24,7 @@ def readings(path: Path | None = None) -> Document[ReadingsFile]:
 
 
 def faults(found: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
-    """Rows that are read twice, or that nobody published."""
+    """Rows that are read twice or that nobody published, things unsaid that are not known, twice there or too many."""
     known = {row.id for row in microbenchmarks.published()}
     rows = Counter(reading.row for reading in found.readings) if found else {}
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
@@ -31,3 +32,17 @@ def faults(found: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
         for key, row in (("row", reading.row), ("factor_row", reading.factor_row)):
             if row and row not in known:
                 yield Fault(("reading", at, key), f'there is no published row "{row}"')
+    yield from _unsaid(found) if found else ()
+
+
+def _unsaid(found: ReadingsFile) -> Iterator[Fault]:
+    ways = {one.name: len(one.options) for one in found.unsaid}
+    names = Counter(one.name for one in found.unsaid)
+    yield from (Fault(("unsaid",), f'"{name}" stands {count} times') for name, count in names.items() if count > 1)
+    for at, reading in enumerate(found.readings):
+        strange = [name for name in reading.unsaid if name not in ways]
+        for name in strange:
+            yield Fault(("reading", at, "unsaid"), f'no [[unsaid]] is named "{name}"')
+        combined = math.prod(ways.get(name, 1) for name in reading.unsaid)
+        if combined > MOST_COMBINED:
+            yield Fault(("reading", at, "unsaid"), f"{combined:,} ways to read a row, {MOST_COMBINED} at most")

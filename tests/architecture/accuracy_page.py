@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import shown
 
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
+from podsim.model.readings import PublishedReport, ReadRow
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.numbers import significant
 from podsim.report.views import published as view
@@ -87,17 +88,31 @@ def claims(asked: shown.Asked) -> str:
 def published(asked: shown.Asked) -> str:
     """Published rows beside predictions, what speaks against them, and the reasons of the rest."""
     report = asked.published()
-    head = ("row", "what", "where", "measured", "predicted", "unit", "error")
-    rows = [
-        (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
-         one.row.unit, shown.percent(one.error))
-        for one in report.compared
-    ]  # fmt: skip
     told = [f"- {one.row.id}: {one.reading.why}." for one in report.compared if one.reading.why and not one.near]
     told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
     left = [f"- {one.row.id}, {one.row.what}: {one.reason}." for one in report.left_out]
-    parts = [f"{view.answer(report)}.", shown.table(head, rows), "\n".join(told), "Left out:", "\n".join(left)]
+    parts = [f"{view.answer(report)}.", _summaries(report), "Rows that say enough:", _rows(report.determined.rows),
+             "Rows whose answer hangs on what they leave unsaid:", _rows(report.undetermined.rows, ranges=True),
+             "\n".join(told), "Left out:", "\n".join(left)]  # fmt: skip
     return "\n\n".join(part for part in parts if part)
+
+
+def _rows(rows: Sequence[ReadRow], *, ranges: bool = False) -> str:
+    """Rows at their stated choices; with `ranges` the least and the most of all readings."""
+    head = ("row", "what", "where", "measured", "predicted", "unit", "error")
+    more = ("least", "most", "inside") if ranges else ()
+    return shown.table((*head, *more), [
+        (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
+         one.row.unit, shown.percent(one.error),
+         *((significant(one.low, 3), significant(one.high, 3), "yes" if one.inside else "no") if ranges else ()))
+        for one in rows
+    ])  # fmt: skip
+
+
+def _summaries(report: PublishedReport) -> str:
+    """Figures of the rows that say enough, of the others and of all."""
+    found = view.summaries(report)
+    return shown.table([column.title for column in found.columns], found.rows)
 
 
 def cannot(asked: shown.Asked) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.calibrate.claims.evaluate import software_speedup, throughput_ratio
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HOURS: Final = "h"
 RATES: Final = ("samples/s", "images/s", "sequences/s")
 ANY_LENGTH: Final = 1e6  # samples
+MOST_BATCH: Final = 1024  # rows a request, of powers of two
 SPLIT: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 
 
@@ -39,6 +40,26 @@ class Desk:
         if name not in self.verbs:
             raise MissingParameter(f"cannot be modelled yet: there is no podsim {name}")
         return self.verbs[name]
+
+
+def settled(reading: RowReading, desk: Desk) -> RowReading:
+    """The reading with a batch: where served rows name none, that at which podsim serves most.
+
+    Of powers of two that fit: whoever publishes one rate and no latency publishes the best one.
+    """
+    if reading.mode is not Mode.INFER or reading.batch is not None:
+        return reading
+    serve = desk.verb("infer")
+    alone = serve(reading.workload, batch=1, **_served(reading))
+    best, rate, batch = 1, alone.capacity_per_s.value, 2
+    while batch <= MOST_BATCH:
+        (found,) = serve(reading.workload, batch=1, batches=(batch,), **_served(reading)).swept
+        if not found.capacity_per_s:  # does not fit, nor does a larger one
+            break
+        if found.capacity_per_s > rate:
+            best, rate = batch, found.capacity_per_s
+        batch *= 2
+    return replace(reading, batch=best)
 
 
 def predicted(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
@@ -63,7 +84,7 @@ def _phases(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
 
 def _flags(reading: RowReading) -> dict[str, Any]:
     """The flags of `predict` that a reading states."""
-    named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk", "chip")}
+    named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 
@@ -72,12 +93,17 @@ def _hours(answer: Any) -> float:  # noqa: ANN401  (of any verb that says how lo
 
 
 def _infer(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
-    flags: dict[str, Any] = {"chip": reading.chip or None, "sdk": reading.sdk or None}
-    answer = desk.verb("infer")(
-        reading.workload, topology=reading.machine, changes=reading.changes, batch=reading.batch or 1,
-        replicas=reading.replicas, precision=reading.precision or None, requests=1, **flags,
-    )  # fmt: skip
+    answer = desk.verb("infer")(reading.workload, batch=reading.batch or 1, **_served(reading))
     return _rate(row, answer.capacity_per_s.value * answer.samples_per_row)
+
+
+def _served(reading: RowReading) -> dict[str, Any]:
+    """The flags of `infer` that a reading states, but for its batch."""
+    return {
+        "topology": reading.machine, "changes": reading.changes,
+        "sdk": reading.sdk or None, "replicas": reading.replicas, "ipus_per_replica": reading.ipus_per_replica,
+        "precision": reading.precision or None, "requests": 1,
+    }  # fmt: skip
 
 
 def _rate(row: Microbenchmark, samples_per_s: float) -> float:

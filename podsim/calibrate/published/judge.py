@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from podsim.calibrate.published.ask import predicted
-from podsim.errors import PodsimError
+from podsim.calibrate.published.ask import predicted, settled
+from podsim.calibrate.published.unsaid import ways
+from podsim.errors import Infeasible, PodsimError
 from podsim.model.microbenchmark import LeftOut
-from podsim.model.readings import PublishedReport, ReadRow
+from podsim.model.readings import OtherReading, PublishedReport, ReadRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from podsim.calibrate.published.ask import Desk
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.readings import RowReading
+    from podsim.model.readings import Option, ReadingsFile, RowReading, Unsaid
 
 UNREAD: Final = "nothing says what to ask of it"
 UNKNOWN: Final = "unknown-workload"
@@ -23,12 +24,13 @@ UNKNOWN: Final = "unknown-workload"
 
 def report(
     rows: Sequence[Microbenchmark],
-    readings: Sequence[RowReading],
+    readings: ReadingsFile,
     desk: Desk,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> PublishedReport:
     """Every row, in their order: predicted, or left out with the reason."""
-    asked = {reading.row: reading for reading in readings}
+    asked = {reading.row: reading for reading in readings.readings}
+    unsaid = {one.name: one for one in readings.unsaid}
     of_id = {row.id: row for row in rows}
     found: list[ReadRow | LeftOut] = []
     for done, row in enumerate(rows, 1):
@@ -36,7 +38,7 @@ def report(
         if reading is None or reading.mode is None:
             found.append(LeftOut(row=row, reason=reading.reason if reading else UNREAD))
         else:
-            found.append(_answered(row, reading, desk, of_id))
+            found.append(_answered(row, reading, desk, of_id, unsaid))
         if on_progress:
             on_progress(done, len(rows))
     return PublishedReport(
@@ -46,15 +48,31 @@ def report(
 
 
 def _answered(
-    row: Microbenchmark, reading: RowReading, desk: Desk, of_id: Mapping[str, Microbenchmark]
+    row: Microbenchmark,
+    reading: RowReading,
+    desk: Desk,
+    of_id: Mapping[str, Microbenchmark],
+    unsaid: Mapping[str, Unsaid],
 ) -> ReadRow | LeftOut:
+    (options, stated), *others = ways(reading, unsaid)
     try:
-        value = predicted(row, reading, desk)
-        conflict = _conflict(row, reading, desk, of_id[reading.factor_row], value) if reading.later else ""
+        stated = settled(stated, desk)
+        value = predicted(row, stated, desk)
+        conflict = _conflict(row, stated, desk, of_id[reading.factor_row], value) if reading.later else ""
     except PodsimError as no:  # a workload or a verb that is not there, or a mapping that does not fit
         unknown = no.code == UNKNOWN
-        return LeftOut(row=row, reason=f"no such workload yet: {reading.workload}" if unknown else no.message)
-    return ReadRow(row=row, reading=reading, predicted=value, conflict=conflict)
+        return LeftOut(row=row, reason=f"no such workload yet: {stated.workload}" if unknown else no.message)
+    return ReadRow(row=row, reading=stated, predicted=value, conflict=conflict, options=options,
+                   others=tuple(_other(row, taken, one, desk) for taken, one in others))  # fmt: skip
+
+
+def _other(row: Microbenchmark, options: tuple[Option, ...], reading: RowReading, desk: Desk) -> OtherReading:
+    """One more reading of a row; one that cannot be, as it does not fit the memory, says so and counts for nothing."""
+    try:
+        reading = settled(reading, desk)
+        return OtherReading(reading=reading, options=options, predicted=predicted(row, reading, desk))
+    except Infeasible as no:
+        return OtherReading(reading=reading, options=options, refused=no.message)
 
 
 def _conflict(row: Microbenchmark, reading: RowReading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:

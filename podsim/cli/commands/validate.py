@@ -123,7 +123,7 @@ def _published(output: OutputFlags) -> int:
         json_text=lambda: json_published.published(report),
         line=lambda: published_view.answer(report),
     )
-    return ExitCode.NO if report.misses else ExitCode.ANSWERED
+    return ExitCode.NO if report.missed else ExitCode.ANSWERED
 
 
 def _coverage(output: OutputFlags) -> int:
