@@ -272,6 +272,8 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (
             composite.norm(kind, rows, shape.row, precision, chip, channel_groups=own, backward=backward, name=name),
         )
+    if operator.kind is Kind.PROXY_NORM:
+        return (_proxied(operator, shape, backward, target),)
     if operator.kind is Kind.LOSS:
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.POOL:
@@ -281,6 +283,15 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
+
+
+def _proxied(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:
+    from podsim.tiles import proxy_norm  # of a few models
+
+    return proxy_norm.plan(
+        shape.elements, shape.row, target.precision, target.chip, function=shape.operations[0], backward=backward,
+        name=operator.name,
+    )  # fmt: skip
 
 
 def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:
