@@ -1,4 +1,4 @@
-"""Proxy norm: activations of a batch-independent norm, normalised by what a Gaussian in the norm's place gives (Eq. 90).
+"""Proxy norm: activations normalised by what a Gaussian in the place of the norm before them would give (Eq. 90).
 
 Source: labatie-2021. Mean and deviation of a channel are those of the activation of points of that Gaussian, so no
 activation has a part in them: they cost channels times points, in float, however many images there are.
@@ -32,7 +32,7 @@ def plan(
     backward: bool = False,
     name: str = "proxy norm",
 ) -> TilePlan:
-    """One pass over `elements` that came out of the activation `function`; backward has the gradients of its two too."""
+    """One pass over `elements` that the activation `function` left; backward sums for mean and scale to learn too."""
     checked(name, elements=elements, channels=channels)
     size = OUTPUT_BYTES[precision]
     shares = spread(elements, chip.tiles, reduction.GRAIN)
