@@ -15,7 +15,7 @@ def sample(
     sampler: str,
     *,
     samples: int | None = None,
-    iterations: int | None = None,
+    rounds: int | None = None,
     pod: int | None = None,
     topology: str | None = None,
     chip: str | None = None,
@@ -30,6 +30,6 @@ def sample(
 
     asked = files.sampler(sampler)
     machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
-    found = predicting.report(asked.value, samples, machine, iterations)
+    found = predicting.report(asked.value, samples, machine, rounds)
     notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
     return replace(found, assumed=tuple(notes))

@@ -30,9 +30,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
-    """One sample for itself: `iterations` times the work at the start, `steps` times that of a step, that of the end.
+    """One sample for itself: `rounds` times the work at the start, `steps` times that of a step, that of the end.
 
-    A sample holds `state` elements, a tile `shared` ones for all its samples; after each iteration a share `kept` of
+    A sample holds `state` elements, a tile `shared` ones for all its samples; after each round a share `kept` of
     the samples returns `returned` elements to the host.
     """
 
@@ -42,7 +42,7 @@ class Sampler:
     precision: Precision
     state: Count
     shared: Whole = 0
-    iterations: Count = 1
+    rounds: Count = 1
     steps: Count
     returned: Whole
     kept: NotNegative
@@ -52,7 +52,7 @@ class Sampler:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("state", "iterations", "steps"):
+        for name in ("state", "rounds", "steps"):
             if not 1 <= getattr(self, name) <= MOST:
                 raise ValueError(f"{name}: must be from 1 to {MOST:,}")
         for name in ("shared", "returned"):
@@ -65,7 +65,7 @@ class Sampler:
 
     @property
     def parts(self) -> tuple[tuple[str, int, tuple[Work, ...]], ...]:
-        """What an iteration is made of: name, times, work."""
+        """What an round is made of: name, times, work."""
         return ("start", 1, self.start), ("step", self.steps, self.step), ("end", 1, self.end)
 
 
@@ -97,7 +97,7 @@ class SamplerReport:
 
     sampler: Sampler
     samples: int
-    iterations: int
+    rounds: int
     topology: str
     chip: str
     ipus: int
@@ -123,13 +123,13 @@ class SamplerReport:
 
     @property
     def run_s(self) -> float:
-        """All iterations [s]."""
+        """All rounds [s]."""
         return sum(self.parts_s.values())
 
     @property
     def samples_per_s(self) -> float:
-        """Iterations of all samples a second: a sampler that runs once finishes so many samples."""
-        return self.samples * self.iterations / self.run_s
+        """Rounds of all samples a second: a sampler that runs once finishes so many samples."""
+        return self.samples * self.rounds / self.run_s
 
     @property
     def flop_per_s(self) -> float:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MOST_SAMPLES: Final = 10**12
 
 
-def report(sampler: Sampler, samples: int | None, machine: Topology, iterations: int | None = None) -> SamplerReport:
+def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int | None = None) -> SamplerReport:
     """`samples` at once, or as many as fit, on all IPUs of a machine.
 
     Raises InputError for counts that cannot be, Infeasible with the most samples that fit where these do not.
     """
     chip, ipus = machine.chip, machine.ipus
-    times = _count("iterations", sampler.iterations if iterations is None else iterations, MOST)
+    times = _count("rounds", sampler.rounds if rounds is None else rounds, MOST)
     most = tiles.most_on_a_tile(sampler, chip) * chip.tiles * ipus
     samples = _count("samples", max(1, most) if samples is None else samples, MOST_SAMPLES)
     each = -(-samples // ipus)
@@ -49,7 +49,7 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, iterations:
     return SamplerReport(
         sampler=sampler,
         samples=samples,
-        iterations=times,
+        rounds=times,
         topology=machine.name,
         chip=chip.name,
         ipus=ipus,

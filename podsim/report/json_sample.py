@@ -10,7 +10,7 @@ def sample(report: SamplerReport) -> str:
         "sampler": {"name": report.sampler.name, "steps": report.sampler.steps,
                     "precision": report.sampler.precision.value},
         "samples": report.samples,
-        "iterations": report.iterations,
+        "rounds": report.rounds,
         "topology": report.topology,
         "chip": report.chip,
         "ipus": report.ipus,

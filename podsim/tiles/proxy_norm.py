@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import TilePlan
+from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.reduction import Scattered
@@ -35,43 +35,49 @@ def plan(
     """One pass over `elements` that the activation `function` left; backward sums for mean and scale to learn too."""
     checked(name, elements=elements, channels=channels)
     size = OUTPUT_BYTES[precision]
-    shares = spread(elements, chip.tiles, reduction.GRAIN)
-    few = spread(channels * POINTS, chip.tiles)
-    placed = partial(vector.superstep, shares=few, precision=Precision.FP32, chip=chip)
+    shares, points = spread(elements, chip.tiles, reduction.GRAIN), _points(channels, chip)
+    tiles, share = sum(count for count, _ in shares), shares[0][1]
     over = partial(vector.superstep, shares=shares, precision=precision, chip=chip)
-    points = _sums(channels * POINTS, few[0][1], sum(count for count, _ in few), channels, held=1)
-    tiles = sum(count for count, _ in shares)
-    share = shares[0][1]
-    sums = _sums(elements, share, tiles, channels, held=min(channels, share, up(math.isqrt(share), reduction.GRAIN)))
-    small = partial(vector.superstep, shares=spread(channels, chip.tiles), precision=Precision.FP32, chip=chip)
     if backward:
+        sums = Scattered(elements=elements, share=share, tiles=tiles, outputs=channels,
+                         held=min(channels, share, up(math.isqrt(share), reduction.GRAIN)))  # fmt: skip
         steps = (
             over("multiply"),
             *reduction.steps(sums, size, chip, moments=STATISTICS, name="mean and deviation"),
             over("bias"),
-            *(placed(one) for one in (*APPLY, f"{function}_grad", "multiply")),
-            *reduction.steps(points, FLOAT_BYTES, chip, moments=STATISTICS, name="proxy"),
-            *(small(one) for one in ("multiply", "scaled_add")),
+            *_of_points((*APPLY, f"{function}_grad", "multiply"), ("multiply", "scaled_add"), channels, chip),
         )
     else:
-        steps = (
-            *(placed(one) for one in (*PLACE, function)),
-            *reduction.steps(points, FLOAT_BYTES, chip, moments=STATISTICS, name="mean and power"),
-            *(small(one) for one in ("square", "subtract", "rsqrt")),
-            *(over(one) for one in APPLY),
-        )
-    held = {"operands": 2.0 * share * size, "result": float(share * size), "points": float(few[0][1] * FLOAT_BYTES)}
+        few = _of_points((*PLACE, function), ("square", "subtract", "rsqrt"), channels, chip)
+        steps = (*few, *(over(one) for one in APPLY))
+    memory = {"operands": 2.0 * share * size, "result": float(share * size),
+              "points": float(points.share * FLOAT_BYTES)}  # fmt: skip
     return TilePlan(
         operator=name,
         method="vector",
         splits={"elements": tiles, "points": points.tiles},
         supersteps=steps,
-        flop=float(len(APPLY) * elements + (len(PLACE) + 1 + STATISTICS) * channels * POINTS),
-        sram_bytes_per_tile=fitted(name, held, chip),
+        flop=float(len(APPLY) * elements + (len(PLACE) + 1 + STATISTICS) * points.elements),
+        sram_bytes_per_tile=fitted(name, memory, chip),
         tiles_used=tiles,
     )
 
 
-def _sums(elements: int, share: int, tiles: int, channels: int, *, held: int) -> Scattered:
-    """One number a channel of what lies on these tiles."""
-    return Scattered(elements=elements, share=share, tiles=tiles, held=held, outputs=channels)
+def _points(channels: int, chip: Chip) -> Scattered:
+    """The points of all channels, and the two sums that each channel has of its own."""
+    shares = spread(channels * POINTS, chip.tiles)
+    tiles = sum(count for count, _ in shares)
+    return Scattered(elements=channels * POINTS, share=shares[0][1], tiles=tiles, held=1, outputs=channels)
+
+
+def _of_points(each: tuple[str, ...], after: tuple[str, ...], channels: int, chip: Chip) -> tuple[Superstep, ...]:
+    """Passes over the points in float, their two sums, and passes over a number a channel."""
+    points = partial(
+        vector.superstep, shares=spread(channels * POINTS, chip.tiles), precision=Precision.FP32, chip=chip
+    )
+    small = partial(vector.superstep, shares=spread(channels, chip.tiles), precision=Precision.FP32, chip=chip)
+    return (
+        *(points(one) for one in each),
+        *reduction.steps(_points(channels, chip), FLOAT_BYTES, chip, moments=STATISTICS, name="points"),
+        *(small(one) for one in after),
+    )

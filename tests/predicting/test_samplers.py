@@ -62,7 +62,7 @@ def test_samples_do_not_know_of_each_other():
     assert many.samples_per_s == pytest.approx(16 * one.samples_per_s)
 
 
-def test_steps_and_iterations_multiply():
+def test_steps_and_rounds_multiply():
     once, twice = (predicting.report(HMC, 1472, machine(), times) for times in (1, 2))
     assert twice.run_s == pytest.approx(2 * once.run_s)
     days = [predicting.report(replace(ABC, steps=count), 10_000, machine()).run_s for count in (49, 98, 147)]
@@ -79,7 +79,7 @@ def test_a_sum_reads_every_element_of_its_operation():
 
 
 def test_operations_of_the_epidemic():
-    """Of the equations, a day: 5 draws of no arithmetic; 16 of the rates, 15 of transitions, 10 and 10, 9 of squares."""
+    """Of the equations, a day: 5 draws of no arithmetic; 16 of rates, 15 of transitions, 10, 10, 9 of squares."""
     assert sum(tiles.flop(work) for work in ABC.step) == 2 + 3 + 3 + 3 + 4 + 1 + 15 + 10 + 10 + 9
     assert sum(work.elements for work in ABC.step if "normal" in work.operations) == 5
 
@@ -105,7 +105,7 @@ def test_one_sample_too_large_for_a_tile_is_refused():
         predicting.report(drawing(state=200_000), None, machine())
 
 
-def test_what_is_kept_goes_back_after_every_iteration():
+def test_what_is_kept_goes_back_after_every_round():
     found = predicting.report(HMC, 1472, machine(), 10)
     assert found.returned_bytes == 10 * 1472 * 8 * 4
     assert predicting.report(replace(HMC, kept=0.0), 1472, machine(), 10).host_s == 0
@@ -132,7 +132,7 @@ def test_a_file_of_ones_own(tmp_path):
         ("elements   = 5", "elements   = 0", "elements"),
         ("elements   = 8", "elements   = 8\nsums = 3", "3 sums do not share 8"),
         ("value = 0.0001", "value = 2.0", "at most 1"),
-        ("iterations = 1", "iterations = 0", "iterations"),
+        ("rounds     = 1", "rounds     = 0", "rounds"),
         ("state      = { value = 15", "state      = { value = 99999999999", "state"),
     ],
 )
@@ -143,9 +143,9 @@ def test_files_that_describe_no_sampler_are_refused(tmp_path, before, after, sai
 
 
 def test_counts_that_cannot_be_are_refused():
-    for samples, iterations in ((0, None), (10**13, None), (10, 0)):
+    for samples, rounds in ((0, None), (10**13, None), (10, 0)):
         with pytest.raises(InputError):
-            predicting.report(ABC, samples, machine(), iterations)
+            predicting.report(ABC, samples, machine(), rounds)
     with pytest.raises(InputError, match="abc"):
         podsim.sample("abc", samples=1)
 

@@ -39,7 +39,7 @@ def test_the_activation_of_the_points_by_hand():
 def test_backward_has_two_sums_of_the_elements_and_two_of_the_points():
     made = plan(backward=True)
     sums = {step.name.split(" on tile")[0] for step in made.supersteps if step.name.endswith("on tile")}
-    assert sums == {"mean and deviation", "proxy"}
+    assert sums == {"mean and deviation", "points"}
     assert compute(made, "swish_grad")
     assert total(made.supersteps, CHIP).total > total(plan().supersteps, CHIP).total
 

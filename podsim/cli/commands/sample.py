@@ -38,7 +38,7 @@ def sample(
     /,
     *,
     samples: Annotated[Count, Parameter(metavar="N")] = None,
-    iterations: Annotated[Count, Parameter(metavar="N")] = None,
+    rounds: Annotated[Count, Parameter(metavar="N")] = None,
     spread: SpreadFlags = ANY_SPREAD,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -50,13 +50,13 @@ def sample(
         abc-covid19, mcmc-hmc, or a file that says what is done with one sample.
     samples
         Particles or chains at once, spread over all tiles [default: as many as fit].
-    iterations
+    rounds
         Times that each is sampled [default: as its file says].
     """
     output.check()
     from podsim import api
 
-    report = api.sample(what, samples=samples, iterations=iterations, **keywords(spread))
+    report = api.sample(what, samples=samples, rounds=rounds, **keywords(spread))
     give(
         output,
         screen=lambda: view.document(report),

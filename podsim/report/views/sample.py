@@ -34,7 +34,7 @@ def _plural(report: SamplerReport) -> str:
 
 def _facts(report: SamplerReport) -> Iterator[Fact]:
     one = report.sampler
-    each = f"{report.iterations:,} × {one.steps:,} steps" if report.iterations > 1 else f"{one.steps:,} steps"
+    each = f"{report.rounds:,} × {one.steps:,} steps" if report.rounds > 1 else f"{one.steps:,} steps"
     yield Fact("a run", *numbers.parted(numbers.time(report.run_s)), each, strong=True)
     yield Fact("samples", *numbers.parted(numbers.rate(report.samples_per_s, "samples/s")), one.title)
     yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), "draws not counted")
