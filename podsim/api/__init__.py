@@ -21,6 +21,7 @@ from podsim.api.models import import_model
 from podsim.api.money import priced
 from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
+from podsim.api.samplers import sample
 from podsim.api.scaling import scale
 from podsim.api.stencils import stencil
 from podsim.api.sweeping import sweep
@@ -71,6 +72,7 @@ __all__ = [
     "priced",
     "published",
     "purse",
+    "sample",
     "scale",
     "stencil",
     "sweep",

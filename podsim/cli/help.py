@@ -44,6 +44,7 @@ COMMANDS = (
     Command("explain", "explain:explain", "why: how the time adds up, what it hangs on, what would help", ASK),
     Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),
     Command("stencil", "stencil:stencil", "a sweep over a grid: heat, waves, Aliev-Panfilov, on 1 to 64 IPUs", ASK),
+    Command("sample", "sample:sample", "samplers without a network: ABC, Monte Carlo chains, one of your own", ASK),
     Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
     Command(
         "sweep", "sweep:sweep", "many predictions: grid, random or Latin hypercube, on all cores or a cluster", ASK

@@ -27,6 +27,7 @@ SCHEMAS: Final = {
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",
     "failures": "podsim.failures/1",
+    "sampler": "podsim.sampler/1",
     "comparator": "podsim.comparator/1",
     "laws": "podsim.laws/1",
     "claims": "podsim.claims/1",

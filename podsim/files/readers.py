@@ -122,6 +122,12 @@ def _practices(loaded: Loaded) -> Document[Any]:
     return practices.of_loaded(loaded)
 
 
+def _sampler(loaded: Loaded) -> Document[Any]:
+    from podsim.files import samplers
+
+    return samplers.of_loaded(loaded)
+
+
 def _sweep(loaded: Loaded) -> "Document[SweepFile]":
     from podsim.files import sweeps
 
@@ -149,4 +155,5 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "losses": _loss_laws,
     "sweep": _sweep,
     "practices": _practices,
+    "sampler": _sampler,
 }

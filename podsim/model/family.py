@@ -7,7 +7,7 @@ from typing import Annotated
 from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
-from podsim.model.speech import Conformer, DeepVoice, Transducer
+from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import Benchmark, Convergence, EvaluationStyle, Practice, Preset, ReferenceRound
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
 
@@ -109,6 +109,7 @@ FAMILIES = (
     "window_transformer",
     "conformer",
     "transducer",
+    "recurrent_transducer",
     "deep_voice",
     "unit",
 )
@@ -144,6 +145,7 @@ class WorkloadFile:
     window_transformer: WindowTransformer | None = None
     conformer: Conformer | None = None
     transducer: Transducer | None = None
+    recurrent_transducer: RecurrentTransducer | None = None
     deep_voice: DeepVoice | None = None
     unit: tuple[GivenUnit, ...] | None = None
     benchmark: Benchmark | None = None

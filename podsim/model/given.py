@@ -11,7 +11,7 @@ MOST_SIZE: Final = 2**40
 """Largest size of an operator: a trillion of anything for one row is no model."""
 MOST_OPERATORS: Final = 200_000
 """Operators of a model, repeated ones counted each: ten times the largest network published."""
-NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM)
+NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM, Kind.PROXY_NORM)
 
 PRODUCT: Final = ("m", "k", "n")
 CONVOLUTION: Final = ("size", "in_channels", "out_channels", "kernel")
@@ -27,6 +27,7 @@ NEEDED: Final = {
     Kind.LAYER_NORM: (*VECTOR, "row"),
     Kind.BATCH_NORM: (*VECTOR, "row"),
     Kind.GROUP_NORM: (*VECTOR, "row", "statistics"),
+    Kind.PROXY_NORM: (*VECTOR, "row", "operations"),
     Kind.MEAN: (*VECTOR, "row", "out_elements", "statistics"),
     Kind.GATE: (*VECTOR, "row", "statistics"),
     Kind.COPY: VECTOR,
@@ -117,6 +118,8 @@ class GivenOperator:
                     yield f"channel_groups: {self.channel_groups} groups do not divide {name}"
         if self.kind is Kind.ELEMENTWISE and not self.operations:
             yield "operations: at least one operation is needed"
+        if self.kind is Kind.PROXY_NORM and len(self.operations or ()) != 1:
+            yield "operations: the activation before the norm, and nothing else"
         if self.between is not None and len(self.between) != 2:
             yield "between: the name of the product before and of the one after"
 

@@ -56,6 +56,30 @@ class Transducer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecurrentTransducer:
+    """Recurrent layers over frames, fewer after some of them, a recurrent predictor, and a joint network (RNN-T)."""
+
+    frames: Count
+    features: Count
+    layers_before: Count
+    layers_after: Count
+    reduction: Count
+    hidden: Count
+    vocabulary: Count
+    tokens: Count
+    predictor_hidden: Count
+    predictor_layers: Count
+    joint: Count
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if getattr(self, one.name) < 1:
+                raise ValueError(f"{one.name}: must be at least 1")
+        if self.reduction > self.frames:
+            raise ValueError(f"reduction: {self.reduction} frames are made one of {self.frames}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeepVoice:
     """Text to speech by gated convolutions: encoder of characters, decoder with attention, converter."""
 

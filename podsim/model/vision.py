@@ -23,9 +23,12 @@ class MobileCnn:
     squeeze: Count
     group_width: Count
     norm_groups: Whole = 0
+    proxy_norm: bool = False
     checkpoint_blocks: tuple[Whole, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.proxy_norm and not self.norm_groups:
+            raise ValueError("proxy_norm: stands for the batch where a norm has none: norm_groups must be above 0")
         per_group = (self.kernels, self.strides, self.widths, self.blocks, self.expansions)
         if len({len(one) for one in per_group}) != 1 or not self.widths:
             raise ValueError("widths: kernels, strides, widths, blocks and expansions must have as many entries")

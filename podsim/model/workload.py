@@ -220,6 +220,7 @@ class Kind(StrEnum):
     LAYER_NORM = "layer-norm"
     BATCH_NORM = "batch-norm"
     GROUP_NORM = "group-norm"
+    PROXY_NORM = "proxy-norm"
     GATHER = "gather"
     POOL = "pool"
     MEAN = "mean"

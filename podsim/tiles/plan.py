@@ -277,11 +277,8 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         rows = shape.elements // shape.row
         made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=name)
         return _between_products(operator, shape, made, backward, target) if shape.between else (made,)
-    if operator.kind in NORMS:
-        kind, rows, own = NORMS[operator.kind], shape.elements // shape.row, max(1, shape.statistics)
-        return (
-            composite.norm(kind, rows, shape.row, precision, chip, channel_groups=own, backward=backward, name=name),
-        )
+    if operator.kind in NORMS or operator.kind is Kind.PROXY_NORM:
+        return (_norm(operator, shape, backward, target),)
     if operator.kind is Kind.LOSS:
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.POOL:
@@ -291,6 +288,19 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
+
+
+def _norm(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:
+    precision, chip, name = target.precision, target.chip, operator.name
+    if operator.kind is Kind.PROXY_NORM:
+        from podsim.tiles import proxy_norm  # of a few models
+
+        function = shape.operations[0]
+        return proxy_norm.plan(
+            shape.elements, shape.row, precision, chip, function=function, backward=backward, name=name
+        )
+    kind, rows, own = NORMS[operator.kind], shape.elements // shape.row, max(1, shape.statistics)
+    return composite.norm(kind, rows, shape.row, precision, chip, channel_groups=own, backward=backward, name=name)
 
 
 def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Target) -> tuple[TilePlan, ...]:

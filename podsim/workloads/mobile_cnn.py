@@ -1,7 +1,7 @@
 """A mobile network of inverted bottlenecks (EfficientNet) as a chain of units: stem, blocks, head.
 
-Sources: tan-2019 for the model and its scaling, masters-2021 for groups wider than one channel. The moving
-average of weights is left out.
+Sources: tan-2019 for the model and its scaling, masters-2021 for groups wider than one channel, labatie-2021 for proxy
+norm, of which a norm with no activation after it has none. The moving average of weights is left out.
 """
 
 import math
@@ -53,15 +53,21 @@ def _groups(channels: int, group_width: int) -> int:
     return channels // max(width for width in range(1, group_width + 1) if channels % width == 0)
 
 
-def _activated(name: str, shape: Conv, norm_groups: int) -> tuple[Operator, ...]:
-    """A convolution, its norm and swish, whose slope needs what came in."""
-    conv, norm = convolve(name, shape, norm_groups)
-    return conv, replace(norm, stashed=True), vector.activation(f"{name}-swish", shape.outputs, "swish")
+def _activated(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:
+    """A convolution, its norm and swish, whose slope needs what came in; then the proxy norm, where there is one."""
+    conv, norm = convolve(name, shape, size.norm_groups)
+    proxy = vector.proxy_norm(f"{name}-proxy", shape.outputs, shape.out_channels, "swish")
+    return (
+        conv,
+        replace(norm, stashed=True),
+        vector.activation(f"{name}-swish", shape.outputs, "swish"),
+        *((proxy,) if size.proxy_norm else ()),
+    )
 
 
 def _stem(size: MobileCnn, channels: int) -> Unit:
     shape = Conv(size=size.image, in_channels=3, out_channels=channels, kernel=3, stride=2)
-    operators = _activated("stem.conv", shape, size.norm_groups)
+    operators = _activated("stem.conv", shape, size)
     return Unit(name="stem", group="stem", checkpoint=False, operators=operators)
 
 
@@ -72,8 +78,8 @@ def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: 
     project = Conv(size=spatial.out_size, in_channels=wide, out_channels=outputs, kernel=1)
     same = spatial.stride == 1 and channels == outputs
     operators = (
-        *(_activated(f"{at}.expand", widen, size.norm_groups) if wide != channels else ()),
-        *_activated(f"{at}.spatial", spatial, size.norm_groups),
+        *(_activated(f"{at}.expand", widen, size) if wide != channels else ()),
+        *_activated(f"{at}.spatial", spatial, size),
         *_squeeze(f"{at}.squeeze", spatial, max(1, channels // size.squeeze)),
         *convolve(f"{at}.project", project, size.norm_groups),
         *(_added(at, project.outputs) if same else ()),
@@ -105,7 +111,7 @@ def _head(size: MobileCnn, edge: int, channels: int) -> Unit:
     wide = scaled(size.head_channels, size.width)
     shape = Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1)
     before = (
-        *_activated("head.conv", shape, size.norm_groups),
+        *_activated("head.conv", shape, size),
         vector.mean("head.mean", shape.outputs, wide),
         vector.dropout("head.dropout", wide),
     )

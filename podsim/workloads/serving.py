@@ -19,10 +19,13 @@ def forward(workload: Workload) -> Workload:
 
 
 def _forward(operators: tuple[Operator, ...]) -> Iterator[Operator]:
-    """A batch norm after a convolution goes into its weights and leaves a bias, elsewhere a scale and a bias."""
+    """A batch norm after a convolution goes into its weights and leaves a bias, elsewhere a scale and a bias.
+
+    The statistics of a proxy norm hang on weights alone: it too is a scale and a bias.
+    """
     before: Operator | None = None
     for operator in operators:
-        if operator.kind is Kind.BATCH_NORM and isinstance(operator.shape, Stream):
+        if operator.kind in (Kind.BATCH_NORM, Kind.PROXY_NORM) and isinstance(operator.shape, Stream):
             shape = operator.shape
             folded = before is not None and isinstance(before.shape, Conv)
             left = vector.bias(operator.name, shape.elements, shape.row)

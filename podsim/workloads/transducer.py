@@ -3,7 +3,7 @@
 Sources: zhang-2020 for the model, graves-2012 for the loss over a lattice of frames and tokens.
 """
 
-from podsim.model.speech import Transducer
+from podsim.model.speech import RecurrentTransducer, Transducer
 from podsim.model.workload import Gather, Kind, Operator, Stream, Unit
 from podsim.workloads import recurrent, vector
 from podsim.workloads.conformer import affine, encoder, subsampled
@@ -11,10 +11,10 @@ from podsim.workloads.conformer import affine, encoder, subsampled
 
 def units(size: Transducer) -> tuple[Unit, ...]:
     """The whole model in order."""
-    return (*encoder(size), _predictor(size), _joint(size))
+    return (*encoder(size), predictor(size), joint(size, subsampled(size.frames)[1]))
 
 
-def _predictor(size: Transducer) -> Unit:
+def predictor(size: Transducer | RecurrentTransducer) -> Unit:
     """A table, blank included, and the recurrent layers over the tokens and the start."""
     steps, hidden = size.tokens + 1, size.predictor_hidden
     table = Gather(table=size.vocabulary + 1, width=hidden, lookups=steps)
@@ -29,9 +29,9 @@ def _predictor(size: Transducer) -> Unit:
     )
 
 
-def _joint(size: Transducer) -> Unit:
-    """Every frame with every token: a sum, a bend, a product with all tokens and the blank."""
-    frames, steps, classes = subsampled(size.frames)[1], size.tokens + 1, size.vocabulary + 1
+def joint(size: Transducer | RecurrentTransducer, frames: int) -> Unit:
+    """Every frame of the encoder with every token: a sum, a bend, a product with all tokens and the blank."""
+    steps, classes = size.tokens + 1, size.vocabulary + 1
     pairs = frames * steps
     added = Stream(elements=pairs * size.joint, operations=("add",), back_operations=("add", "add"))
     return Unit(

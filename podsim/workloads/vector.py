@@ -90,6 +90,12 @@ def group_norm(name: str, elements: int, channels: int, groups: int) -> Operator
     return Operator(name=name, kind=Kind.GROUP_NORM, shape=shape, weight_tensors=2, stashed=False)
 
 
+def proxy_norm(name: str, elements: int, channels: int, function: str) -> Operator:
+    """What an activation left, by mean and deviation of what it makes of a Gaussian with a mean and scale to learn."""
+    shape = Stream(elements=elements, operations=(function,), row=channels, parameters=2 * channels)
+    return Operator(name=name, kind=Kind.PROXY_NORM, shape=shape, weight_tensors=2)
+
+
 def image_norm(name: str, elements: int, channels: int, groups: int) -> Operator:
     """The norm of a convolution's output: batch norm without groups, else group norm."""
     return group_norm(name, elements, channels, groups) if groups else batch_norm(name, elements, channels)

@@ -32,6 +32,7 @@ from podsim.model.phases import Phases
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
 from podsim.model.readings import ReadingsFile
+from podsim.model.sampler import Sampler
 from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
@@ -53,6 +54,7 @@ ROOTS: dict[str, type] = {
     "frozen": FrozenFile,
     "noise": Noise,
     "failures": Failures,
+    "sampler": Sampler,
     "comparator": ComparatorChip,
     "laws": Laws,
     "claims": ClaimsFile,

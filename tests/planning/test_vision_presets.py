@@ -8,11 +8,12 @@ from podsim.lowering import layout
 
 NAMES = [
     "resnet50-gn", "resnet50-bn", "resnext101", "efficientnet-b0-g16", "efficientnet-b4-g1", "efficientnet-b4-g16",
-    "vit-base",
+    "efficientnet-b4-g16-gn", "vit-base",
 ]  # fmt: skip
 PRESETS = [(name, preset) for name in NAMES for preset in catalog.workload(name).value.presets]
 BATCH = {"resnet50-gn": {1024}, "resnet50-bn": {16384}, "resnext101": {768}, "efficientnet-b0-g16": {800},
-         "efficientnet-b4-g1": {768}, "efficientnet-b4-g16": {6144, 2048}, "vit-base": {65536, 4096, 2040}}  # fmt: skip
+         "efficientnet-b4-g1": {768}, "efficientnet-b4-g16": {6144},
+         "efficientnet-b4-g16-gn": {2048}, "vit-base": {65536, 4096, 2040}}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "preset"), PRESETS, ids=lambda one: one if isinstance(one, str) else one.topology)
@@ -25,10 +26,9 @@ def test_every_preset_has_the_published_global_batch_on_all_ipus_of_its_machine(
 @pytest.mark.parametrize("name", ["efficientnet-b4-g16", "vit-base"])
 def test_presets_fit(name):
     for preset in catalog.workload(name).value.presets:
-        if preset.micro_batch != 4:  # the other micro-batch of B4 takes as long to plan again
-            found = predict(name, topology=preset.topology, preset=preset.name)
-            assert found.memory.fits
-            assert found.mapping.practice.name == preset.practice
+        found = predict(name, topology=preset.topology, preset=preset.name)
+        assert found.memory.fits
+        assert found.mapping.practice.name == preset.practice
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_presets_fit(name):
         ("efficientnet-b0-g16", "pytorch-gn", ["stem", "block5"]),  # blocks/3/0: after 1 + 2 + 2 blocks
         ("efficientnet-b4-g1", "tensorflow1", ["stem", "block3", "block11", "block24"]),  # 2b, 4b, 6c
         ("efficientnet-b4-g16", "tensorflow1", ["stem", "block10"]),  # block4a: after 2 + 4 + 4 blocks
+        ("efficientnet-b4-g16-gn", "pytorch-gn", ["stem", "block11"]),  # blocks/3/0/bn2, its block whole
         ("vit-base", "pytorch-16", ["embedding", *(f"layer{at}.attention" for at in (3, 6, 9))]),
     ],
 )
@@ -64,9 +65,9 @@ def test_efficientnet_uses_a_few_per_cent_of_peak_and_resnet_and_vit_several_tim
 
 
 def test_efficientnet_b4_on_a_pod256_against_the_published_hours():
-    """1.8 h (graphcore-blog-2021, mapping assumed): 22 % short, proxy norm and evaluations left out."""
+    """1.8 h (graphcore-blog-2021, mapping assumed): 9 % short, evaluations left out; 22 % without proxy norm."""
     found = predict("efficientnet-b4-g16", topology="pod256", preset="blog-2021")
-    assert found.time_to_train_s.value / 3600 / 1.8 == pytest.approx(0.78, abs=0.02)
+    assert found.time_to_train_s.value / 3600 / 1.8 == pytest.approx(0.915, abs=0.02)
 
 
 def test_resnet50_at_a_micro_batch_of_eight_as_measured_outside():

@@ -10,6 +10,7 @@ from podsim.files import catalog
 from podsim.model.vision import MobileCnn
 from podsim.model.workload import Conv, Kind, Matmul, Pass, Unit
 from podsim.workloads.mobile_cnn import scaled, units
+from podsim.workloads.serving import forward
 
 B0 = {
     "image": 224, "stem_channels": 32, "kernels": (3, 3, 5, 3, 5, 5, 3), "strides": (1, 2, 2, 2, 1, 2, 1),
@@ -51,11 +52,18 @@ def test_groups_of_sixteen_keep_the_parameters_with_a_smaller_expansion():
 
 
 @pytest.mark.parametrize(
-    ("name", "millions"), [("efficientnet-b0-g16", 5.3), ("efficientnet-b4-g1", 19), ("efficientnet-b4-g16", 19)]
+    ("name", "millions"),
+    [
+        ("efficientnet-b0-g16", 5.3),
+        ("efficientnet-b4-g1", 19),
+        ("efficientnet-b4-g16", 19),
+        ("efficientnet-b4-g16-gn", 19),
+    ],
 )
 def test_the_shipped_ones_are_of_that_size(name, millions):
     shipped = catalog.workload(name).value
-    wider = {"efficientnet-b0-g16": 1.12}.get(name, 1.02)  # groups of 16 add parameters to B0: 5.9 M
+    # Groups of 16 add parameters to B0: 5.9 M; proxies to B4.
+    wider = {"efficientnet-b0-g16": 1.12, "efficientnet-b4-g16": 1.025}.get(name, 1.02)
     assert millions <= shipped.parameters / 1e6 <= millions * wider
     assert shipped.row_bytes == (224 if "b0" in name else 380) ** 2 * 3
 
@@ -101,6 +109,32 @@ def test_group_norm_has_sums_for_each_group_of_each_image():
     norms = [one for unit in made(norm_groups=4) for one in unit.operators if one.kind is Kind.GROUP_NORM]
     assert len(norms) == len([one for unit in made() for one in unit.operators if one.kind is Kind.BATCH_NORM])
     assert {one.shape.at(3).statistics for one in norms} == {12}
+
+
+def test_proxy_norm_adds_a_mean_and_a_scale_to_each_channel_of_an_activation():
+    """Of the stem, of each block once or twice, of the head; projections have no activation, so no proxy."""
+    plain, proxied = made(norm_groups=4), made(norm_groups=4, proxy_norm=True)
+    channels = sum(one.shape.out_channels for unit in plain for one in unit.operators
+                   if isinstance(one.shape, Conv) and not one.name.endswith("project"))  # fmt: skip
+    entering = 16 + 2 * 24 + 2 * 40 + 3 * 80 + 3 * 112 + 4 * 192  # channels of what comes into the other 15 blocks
+    assert channels == 32 + 32 + 2 * 6 * entering + 1280  # 32 within the first block, which does not expand
+    assert sum(u.parameters for u in proxied) - sum(u.parameters for u in plain) == 2 * channels
+    assert gflop(proxied) == gflop(plain)
+    norms = [one for unit in proxied for one in unit.operators if one.kind is Kind.PROXY_NORM]
+    assert all(one.shape.parameters == 2 * one.shape.row and one.stashed for one in norms)
+
+
+def test_a_proxy_needs_a_norm_without_the_batch():
+    with pytest.raises(ValueError, match="norm_groups must be above 0"):
+        MobileCnn(**{**B0, "proxy_norm": True})
+
+
+def test_answering_alone_leaves_a_scale_and_a_bias_of_a_proxy_norm():
+    """Its statistics hang on weights alone."""
+    trained = catalog.workload("efficientnet-b4-g16").value
+    left = {one.name: one for unit in forward(trained).units for one in unit.operators}
+    proxy = left["block3.expand-proxy"]
+    assert (proxy.kind, proxy.shape.operations) == (Kind.ELEMENTWISE, ("scale", "bias"))
 
 
 @pytest.mark.parametrize("wrong", [{"blocks": (1,)}, {"group_width": 0}, {"width": 0.0}, {"image": 0}])

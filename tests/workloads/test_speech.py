@@ -5,10 +5,10 @@ import pytest
 from podsim import predict
 from podsim.files import catalog
 from podsim.model.chip import Precision
-from podsim.model.speech import Conformer, DeepVoice, Transducer
+from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.workload import Conv, Matmul, Pass
 from podsim.tiles.plan import Planner, Target
-from podsim.workloads import conformer, deep_voice, recurrent, transducer
+from podsim.workloads import conformer, deep_voice, recurrent, recurrent_transducer, transducer
 
 SIZES = {
     "frames": 203, "mels": 80, "blocks": 3, "hidden": 64, "heads": 4, "feed_forward": 256, "kernel": 15,
@@ -73,6 +73,47 @@ def test_a_transducer_adds_a_predictor_and_a_joint_network():
     )
 
 
+def test_the_reference_rnnt_has_the_parameters_of_its_shape():
+    """49 M: five layers of 1,024, the third of which reads two frames; predictor and joint network."""
+
+    def lstm(inputs, hidden):
+        return (inputs + hidden) * 4 * hidden + 4 * hidden
+
+    encoder = lstm(240, 1024) + lstm(1024, 1024) + lstm(2 * 1024, 1024) + 2 * lstm(1024, 1024)
+    predictor = 1024 * 512 + 2 * lstm(512, 512)
+    joint = 1024 * 512 + 512 + 512 * 512 + 512 + 512 * 1024 + 1024
+    found = catalog.workload("rnnt").value
+    assert found.parameters == encoder + predictor + joint
+    assert found.parameters == pytest.approx(49e6, rel=0.005)
+
+
+def test_layers_after_the_reduction_run_over_fewer_frames():
+    size = RecurrentTransducer(
+        frames=7, features=12, layers_before=1, layers_after=2, reduction=3, hidden=16, vocabulary=9, tokens=4,
+        predictor_hidden=8, predictor_layers=1, joint=10,
+    )  # fmt: skip
+    chain = recurrent_transducer.units(size)
+    first, second, third = (unit.operators[0] for unit in chain[:3])
+    assert [one.repeats for one in (first, second, third)] == [7, 3, 3]  # the third frame after is padded
+    assert [one.shape.k for one in (first, second, third)] == [12 + 16, 3 * 16 + 16, 16 + 16]
+    products = 7 * 28 * 64 + 3 * 64 * 64 + 3 * 32 * 64 + 5 * 16 * 32
+    assert products_flop(chain) == 2 * (products + (3 * 16 + 5 * 8) * 10 + 3 * 5 * 10 * 10)
+
+
+def test_sizes_that_make_no_recurrent_transducer_are_refused():
+    sizes = dict.fromkeys(RecurrentTransducer.__dataclass_fields__, 4)
+    for wrong in ({"layers_after": 0}, {"reduction": 5}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            RecurrentTransducer(**sizes | wrong)
+
+
+def test_the_reference_rnnt_needs_two_ipus():
+    """Every utterance padded to the longest; as many epochs as reference points of round 2.0.0 have."""
+    found = predict("rnnt", pod=64)
+    assert found.mapping.ipus_per_replica == 2
+    assert 42 < found.samples_to_converge.value / 278_528 < 97
+
+
 def test_deep_voice_has_the_parameters_and_products_of_its_sizes():
     size = DeepVoice(
         characters=30, text=20, steps=24, reduction=4, mels=10, bins=65, kernel=5, embedding=16, encoder_layers=2,
@@ -130,7 +171,7 @@ def test_an_lstm_takes_its_steps_one_after_the_other():
     assert one > 5 * flop / (1472 * 128)
 
 
-@pytest.mark.parametrize("name", ["conformer", "transducer", "deep-voice-3"])
+@pytest.mark.parametrize("name", ["conformer", "transducer", "deep-voice-3", "rnnt"])
 def test_names_are_unique(name):
     model = catalog.workload(name).value
     names = [operator.name for unit in model.units for operator in unit.operators]

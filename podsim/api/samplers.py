@@ -1,0 +1,35 @@
+"""Samplers on the IPUs of a machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.sampler import SamplerReport
+
+
+def sample(
+    sampler: str,
+    *,
+    samples: int | None = None,
+    rounds: int | None = None,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+) -> SamplerReport:
+    """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
+    from podsim.files import catalog
+    from podsim.files import samplers as files
+    from podsim.model.quantity import SourceKind
+    from podsim.planning.asking import machine_name
+    from podsim.predicting import samplers as predicting
+
+    asked = files.sampler(sampler)
+    machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
+    found = predicting.report(asked.value, samples, machine, rounds)
+    notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
+    return replace(found, assumed=tuple(notes))

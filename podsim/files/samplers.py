@@ -1,0 +1,48 @@
+"""`calibration/samplers/NAME.toml`, or a file of one's own: what a sampler does with one sample."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from podsim.errors import InputError
+from podsim.files import find
+from podsim.files.faults import Fault, unknown
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
+from podsim.model.sampler import Sampler
+from podsim.tiles.vector import OPERATIONS
+
+
+def folder() -> Path:
+    """Where samplers are that podsim ships."""
+    return find.shipped("calibration") / "samplers"
+
+
+def names() -> tuple[str, ...]:
+    """Every sampler that is shipped."""
+    return tuple(sorted(path.stem for path in folder().glob("*.toml")))
+
+
+def sampler(name: str) -> Document[Sampler]:
+    """The sampler of a name or in a file; InputError where there is none, or with every fault of its file."""
+    if find.is_path(name):
+        return of_loaded(load(Path(name), "sampler"))
+    if name not in names():
+        raise InputError(f"sampler {unknown(name, names())}", code="unknown-sampler",
+                         hint="or a file of your own: docs/formats.md, podsim.sampler/1")  # fmt: skip
+    return of_loaded(load(folder() / f"{name}.toml", "sampler"))
+
+
+def of_loaded(loaded: Loaded) -> Document[Sampler]:
+    """What a loaded file says."""
+    return document(loaded, Sampler, faults)
+
+
+def faults(found: Sampler | None, _tables: object) -> Iterator[Fault]:
+    """Operations that no tile does."""
+    if found is None:
+        return
+    for part, _, works in found.parts:
+        for at, work in enumerate(works):
+            for word in work.operations:
+                if word not in OPERATIONS:
+                    yield Fault((part, at, "operations"), unknown(word, tuple(OPERATIONS)))

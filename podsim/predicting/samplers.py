@@ -1,0 +1,105 @@
+"""A run of a sampler on the IPUs of a machine: its work on the tiles, then what goes back to the host (Eq. 91, 92)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import Infeasible, InputError
+from podsim.model.sampler import MOST, SamplerReport, WorkCost
+from podsim.physics.hostio import host_s
+from podsim.tiles import sampler as tiles
+from podsim.tiles.amp import OUTPUT_BYTES
+from podsim.tiles.shares import spread
+from podsim.tiles.supersteps import cycles
+
+if TYPE_CHECKING:
+    from podsim.model.chip import Chip
+    from podsim.model.fabric import Topology
+    from podsim.model.sampler import Sampler, Work
+
+MOST_SAMPLES: Final = 10**12
+
+
+def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int | None = None) -> SamplerReport:
+    """`samples` at once, or as many as fit, on all IPUs of a machine.
+
+    Raises InputError for counts that cannot be, Infeasible with the most samples that fit where these do not.
+    """
+    chip, ipus = machine.chip, machine.ipus
+    times = _count("rounds", sampler.rounds if rounds is None else rounds, MOST)
+    most = tiles.most_on_a_tile(sampler, chip) * chip.tiles * ipus
+    samples = _count("samples", max(1, most) if samples is None else samples, MOST_SAMPLES)
+    each = -(-samples // ipus)
+    on_a_tile = -(-each // chip.tiles)
+    if samples > most:
+        needed = tiles.tile_bytes(sampler, on_a_tile)
+        raise Infeasible(
+            f"{sampler.name}: {samples:,} samples need {needed:,.0f} B on a tile; a tile of {chip.name} has "
+            f"{chip.sram.bytes_per_tile:,.0f} B",
+            hint=f"the most that fit {machine.name} at once are {most:,}; run them in parts, or on more IPUs"
+            if most else "one sample alone is more than a tile holds",
+        )  # fmt: skip
+    returned = samples * sampler.kept * sampler.returned * OUTPUT_BYTES[sampler.precision]
+    works = tuple(
+        _cost(work, part, repeats * times, sampler, each, chip)
+        for part, repeats, works in sampler.parts
+        for work in works
+    )
+    return SamplerReport(
+        sampler=sampler,
+        samples=samples,
+        rounds=times,
+        topology=machine.name,
+        chip=chip.name,
+        ipus=ipus,
+        tiles=sum(count for count, _ in spread(each, chip.tiles)),
+        on_a_tile=on_a_tile,
+        most_samples=most,
+        sram_bytes_per_tile=tiles.tile_bytes(sampler, on_a_tile),
+        works=works,
+        host_s=times * host_s(returned, _to_host(machine)) if returned else 0.0,
+        returned_bytes=times * returned,
+    )
+
+
+def _count(name: str, value: int, most: int) -> int:
+    if not 1 <= value <= most:
+        raise InputError(f"--{name} must be from 1 to {most:,}, not {value:,}", code="bad-value",
+                         hint=f"for example --{name} 100000")  # fmt: skip
+    return value
+
+
+def _to_host(machine: Topology) -> float:
+    """What all IPUs together send to their hosts: PCIe, gateways or servers, whichever is least [B/s]."""
+    gateway = machine.gateway
+    machines = math.ceil(machine.ipus / machine.ipus_per_machine)
+    return min(
+        machine.ipus * gateway.pcie_bytes_per_s,
+        machines * gateway.host_bytes_per_s,
+        machine.hosts.servers * machine.hosts.server_bytes_per_s,
+    )
+
+
+def _cost(work: Work, part: str, times: int, sampler: Sampler, each: int, chip: Chip) -> WorkCost:
+    """One work in a whole run, on an IPU that has `each` samples."""
+    spent = dict.fromkeys(("draws", "elementwise", "sums"), 0.0)
+    sync = 0.0
+    for kind, step in tiles.steps(work, each, sampler.precision, chip):
+        taken = cycles(step, chip)
+        spent[kind] += taken.compute
+        sync += taken.sync
+    second = times / chip.clock_hz
+    return WorkCost(
+        name=work.name,
+        part=part,
+        operations=work.operations,
+        times=times,
+        elements=work.elements,
+        sums=work.sums,
+        draws_s=spent["draws"] * second,
+        elementwise_s=spent["elementwise"] * second,
+        sums_s=spent["sums"] * second,
+        sync_s=sync * second,
+        sample_flop=tiles.flop(work) * times,
+    )

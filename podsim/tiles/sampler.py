@@ -1,0 +1,60 @@
+"""Samples spread over tiles, each worked on where it lies: nothing but the sync of the chip joins them (Eq. 91)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from podsim.model.chip import Chip, Precision
+from podsim.model.sampler import Sampler, Work
+from podsim.model.tile_plan import Superstep
+from podsim.tiles import reduction, vector
+from podsim.tiles.amp import OUTPUT_BYTES
+from podsim.tiles.reduction import Scattered
+from podsim.tiles.shares import spread
+
+DRAWS: Final = ("uniform", "normal", "bernoulli")
+
+
+def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterator[tuple[str, Superstep]]:
+    """The supersteps of one work on all samples of an IPU, each with what it is: draws, elementwise or sums."""
+    held = spread(samples, chip.tiles)
+    shares = tuple((tiles, count * work.elements) for tiles, count in held)
+    for operation in work.operations:
+        kind = "draws" if operation in DRAWS else "elementwise"
+        yield kind, vector.superstep(operation, shares, precision, chip)
+    if work.sums:
+        values = Scattered(
+            elements=samples * work.elements,
+            share=shares[0][1],
+            tiles=sum(tiles for tiles, _ in held),
+            held=held[0][1] * work.sums,
+            outputs=samples * work.sums,
+        )
+        for each in reduction.on_tile(values, OUTPUT_BYTES[precision], chip):
+            yield "sums", each
+
+
+def flop(work: Work) -> float:
+    """Arithmetic of one work on one sample; drawing counts none [FLOP]."""
+    summed = work.elements if work.sums else 0
+    return float(summed + work.elements * sum(vector.OPERATIONS[one].flop for one in work.operations))
+
+
+def sample_bytes(sampler: Sampler) -> float:
+    """What one sample needs of its tile: its state, and operands and result of its largest operation [B] (Eq. 92)."""
+    live = max(
+        work.elements * (vector.OPERATIONS[one].reads + 1)
+        for _, _, works in sampler.parts
+        for work in works
+        for one in work.operations
+    )
+    return float(OUTPUT_BYTES[sampler.precision] * (sampler.state + live))
+
+
+def tile_bytes(sampler: Sampler, samples: int) -> float:
+    """What a tile with so many samples holds [B] (Eq. 92)."""
+    return OUTPUT_BYTES[sampler.precision] * sampler.shared + samples * sample_bytes(sampler)
+
+
+def most_on_a_tile(sampler: Sampler, chip: Chip) -> int:
+    """Samples that a tile has room for."""
+    return max(0, int((chip.sram.bytes_per_tile - tile_bytes(sampler, 0)) // sample_bytes(sampler)))
