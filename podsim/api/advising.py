@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
+from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.api.answers import Progress
     from podsim.model.advice import Mappings
+
+
+class MappingsFlags(PracticeFlags, LengthFlags, total=False):
+    """What else `mappings` takes: what is to be otherwise than practice, how long a run of a language model is."""
 
 
 def mappings(
@@ -32,11 +37,12 @@ def mappings(
     by: Literal["time", "throughput"] = "time",
     most: int = 20,
     on_progress: Progress | None = None,
-    **practice: Unpack[PracticeFlags],
+    **others: Unpack[MappingsFlags],
 ) -> Mappings:
     """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible."""
     from podsim.model.advice import Rank
     from podsim.planning import advising, asking
+    from podsim.planning.asking import ANY_LENGTH, has_length
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
@@ -44,7 +50,14 @@ def mappings(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
     )  # fmt: skip
-    question = asking.question(machine, model, None, samples=samples, engine="analytic")
+    rank, by_law = Rank(asking.one_of("by", by, Rank)), None
+    length = (samples, *(others.get(name) for name in LengthFlags.__annotations__))
+    timed = rank is Rank.TIME or has_length(model) or any(value is not None for value in length)
+    if timed:
+        samples, by_law = asking.length(model, samples, others, also="--by throughput, which needs none")
+    question = asking.question(machine, model, None, samples=samples if timed else ANY_LENGTH, by_law=by_law,
+                               engine="analytic")  # fmt: skip
+    practice = PracticeFlags(**{name: others[name] for name in PracticeFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
-    return advising.mappings(question, wanted, Rank(asking.one_of("by", by, Rank)), most, said, on_progress)
+    return advising.mappings(question, wanted, rank, most, said, on_progress, timed=timed)

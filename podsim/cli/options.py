@@ -152,11 +152,8 @@ class ComparatorFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MappingFlags:
-    """How the work is split."""
-
-    preset: Annotated[Name, Parameter(group=MAPPING)] = None
-    "A published mapping by name: mlperf-v1.1-closed."
+class FixedFlags:
+    """How the work is split: what of it is not free."""
 
     replicas: Annotated[Count, Parameter(group=MAPPING)] = None
     "Full copies of the model."
@@ -172,6 +169,15 @@ class MappingFlags:
 
     global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
     "Samples a weight update, instead of --accumulation."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MappingFlags(FixedFlags):
+    """How the work is split, or whose split it is."""
+
+    preset: Annotated[Name, Parameter(group=MAPPING)] = None
+    "A published mapping by name: mlperf-v1.1-closed."
 
 
 @Parameter(name="*")
@@ -194,11 +200,17 @@ class PracticeFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RunFlags:
+class SamplesFlags:
     """What the run is charged for."""
 
     samples: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
     "Samples to converge; exactly that many are charged."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunFlags(SamplesFlags):
+    """What the run is charged for, by which rules and software."""
 
     division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
     "MLPerf division, which decides who chose the hyper-parameters."
@@ -328,7 +340,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 ANY_MODEL = ModelFlags()
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
-ANY_LENGTH = LengthFlags()
+ANY_FIXED, ANY_SAMPLES, ANY_LENGTH = FixedFlags(), SamplesFlags(), LengthFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
 ANY_MONEY = MoneyFlags()

@@ -12,12 +12,19 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
-from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf
+from podsim.planning.practice import (
+    AS_PRACTISED,
+    MOST_IPUS,
+    TENSOR_SHARDS,
+    Planner,
+    WhatIf,
+    in_phases,
+    may_stream,
+)
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
-LARGEST_REPLICA = 64  # an IPU-Link domain (topologies/README.md)
 SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 ROUNDED = 0.05  # share by which a mapping may miss the global batch of a recipe; published ones miss it by 2 %
@@ -48,6 +55,7 @@ class Search:
     legal: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
+    nearest_by: Planner | None = None
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
@@ -55,9 +63,7 @@ class Search:
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = self._quick()
-        near, far = self._sizes()
-        usual, all_ = self._micro_batches(max(near))
-        found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
+        found = self._nearest_first(quick) or self._in_phases(quick)
         if not found:
             raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -72,6 +78,22 @@ class Search:
             reason=self._reason(shown, found) + self._on_fewer(quick, best),
         )  # fmt: skip
         return best.mapping, choice
+
+    def _nearest_first(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        near, far = self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        return self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
+
+    def _in_phases(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        """What fits with weights streamed, where nothing else does: with most shards first, as was published."""
+        if self.nearest is None or self.wanted.what_if.schedule or not may_stream(self.question.workload):
+            return []
+        usual = self.planner
+        for shards in TENSOR_SHARDS:
+            self.planner = usual.otherwise(in_phases(usual.what_if, shards))
+            if found := self._nearest_first(quick):
+                return found
+        return []
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
@@ -97,8 +119,8 @@ class Search:
         """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.wanted.ipus_per_replica:
             return [self.wanted.ipus_per_replica], []
-        legal = _powers(min(self.question.machine.topology.ipus, LARGEST_REPLICA))
-        most = 2 * max(self._published(), default=LARGEST_REPLICA)
+        legal = _powers(min(self.question.machine.topology.ipus, MOST_IPUS))
+        most = 2 * max(self._published(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
     def _found(
@@ -155,9 +177,9 @@ class Search:
             self.rejected["do not divide"] += len(accumulations)
             return []
         if not held.fits:
-            self.rejected["do not fit in SRAM"] += len(accumulations)
-            if self.nearest is None or held.fraction < self.nearest[0].fraction:
-                self.nearest = held, mapping
+            self.rejected[f"do not fit in {'SRAM' if held.fraction > 1 else 'streaming memory'}"] += len(accumulations)
+            if self.nearest is None or held.needed < self.nearest[0].needed:
+                self.nearest, self.nearest_by = (held, mapping), self.planner
             return None
         self.legal += len(accumulations)
         full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
@@ -307,7 +329,7 @@ class Search:
     def no(self) -> PodsimError:
         """Why no mapping was found."""
         if self.nearest is not None:
-            return does_not_fit(self.planner, *self.nearest)
+            return does_not_fit(self.nearest_by or self.planner, *self.nearest)
         asked = self.wanted.global_batch or 0
         near = [
             max((b for b in self.global_batches if b <= asked), default=0),
@@ -352,7 +374,7 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
 def _what_fits(planner: Planner, mapping: Mapping) -> str:
     """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
     smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
-    sizes = [size for size in _powers(LARGEST_REPLICA) if size > mapping.ipus_per_replica]
+    sizes = [size for size in _powers(MOST_IPUS) if size > mapping.ipus_per_replica]
     wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
     for ipus, micro_batch in (*smaller, *wider):
         replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
