@@ -21,7 +21,6 @@ from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import Samples
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorPrediction

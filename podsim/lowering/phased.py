@@ -25,7 +25,6 @@ from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.workloads.shards import Cut, Exchanged, exchanged
 
-
 # Collectives that were planned, over replicas as tasks and inside one as plans: mappings of a search that differ in
 # storage alone have them in common, and so have equal phases of one mapping.
 _OVER: dict[tuple[Setting, Group, Collective], tuple[Task, ...]] = {}

@@ -11,7 +11,7 @@ from podsim.errors import InputError
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
-from podsim.planning.practice import TENSOR_SHARDS, Planner, in_phases, may_stream
+from podsim.planning.practice import SMALLER_SHARES, TENSOR_SHARDS, Planner, in_phases, may_stream
 from podsim.planning.real_flags import settings
 from podsim.planning.search import Search, Wanted
 from podsim.predicting import intervals
@@ -76,9 +76,11 @@ def mappings(
 def _weighed(
     question: Question, wanted: Wanted, by: Rank, on_progress: Callable[[int, int], None] | None
 ) -> tuple[list[Search], list[_Best]]:
-    """All searches that were made and the best batch of each split; in phases where nothing else fits."""
+    """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
     practised = any(practice.schedule is Schedule.PHASED for practice in question.workload.practices)
-    waves = [_phased(question, wanted)] if practised else [_resident(question, wanted)]
+    waves = [_phased(question, wanted)] if practised else [
+        _resident(question, wanted, share) for share in (None, *SMALLER_SHARES)
+    ]  # fmt: skip
     if not wanted.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, wanted))
     made: list[Search] = []
@@ -94,10 +96,11 @@ def _weighed(
     return made, best
 
 
-def _resident(question: Question, wanted: Wanted) -> list[Search]:
-    """Weights on the chip: one search for each way to store the rest."""
+def _resident(question: Question, wanted: Wanted, share: float | None) -> list[Search]:
+    """Weights on the chip: one search for each way to store the rest; `share` of the SRAM for a product at most."""
+    base = replace(wanted.what_if, available_memory=share)
     storage = product(Recompute, StatePlace)
-    return [_search(question, wanted, replace(wanted.what_if, recompute=one, state=two)) for one, two in storage]
+    return [_search(question, wanted, replace(base, recompute=one, state=two)) for one, two in storage]
 
 
 def _phased(question: Question, wanted: Wanted) -> list[Search]:

@@ -15,6 +15,7 @@ from podsim.tiles import memory
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
 PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
 TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
+SMALLER_SHARES = (0.4, 0.2)  # of the SRAM for one product, where its default of 0.6 leaves no mapping that fits
 MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
 
 
@@ -30,6 +31,7 @@ class WhatIf:
     state: StatePlace | None = None
     tensor_shards: int | None = None
     state_sharded: bool | None = None
+    available_memory: float | None = None
 
     def of(self, practice: Practice) -> Practice:
         """The practice with that changed; InputError where its tensor shards go with no such schedule."""
@@ -41,7 +43,10 @@ class WhatIf:
         if self.tensor_shards is not None and not practice.io_tiles and self.io_tiles is None:
             io_tiles = PHASED_IO_TILES
         return replace(
-            practice if self.tensor_shards is None else _in_shards(practice, self.tensor_shards),
+            practice,
+            tensor_shards=self.tensor_shards or practice.tensor_shards,
+            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else practice.ipus_per_replica,
+            available_memory=min(self.available_memory or 1.0, practice.available_memory),
             state_sharded=practice.state_sharded if self.state_sharded is None else self.state_sharded,
             schedule=self.schedule or practice.schedule,
             recompute=self.recompute or practice.recompute,
@@ -69,6 +74,8 @@ class WhatIf:
 
     def said(self, practice: Practice) -> Iterator[str]:
         """How a changed practice differs from what was published."""
+        if self.available_memory is not None:
+            yield f"available-memory proportion {practice.available_memory:g}: with more nothing fits"
         if self.tensor_shards is not None:
             yield (
                 f"nothing else fits: a layer at a time in phases, {practice.tensor_shards} tensor shards, weights and "
@@ -87,10 +94,18 @@ class WhatIf:
 AS_PRACTISED = WhatIf()
 
 
-def _in_shards(practice: Practice, shards: int) -> Practice:
-    """The practice for so many tensor shards, at every size of a replica that they divide."""
-    sizes = tuple(2**i for i in range(MOST_IPUS.bit_length()) if 2**i % shards == 0)
-    return replace(practice, tensor_shards=shards, ipus_per_replica=sizes)
+def _divided(shards: int) -> tuple[int, ...]:
+    """Sizes of a replica that so many tensor shards divide."""
+    return tuple(2**i for i in range(MOST_IPUS.bit_length()) if 2**i % shards == 0)
+
+
+def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:
+    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed."""
+    for share in SMALLER_SHARES:
+        yield replace(base, available_memory=share)
+    if base.schedule is None and may_stream(workload):
+        for shards in TENSOR_SHARDS:
+            yield in_phases(base, shards)
 
 
 def in_phases(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:

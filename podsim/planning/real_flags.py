@@ -1,4 +1,4 @@
-"""What a user sets on the real machine to get a mapping: calls of PopTorch's `Options`, PopART's words, popxl's in phases.
+"""What a user sets on the real machine to get a mapping: calls of PopTorch's `Options`, words of PopART and popxl.
 
 `state` is a `TensorLocationSettings` for `TensorLocations.setOptimizerLocation`. Names of all three are those of their
 documentation; that phased execution is popxl's is said by graphcore-examples (GPT-3).
@@ -47,8 +47,9 @@ def _phased(mapping: Mapping) -> Iterator[Setting]:
     variable = "remote_replica_sharded_variable" if sharded else "remote_variable"
     yield Setting(what="weights and state", value="off chip", popxl=f"popxl.{variable}(…, remote_buffer)")
     grouped = f", replica_grouping(stride={each}, group_size={replicas})" if each > 1 else ""
+    gathered = f"ops.collectives.replicated_all_gather after each load{grouped}"
     yield Setting(what="replicated tensor sharding", value=f"over {replicas:,} replicas" if sharded else "off",
-                  popxl=f"ops.collectives.replicated_all_gather after each load{grouped}" if sharded else "")  # fmt: skip
+                  popxl=gathered if sharded else "")  # fmt: skip
     yield Setting(what="available-memory proportion", value=f"{practice.available_memory:g}",
                   popxl=f"available_memory_proportion={practice.available_memory:g} of each matmul")  # fmt: skip
     if practice.io_tiles:

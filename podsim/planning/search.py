@@ -15,11 +15,9 @@ from podsim.model.training import Schedule
 from podsim.planning.practice import (
     AS_PRACTISED,
     MOST_IPUS,
-    TENSOR_SHARDS,
     Planner,
     WhatIf,
-    in_phases,
-    may_stream,
+    relaxed,
 )
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
@@ -63,7 +61,7 @@ class Search:
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = self._quick()
-        found = self._nearest_first(quick) or self._in_phases(quick)
+        found = self._nearest_first(quick) or self._relaxed(quick)
         if not found:
             raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -84,13 +82,13 @@ class Search:
         usual, all_ = self._micro_batches(max(near))
         return self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
 
-    def _in_phases(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
-        """What fits with weights streamed, where nothing else does: with most shards first, as was published."""
-        if self.nearest is None or self.wanted.what_if.schedule or not may_stream(self.question.workload):
+    def _relaxed(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        """What fits with less memory for a product, or with weights streamed, where nothing else does."""
+        if self.nearest is None:
             return []
         usual = self.planner
-        for shards in TENSOR_SHARDS:
-            self.planner = usual.otherwise(in_phases(usual.what_if, shards))
+        for what_if in relaxed(usual.what_if, self.question.workload):
+            self.planner = usual.otherwise(what_if)
             if found := self._nearest_first(quick):
                 return found
         return []

@@ -27,7 +27,8 @@ def mappings(found: Mappings) -> str:
         },
         "mappings": [
             {"rank": rank, "mapping": mapped(one.mapping), "tensor_shards": one.mapping.practice.tensor_shards,
-             "state_sharded": one.mapping.practice.state_sharded, **{name: plain(getattr(one, name)) for name in FIGURES}}
+             "state_sharded": one.mapping.practice.state_sharded,
+             **{name: plain(getattr(one, name)) for name in FIGURES}}
             for rank, one in enumerate(found.advised, 1)
         ],
         "assumptions": plain(found.assumptions),
