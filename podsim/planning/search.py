@@ -297,7 +297,7 @@ class Search:
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
-                f" at a replica size that was published; {quickest.mapping.replicas} × {size} comes out "
+                f" at a replica size that was published; {quickest.mapping.replicas:,} × {size} comes out "
                 f"{100 * ahead:.0f} % quicker, too little to trust a size that no submission used"
             )
         if self.question.samples is None and larger and mapping.replicas > 1:
