@@ -137,7 +137,8 @@ class Scale:
         answer = comparators.predict(comparators.Question(
             workload=asked.model or catalog.workload(asked.workload).value, chip=placed.chip.value,
             machine=placed.machine, chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
-            laws=comparator_machines.laws(), division=Division(asked.division), samples=asked.by_law.mean if asked.by_law else asked.samples,
+            laws=comparator_machines.laws(), division=Division(asked.division),
+            samples=asked.by_law.mean if asked.by_law else asked.samples,
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
         candidate = Candidate(
