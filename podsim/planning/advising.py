@@ -59,7 +59,7 @@ def mappings(
     choose.check(wanted, machine.topology, workload)
     searches, best = _weighed(question, wanted, by, on_progress)
     if not best:
-        raise min(searches, key=_missed_by).no()
+        raise min((one for one in searches if not one.planner.what_if.available_memory), key=_missed_by).no()
     settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())

@@ -9,8 +9,9 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Practice, Preset, Schedule
 from podsim.model.workload import Workload
+from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Search, Wanted, does_not_fit
+from podsim.planning.search import Search, Wanted
 from podsim.predicting.assemble import Question
 from podsim.tiles import memory
 

@@ -182,6 +182,8 @@ def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, repl
     if stated is not None:
         return (stated,)
     base = nearest(workload, chip, sdk, ipus_per_replica)
+    if base.schedule is Schedule.PHASED:
+        return (base,)  # all of it is streamed already
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
     recomputed = replace(streaming, recompute=Recompute.CHECKPOINTS)
     unique: list[Practice] = []
