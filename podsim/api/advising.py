@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.api.answers import Progress
+    from podsim.convergence.samples import Samples
     from podsim.model.advice import Mappings
+    from podsim.model.workload import Workload
 
 
 class MappingsFlags(PracticeFlags, LengthFlags, total=False):
@@ -42,7 +44,6 @@ def mappings(
     """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible."""
     from podsim.model.advice import Rank
     from podsim.planning import advising, asking
-    from podsim.planning.asking import ANY_LENGTH, has_length
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
@@ -50,14 +51,22 @@ def mappings(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
     )  # fmt: skip
-    rank, by_law = Rank(asking.one_of("by", by, Rank)), None
-    length = (samples, *(others.get(name) for name in LengthFlags.__annotations__))
-    timed = rank is Rank.TIME or has_length(model) or any(value is not None for value in length)
-    if timed:
-        samples, by_law = asking.length(model, samples, others, also="--by throughput, which needs none")
-    question = asking.question(machine, model, None, samples=samples if timed else ANY_LENGTH, by_law=by_law,
-                               engine="analytic")  # fmt: skip
+    rank = Rank(asking.one_of("by", by, Rank))
+    length, timed = _length(model, samples, others, needed=rank is Rank.TIME)
+    question = asking.question(machine, model, None, samples=length[0], by_law=length[1], engine="analytic")
     practice = PracticeFlags(**{name: others[name] for name in PracticeFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
     return advising.mappings(question, wanted, rank, most, said, on_progress, timed=timed)
+
+
+def _length(
+    model: Workload, samples: float | None, asked: MappingsFlags, *, needed: bool
+) -> tuple[tuple[float | None, Samples | None], bool]:
+    """How long a run is, any where nobody says and it is not needed; whether somebody says it."""
+    from podsim.planning import asking
+
+    given = (samples, *(asked.get(name) for name in LengthFlags.__annotations__))
+    if needed or asking.has_length(model) or any(value is not None for value in given):
+        return asking.length(model, samples, asked, also="--by throughput, which needs none"), True
+    return (asking.ANY_LENGTH, None), False

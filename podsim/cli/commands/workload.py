@@ -129,12 +129,8 @@ def mappings(
 
     with progress("weighing mappings", output) as on_progress:
         found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank, samples, length))
-    give(
-        output,
-        screen=lambda: advice.document(found, verbose=output.verbose),
-        json_text=lambda: json_advice.mappings(found),
-        line=lambda: advice.answer(found),
-    )
+    give(output, screen=lambda: advice.document(found, verbose=output.verbose),
+         json_text=lambda: json_advice.mappings(found), line=lambda: advice.answer(found))  # fmt: skip
     save(
         report, output, report=lambda: advice.document(found, charts=True),
         json_text=lambda: json_advice.mappings(found), rows="mappings",
