@@ -168,7 +168,7 @@ def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:
 
 
 def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> None:
-    answer = podsim.predict(own(tmp_path, LLAMA), pod=64, ipus_per_replica=8, tokens=1e9, engine="analytic")
+    answer = podsim.predict(own(tmp_path, LLAMA), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")
     assert answer.mapping.schedule is Schedule.PHASED
     assert any("nothing else fits: a layer at a time in phases" in line for line in answer.assumptions)
 
