@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
+from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.api.answers import Progress
+    from podsim.convergence.samples import Samples
     from podsim.model.advice import Mappings
+    from podsim.model.workload import Workload
+
+
+class MappingsFlags(PracticeFlags, LengthFlags, total=False):
+    """What else `mappings` takes: what is to be otherwise than practice, how long a run of a language model is."""
 
 
 def mappings(
@@ -32,7 +39,7 @@ def mappings(
     by: Literal["time", "throughput"] = "time",
     most: int = 20,
     on_progress: Progress | None = None,
-    **practice: Unpack[PracticeFlags],
+    **others: Unpack[MappingsFlags],
 ) -> Mappings:
     """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible."""
     from podsim.model.advice import Rank
@@ -44,7 +51,22 @@ def mappings(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
     )  # fmt: skip
-    question = asking.question(machine, model, None, samples=samples, engine="analytic")
+    rank = Rank(asking.one_of("by", by, Rank))
+    length, timed = _length(model, samples, others, needed=rank is Rank.TIME)
+    question = asking.question(machine, model, None, samples=length[0], by_law=length[1], engine="analytic")
+    practice = PracticeFlags(**{name: others[name] for name in PracticeFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
-    return advising.mappings(question, wanted, Rank(asking.one_of("by", by, Rank)), most, said, on_progress)
+    return advising.mappings(question, wanted, rank, most, said, on_progress, timed=timed)
+
+
+def _length(
+    model: Workload, samples: float | None, asked: MappingsFlags, *, needed: bool
+) -> tuple[tuple[float | None, Samples | None], bool]:
+    """How long a run is, any where nobody says and it is not needed; whether somebody says it."""
+    from podsim.planning import asking
+
+    given = (samples, *(asked.get(name) for name in LengthFlags.__annotations__))
+    if needed or asking.has_length(model) or any(value is not None for value in given):
+        return asking.length(model, samples, asked, also="--by throughput, which needs none"), True
+    return (asking.ANY_LENGTH, None), False

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.api import comparators
 from podsim.errors import InputError
-from podsim.planning.asking import CollectiveFlags
+from podsim.planning.asking import ANY_LENGTH, CollectiveFlags, LengthFlags
 from podsim.planning.asking import answer_with as _answer_with
 from podsim.planning.asking import asked_collective as _asked_collective
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
+from podsim.planning.asking import has_length as _has_length
+from podsim.planning.asking import length as _length
 from podsim.planning.asking import machine_name as _name
 from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import Samples
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorPrediction
@@ -49,18 +50,12 @@ class PracticeFlags(TypedDict, total=False):
     io_tiles: int | None
 
 
-LENGTH = ("tokens", "law", "target_loss")
-
-
-class PredictFlags(PracticeFlags, total=False):
+class PredictFlags(PracticeFlags, LengthFlags, total=False):
     """What else `predict` takes: chips that are no IPUs, simulated steps, how long a run of a language model is."""
 
     chips: int | None
     steps: int
     noise_scale: float | None
-    tokens: float | None
-    law: Literal["chinchilla", "kaplan"] | None
-    target_loss: float | None
 
 
 class AskedFlags(PracticeFlags, total=False):
@@ -125,15 +120,6 @@ def predict(
 def _practice(flags: Mapping[str, Any]) -> PracticeFlags:
     """Those of the flags that change the practice."""
     return PracticeFlags(**{name: flags[name] for name in PracticeFlags.__annotations__ if name in flags})  # type: ignore[typeddict-item, no-any-return]
-
-
-def _length(workload: Workload, samples: float | None, asked: Mapping[str, Any]) -> tuple[float | None, Samples | None]:
-    """How long a run is, in samples that are given or that a law asks for."""
-    if all(asked.get(name) is None for name in LENGTH):
-        return samples, None
-    from podsim.planning import lengths
-
-    return lengths.of_flags(workload, samples, asked)
 
 
 def _with_noise(
@@ -370,7 +356,8 @@ def _mapped(
         workload, _name(asked.get("pod"), asked.get("topology"), chip), chip=chip, preset=asked.get("preset"),
         hosts=hosts, changes=asked.get("changes", ()), also=also, parameters_file=asked.get("parameters"),
     )  # fmt: skip
-    question = _question(machine, model, named, engine=engine, fidelity=fidelity, seed=seed)
+    samples = None if _has_length(model) else ANY_LENGTH  # of one step or operator it changes nothing
+    question = _question(machine, model, named, samples=samples, engine=engine, fidelity=fidelity, seed=seed)
     split = (
         asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
         asked.get("global_batch"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.errors import InputError
+from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags
 
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from podsim.model.plan import Plan
 
 Progress = Callable[[int, int], None]
+
+
+class PlanFlags(MoneyFlags, LengthFlags, total=False):
+    """What else `plan` takes: terms of owning, how long a run of a language model is."""
+
+
 Aim = Literal["time", "cost", "energy", "price-performance"]
 
 
@@ -30,25 +37,30 @@ def plan(
     division: Literal["closed", "open"] = "closed",
     parameters: str | None = None,
     seed: int = 0,
+    samples: float | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
     on_progress: Progress | None = None,
-    **money: Unpack[MoneyFlags],
+    **others: Unpack[PlanFlags],
 ) -> Plan:
     """Which machine to take for a workload; names and defaults are those of the flags of `podsim plan`.
 
     `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
-    machine meets every demand `chosen` is None. Raises InputError where the question is malformed.
+    machine meets every demand `chosen` is None; `changes` are those of the workload. Raises InputError where the
+    question is malformed.
     """
     from podsim.files import catalog
-    from podsim.planning import demands, weighing
+    from podsim.planning import asking, demands, weighing
     from podsim.planning import plan as planning
     from podsim.planning.purse import no_rent, purse
 
     demand = demands.demand(
         within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
     )
+    model, named = catalog.workload(workload, changes).value, planning.named(machines)
+    samples, by_law = asking.length(model, samples, others)
+    money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
-                           parameters=parameters, seed=seed)  # fmt: skip
-    model, named = catalog.workload(workload).value, planning.named(machines)
+                           parameters=parameters, seed=seed, model=model, samples=samples, by_law=by_law)  # fmt: skip
     if len(named) > 1:
         no_rent(money.get("rent_per_hour"))
     return planning.plan(model, asked, named, on_progress)

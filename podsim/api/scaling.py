@@ -8,12 +8,14 @@ from podsim.api.answers import PracticeFlags
 from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
+from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags, Purse, no_rent, purse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from podsim.api.answers import Progress
+    from podsim.convergence.samples import Samples
     from podsim.model.fabric import Topology
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from podsim.planning.search import Wanted
 
 
-class ScaleAsked(PracticeFlags, MoneyFlags, total=False):
+class ScaleAsked(PracticeFlags, MoneyFlags, LengthFlags, total=False):
     """What is the same on every machine, as the flags of the same names."""
 
     hosts: int | None
@@ -65,6 +67,7 @@ def scale(
     if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
         raise TypeError(f"scale() takes no {', '.join(unknown)}")
     model, known = catalog.workload(workload, changes).value, _purse(asked)
+    length = asking.length(model, asked.get("samples"), asked)
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
         workload=model, machines=_machines(pods, topologies, chip, changes),
@@ -73,29 +76,32 @@ def scale(
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (), preset=asked.get("preset"),
         notes=planning.stops(pods) if pods is not None else (),
-        answer=lambda name, wanted: on_machine(*_answer(model, name, chip, changes, wanted, asked), changes, known),
+        answer=lambda name, wanted: on_machine(
+            *_answer((model, length), name, chip, changes, wanted, asked), changes, known
+        ),
         on_progress=on_progress,
     ))  # fmt: skip
 
 
 def _answer(
-    model: Workload,
+    run: tuple[Workload, tuple[float | None, Samples | None]],
     name: str,
     chip: str | None,
     changes: Mapping[str, str] | Sequence[str],
     wanted: Wanted,
     asked: ScaleAsked,
 ) -> tuple[Prediction, Topology]:
-    """The prediction for one machine, of the workload as it was read once, and that machine."""
+    """The prediction for one machine, of the workload as it was read once with its length, and that machine."""
     from podsim.planning import asking
 
+    model, (samples, by_law) = run
     sdk, hosts = asked.get("sdk"), asked.get("hosts")
     machine, _, named = asking.asked_of(
         model.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
         parameters_file=asked.get("parameters"), known=model,
     )  # fmt: skip
     question = asking.question(
-        machine, model, named, division=asked.get("division", "closed"), samples=asked.get("samples"),
+        machine, model, named, division=asked.get("division", "closed"), samples=samples, by_law=by_law,
         engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip

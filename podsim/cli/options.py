@@ -164,11 +164,8 @@ class ReplicaFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MappingFlags(ReplicaFlags):
-    """How the work is split."""
-
-    preset: Annotated[Name, Parameter(group=MAPPING)] = None
-    "A published mapping by name: mlperf-v1.1-closed."
+class FixedFlags(ReplicaFlags):
+    """How the work is split: what of it is not free."""
 
     micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
     "Rows through a replica at once."
@@ -178,6 +175,15 @@ class MappingFlags(ReplicaFlags):
 
     global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
     "Samples a weight update, instead of --accumulation."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MappingFlags(FixedFlags):
+    """How the work is split, or whose split it is."""
+
+    preset: Annotated[Name, Parameter(group=MAPPING)] = None
+    "A published mapping by name: mlperf-v1.1-closed."
 
 
 @Parameter(name="*")
@@ -211,12 +217,18 @@ class ReleaseFlags:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunFlags(ReleaseFlags):
-    """What the run is charged for."""
+@dataclass(frozen=True, kw_only=True)  # no slots: they would keep RunFlags from having two parents
+class SamplesFlags:
+    """How long the run is."""
 
     samples: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
     "Samples to converge; exactly that many are charged."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunFlags(ReleaseFlags, SamplesFlags):
+    """What the run is charged for, by which rules and software."""
 
     division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
     "MLPerf division, which decides who chose the hyper-parameters."
@@ -341,6 +353,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 ANY_MODEL = ModelFlags()
 ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
 ANY_LENGTH, ANY_REPLICA, ANY_RELEASE = LengthFlags(), ReplicaFlags(), ReleaseFlags()
+ANY_FIXED, ANY_SAMPLES = FixedFlags(), SamplesFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
 ANY_MONEY = MoneyFlags()

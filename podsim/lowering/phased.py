@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from podsim.errors import InputError
 from podsim.lowering import collective, pacing, update
@@ -23,6 +24,12 @@ from podsim.model.workload import Unit
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.workloads.shards import Cut, Exchanged, exchanged
+
+# Collectives that were planned, over replicas as tasks and inside one as plans: mappings of a search that differ in
+# storage alone have them in common, and so have equal phases of one mapping.
+_OVER: dict[tuple[Setting, Group, Collective], tuple[Task, ...]] = {}
+_INSIDE: dict[tuple[Setting, Group, Collective], Plan] = {}
+MOST_KNOWN = 1024
 
 
 @dataclass(frozen=True)
@@ -57,16 +64,6 @@ class Phased:
     def whole(self) -> dict[str, Unit]:
         """Units of the model before they were cut."""
         return {unit.name: unit for unit in self.pipeline.workload.units}
-
-    @cached_property
-    def known(self) -> dict[tuple[Group, Collective, float, int], tuple[Task, ...]]:
-        """Collectives over replicas by group, kind, bytes and buffers: those of equal phases are planned once."""
-        return {}
-
-    @cached_property
-    def inside(self) -> dict[tuple[Exchanged, bool], Plan]:
-        """Collectives inside a replica, planned once as well."""
-        return {}
 
     @cached_property
     def element_bytes(self) -> int:
@@ -146,10 +143,17 @@ def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: floa
     tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
     buffers = 1 if mapping.practice.merged_collectives else tensors
     group = Group(mapping.replicas, mapping.ipus_per_replica)
-    if (key := (group, what, volume_bytes, buffers)) not in phased.known:
-        planned = collective.in_training(_setting(phased, volume_bytes, buffers), group, what)
-        phased.known[key] = pacing.tasks(planned, Pace.LOCKSTEP)
-    return phased.known[key]
+    setting = _setting(phased, volume_bytes, buffers)
+    if (key := (setting, group, what)) not in _OVER:
+        _room(_OVER)
+        _OVER[key] = pacing.tasks(collective.in_training(setting, group, what), Pace.LOCKSTEP)
+    return _OVER[key]
+
+
+def _room(known: dict[Any, Any]) -> None:
+    """Forget all where that is too much: what is kept holds fabrics."""
+    if len(known) >= MOST_KNOWN:
+        known.clear()
 
 
 def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
@@ -191,14 +195,15 @@ def _inside(phased: Phased, one: Exchanged) -> tuple[Task, ...]:
 
 def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
     """A collective of the columns or of the rows, of which one are neighbours."""
-    if (key := (one, columns_near)) in phased.inside:
-        return phased.inside[key]
     cut = phased.cut
     volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
     size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if one.columns is columns_near else other)
-    phased.inside[key] = collective.soonest(_setting(phased, volume), group, one.what, collective.IN_RACK)
-    return phased.inside[key]
+    setting = _setting(phased, volume)
+    if (key := (setting, group, one.what)) not in _INSIDE:
+        _room(_INSIDE)
+        _INSIDE[key] = collective.soonest(setting, group, one.what, collective.IN_RACK)
+    return _INSIDE[key]
 
 
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:

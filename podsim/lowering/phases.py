@@ -168,7 +168,7 @@ class Move:
         return tuple(flow for _, flows in self.by_latency for flow in flows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """A collective by one algorithm: its phases and their moves, whose flows number the links of `roads`."""
 
@@ -204,7 +204,7 @@ class Plan:
         """What of phase `at` is left without bytes [s]."""
         return self.start_s(at) + sum(move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at])
 
-    @property
+    @cached_property
     def least_s(self) -> float:
         """All phases one after the other, each step at its most loaded link [s]."""
         capacities = self.roads.capacities

@@ -17,24 +17,29 @@ class Rank(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One thing to set on the real machine: what it is, its value, how PopTorch and PopART spell it."""
+    """One thing to set on the real machine: what it is, its value, how each library that has it spells it."""
 
     what: str
     value: str
-    poptorch: str
+    poptorch: str = ""
     popart: str = ""
+    popxl: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advised:
-    """One legal mapping that fits; `memory` is the share of SRAM taken on the fullest IPU, `preset` its name."""
+    """One legal mapping that fits, `preset` its published name.
+
+    `memory` is the share of SRAM taken on the fullest IPU, `streaming` that of the streaming memory of a machine.
+    """
 
     mapping: Mapping
     step_s: float
     throughput_samples_per_s: float
-    time_to_train_s: float
+    time_to_train_s: float | None  # none where nobody says how long a run is
     bubble: float
     memory: float
+    streaming: float
     streaming_bytes_per_ipu: float
     preset: str
     settings: tuple[Setting, ...]
@@ -42,10 +47,11 @@ class Advised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotQuite:
-    """The mapping that came nearest of those which do not fit; `memory` is what it needs over what there is."""
+    """The mapping that came nearest of those which do not fit: what it needs of both memories over what there is."""
 
     mapping: Mapping
     memory: float
+    streaming: float
     largest: str
 
 
@@ -62,6 +68,7 @@ class Mappings(Shown):
     sdk: str
     by: Rank
     legal: int
+    timed: bool  # somebody says how long a run is
     distinct: int  # splits and storages among the legal ones, each at its best batch
     rejected: MappingType[str, int]
     nearest: NotQuite | None

@@ -1,5 +1,6 @@
 """The answer and what it rests on."""
 
+import math
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -57,7 +58,18 @@ class MemoryFit:
     @property
     def fits(self) -> bool:
         """Whether SRAM and streaming memory both hold what they must."""
-        return self.fraction <= 1 and self.streaming_bytes_per_ipu <= self.streaming_capacity_bytes_per_ipu
+        return self.needed <= 1
+
+    @property
+    def streaming_fraction(self) -> float:
+        """Share of streaming memory taken; infinite where there is none and some is needed."""
+        needed, there = self.streaming_bytes_per_ipu, self.streaming_capacity_bytes_per_ipu
+        return needed / there if there else math.inf if needed else 0.0
+
+    @property
+    def needed(self) -> float:
+        """What is needed of SRAM or of streaming memory over what there is: of the one that is shorter."""
+        return max(self.fraction, self.streaming_fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -338,6 +338,7 @@ class Workload:
     practices: tuple[Practice, ...]
     presets: tuple[Preset, ...]
     row_tokens: int | None = None  # of a language model
+    decodes: bool = False  # a language model that says the next token, which scaling laws are about
     notes: tuple[str, ...] = ()  # what was assumed in reading it
 
     @property

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
-from podsim.model.training import Recompute, StatePlace
+from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
-from podsim.planning.practice import Planner
+from podsim.planning.practice import SMALLER_SHARES, TENSOR_SHARDS, Planner, in_phases, may_stream
 from podsim.planning.real_flags import settings
 from podsim.planning.search import Search, Wanted
 from podsim.predicting import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Considered, MemoryFit
+    from podsim.model.training import Practice
+    from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
 
 MOST = 1000  # rows that anybody reads
@@ -43,49 +45,82 @@ def mappings(
     most: int,
     said: tuple[str, ...],
     on_progress: Callable[[int, int], None] | None = None,
+    *,
+    timed: bool = True,
 ) -> Mappings:
     """The `most` best mappings; Infeasible where none fits, InputError where none divides as asked.
 
-    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch.
+    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch. Where the question
+    has a length of no meaning it is not to be `timed`.
     """
     if not 1 <= most <= MOST:
         raise InputError(f"--most must be from 1 to {MOST:,}, not {most:,}", code="bad-value")
     machine, workload = question.machine, question.workload
     choose.check(wanted, machine.topology, workload)
-    searches = list(_searches(question, wanted))
-    best: list[_Best] = []
-    for done, search in enumerate(searches, 1):
-        best += _best(search, by)
-        if on_progress:
-            on_progress(done, len(searches))
+    searches, best = _weighed(question, wanted, by, on_progress)
     if not best:
-        raise min(searches, key=_missed_by).no()
+        raise min((one for one in searches if not one.planner.what_if.available_memory), key=_missed_by).no()
     settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())
     return Mappings(
         workload=workload.name, workload_title=workload.title, topology=machine.topology.name,
         topology_title=machine.topology.title, chip=machine.chip.name, ipus=machine.topology.ipus, sdk=machine.sdk,
-        by=by, legal=sum(search.legal for search in searches), distinct=len(best),
+        by=by, legal=sum(search.legal for search in searches), distinct=len(best), timed=timed,
         rejected=dict(sorted(rejected.items())), nearest=_nearest(searches),
-        advised=tuple(_advised(question, one, item) for one, item in settled[:most]), assumptions=said,
+        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]), assumptions=said,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )  # fmt: skip
 
 
-def _searches(question: Question, wanted: Wanted) -> Iterator[Search]:
-    """One search for each way to store: what practice has, and what it could have."""
+def _weighed(
+    question: Question, wanted: Wanted, by: Rank, on_progress: Callable[[int, int], None] | None
+) -> tuple[list[Search], list[_Best]]:
+    """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
+    practised = any(practice.schedule is Schedule.PHASED for practice in question.workload.practices)
+    waves = [_phased(question, wanted)] if practised else [
+        _resident(question, wanted, share) for share in (None, *SMALLER_SHARES)
+    ]  # fmt: skip
+    if not wanted.what_if.schedule and may_stream(question.workload):
+        waves.append(_phased(question, wanted))
+    made: list[Search] = []
+    best: list[_Best] = []
+    for wave in waves:
+        for done, search in enumerate(wave, 1):
+            best += _best(search, by)
+            if on_progress:
+                on_progress(done, len(wave))
+        made += wave
+        if best:
+            break
+    return made, best
+
+
+def _resident(question: Question, wanted: Wanted, share: float | None) -> list[Search]:
+    """Weights on the chip: one search for each way to store the rest; `share` of the SRAM for a product at most."""
+    base = replace(wanted.what_if, available_memory=share)
+    storage = product(Recompute, StatePlace)
+    return [_search(question, wanted, replace(base, recompute=one, state=two)) for one, two in storage]
+
+
+def _phased(question: Question, wanted: Wanted) -> list[Search]:
+    """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
+    shared = product(TENSOR_SHARDS, (True, False))
+    return [_search(question, wanted, in_phases(wanted.what_if, shards, sharded=one)) for shards, one in shared]
+
+
+def _search(question: Question, wanted: Wanted, what_if: WhatIf) -> Search:
     machine = question.machine
-    for recompute, state in product(Recompute, StatePlace):
-        what_if = replace(wanted.what_if, recompute=recompute, state=state)
-        planner = Planner(question.workload, machine.topology, machine.like, what_if)
-        yield Search(question, planner, replace(wanted, what_if=what_if))
+    planner = Planner(question.workload, machine.topology, machine.like, what_if)
+    return Search(question, planner, replace(wanted, what_if=what_if))
 
 
 def _best(search: Search, by: Rank) -> list[_Best]:
     """Of each split the batch that is best: the soonest; or the largest, since a fixed cost a step is then rarest."""
     found: dict[tuple[int, int, int], _Best] = {}
     for time_s, mapping, held in search.every():
+        if mapping.replicas == 1 and search.planner.what_if.state_sharded is False:
+            continue  # shared with nobody it is the same
         split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
         known = found.get(split)
         better = known is None or (
@@ -97,7 +132,7 @@ def _best(search: Search, by: Rank) -> list[_Best]:
 
 
 def _missed_by(search: Search) -> float:
-    return search.nearest[0].fraction if search.nearest else float("inf")
+    return search.nearest[0].needed if search.nearest else float("inf")
 
 
 def _order(item: Considered, by: Rank, packing: float) -> tuple[float, float, float]:
@@ -115,30 +150,39 @@ def _nearest(searches: list[Search]) -> NotQuite | None:
     missed = [search.nearest for search in searches if search.nearest]
     if not missed:
         return None
-    held, mapping = min(missed, key=lambda item: item[0].fraction)
+    held, mapping = min(missed, key=lambda item: item[0].needed)
     category, _ = max(held.fullest.by_category.items(), key=lambda item: item[1])
-    return NotQuite(mapping=mapping, memory=held.fraction, largest=category.replace("_", " "))
+    return NotQuite(mapping=mapping, memory=held.fraction, streaming=held.streaming_fraction,
+                    largest=category.replace("_", " "))  # fmt: skip
 
 
-def _advised(question: Question, one: _Best, item: Considered) -> Advised:
+def _advised(question: Question, one: _Best, item: Considered, timed: bool) -> Advised:
     workload = question.workload
     return Advised(
         mapping=item.mapping, step_s=item.step_s, throughput_samples_per_s=_rate(item, workload.packing),
-        time_to_train_s=item.time_to_train_s, bubble=item.bubble, memory=item.memory,
+        time_to_train_s=item.time_to_train_s if timed else None, bubble=item.bubble, memory=item.memory,
+        streaming=one.held.streaming_fraction,
         streaming_bytes_per_ipu=one.held.streaming_bytes_per_ipu, preset=_preset(question, item.mapping),
-        settings=settings(workload, item.mapping, question.machine.chip),
+        settings=settings(workload, item.mapping),
     )  # fmt: skip
 
 
 def _preset(question: Question, mapping: Mapping) -> str:
     """The published mapping of this split and storage on this machine; "" where there is none."""
-    storage = {(one.name, one.recompute, one.state) for one in question.workload.practices}
+    storage = {_storage(one) for one in question.workload.practices}
     practice = mapping.practice
     split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
-    if (practice.name, practice.recompute, practice.state) not in storage:
+    if _storage(practice) not in storage:
         return ""
     return next((
         one.name for one in question.workload.presets
         if one.topology == question.machine.topology.name and one.practice == practice.name
         and (one.replicas, one.ipus_per_replica, one.micro_batch) == split
     ), "")  # fmt: skip
+
+
+def _storage(practice: Practice) -> tuple[object, ...]:
+    """What is kept where; whether state is shared is weighed in phases alone."""
+    in_phases = practice.schedule is Schedule.PHASED
+    shared = (practice.tensor_shards, practice.state_sharded) if in_phases else ()
+    return practice.name, practice.recompute, practice.state, *shared

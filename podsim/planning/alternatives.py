@@ -12,8 +12,8 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.explanation import Alternative
 from podsim.model.program import Part
 from podsim.model.training import Schedule
-from podsim.planning.practice import Planner, WhatIf
-from podsim.planning.search import LARGEST_REPLICA, ROUNDED
+from podsim.planning.practice import MOST_IPUS, Planner, WhatIf
+from podsim.planning.search import ROUNDED
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
 from podsim.tiles import memory
@@ -85,7 +85,7 @@ def _splits(around: Around) -> Iterator[Alternative]:
         ipus, replicas = int(one.ipus_per_replica * size), int(one.replicas / size)
         if ipus < 1 or replicas < 1:
             continue
-        if ipus > min(LARGEST_REPLICA, most_ipus(around.known.question.workload)):
+        if ipus > min(MOST_IPUS, most_ipus(around.known.question.workload)):
             yield Alternative(name=words, flags="", time_to_train_s=None, change=None,
                               why=f"the model has too few parts for {ipus} IPUs a replica")  # fmt: skip
             continue

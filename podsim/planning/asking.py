@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
@@ -30,6 +30,47 @@ Progress = Callable[[int, int], None]
 
 LEAST_INTERVAL, MOST_INTERVAL = 0.5, 0.99  # beyond, 400 simulated scores say nothing of the ends
 OTHERS = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
+ANY_LENGTH = 1e9
+"""Samples of a run whose length changes nothing of the answer."""
+
+
+class LengthFlags(TypedDict, total=False):
+    """How long a run of a language model is, as the flags of the same names."""
+
+    tokens: float | None
+    law: Literal["chinchilla", "kaplan"] | None
+    target_loss: float | None
+
+
+def length(
+    workload: Workload, samples: float | None, asked: Mapping[str, Any], *, also: str = ""
+) -> tuple[float | None, Samples | None]:
+    """How long a run is, in samples that are given or that a law asks for; None where the workload says it.
+
+    Raises InputError for flags that do not go together, MissingParameter where nobody says: `also` is what else would
+    do.
+    """
+    if any(asked.get(name) is not None for name in LengthFlags.__annotations__):
+        from podsim.planning import lengths
+
+        return lengths.of_flags(workload, samples, asked)
+    if samples is None and not has_length(workload):
+        ways = ["--samples 1e9"]
+        if workload.row_tokens is not None:
+            ways.append("--tokens 20e9")
+        if workload.decodes:
+            ways += ["--law chinchilla", "--law chinchilla --target-loss 2.5"]
+        ways += ["run_samples in [benchmark] of the workload file", *([also] if also else [])]
+        raise _no_length(workload, f"{', '.join(ways[:-1])} or {ways[-1]}")
+    return samples, None
+
+
+def has_length(workload: Workload) -> bool:
+    """Whether a workload says how long a run is: by reference points, or in its benchmark."""
+    from podsim.model.training import EvaluationStyle
+
+    benchmark = workload.benchmark
+    return benchmark.style is not EvaluationStyle.FIXED or benchmark.run_samples is not None
 
 
 def asked_of(
@@ -111,7 +152,9 @@ def question(
     if samples is not None and not (math.isfinite(samples) and samples > 0):
         raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
     if workload.benchmark.style is EvaluationStyle.FIXED and not (samples or by_law):
-        samples = _stated_length(workload)
+        if workload.benchmark.run_samples is None:
+            raise _no_length(workload, "--samples 1e9, or run_samples in [benchmark] of the workload file")
+        samples = float(workload.benchmark.run_samples)
     return Question(
         workload=workload,
         machine=machine,
@@ -138,14 +181,8 @@ def level(interval: float) -> float:
     return interval
 
 
-def _stated_length(workload: Workload) -> float:
-    """Samples of a run whose length is stated; MissingParameter where nobody states it."""
-    if workload.benchmark.run_samples is None:
-        raise MissingParameter(
-            f'nobody says how long a run of "{workload.name}" is',
-            hint="--samples 1e9, or run_samples in [benchmark] of the workload file",
-        )
-    return float(workload.benchmark.run_samples)
+def _no_length(workload: Workload, hint: str) -> MissingParameter:
+    return MissingParameter(f'nobody says how long a run of "{workload.name}" is', hint=hint)
 
 
 def of_tiles(level: str, stage: int | None, drawn: Drawn) -> bool:

@@ -9,8 +9,9 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Practice, Preset, Schedule
 from podsim.model.workload import Workload
-from podsim.planning.practice import Planner
-from podsim.planning.search import LARGEST_REPLICA, Search, Wanted, does_not_fit
+from podsim.planning.no_fit import does_not_fit
+from podsim.planning.practice import MOST_IPUS, Planner
+from podsim.planning.search import Search, Wanted
 from podsim.predicting.assemble import Question
 from podsim.tiles import memory
 
@@ -53,8 +54,8 @@ def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
             low = 2 ** (value.bit_length() - 1)
             faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
     size = wanted.ipus_per_replica or 1
-    if size > LARGEST_REPLICA:
-        faults.append(f"--ipus-per-replica must be at most {LARGEST_REPLICA}, an IPU-Link domain, not {size}")
+    if size > MOST_IPUS:
+        faults.append(f"--ipus-per-replica must be at most {MOST_IPUS}, an IPU-Link domain, not {size}")
     if (wanted.replicas or 1) * size > topology.ipus:
         needed = (wanted.replicas or 1) * size
         faults.append(f"{wanted.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}")
@@ -95,8 +96,9 @@ def choose(
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
-    mapping, choice = Search(question, planner, wanted, on_progress).run()
-    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(planner, mapping))
+    search = Search(question, planner, wanted, on_progress)
+    mapping, choice = search.run()
+    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(search.planner, mapping))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:

@@ -34,6 +34,9 @@ def of_flags(
     if tokens is not None:
         _finite("tokens", tokens)
         return tokens / a_sample, None
+    if not workload.decodes:
+        raise InputError(f"{workload.name} does not say the next token, which scaling laws are about", code="no-law",
+                         hint="--tokens X, or --samples X")  # fmt: skip
     return None, _by_law(workload, str(law), target, a_sample)
 
 

@@ -13,6 +13,10 @@ from podsim.model.workload import Workload
 from podsim.tiles import memory
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
+PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
+TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
+SMALLER_SHARES = (0.4, 0.2)  # of the SRAM for one product, where its default of 0.6 leaves no mapping that fits
+MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,9 @@ class WhatIf:
     io_tiles: int | None = None
     recompute: Recompute | None = None
     state: StatePlace | None = None
+    tensor_shards: int | None = None
+    state_sharded: bool | None = None
+    available_memory: float | None = None
 
     def of(self, practice: Practice) -> Practice:
         """The practice with that changed; InputError where its tensor shards go with no such schedule."""
@@ -33,8 +40,14 @@ class WhatIf:
                              hint="leave out --schedule")  # fmt: skip
         overlaps = self.overlap or practice.overlaps_reduction
         io_tiles = practice.io_tiles if self.io_tiles is None else self.io_tiles
+        if self.tensor_shards is not None and not practice.io_tiles and self.io_tiles is None:
+            io_tiles = PHASED_IO_TILES
         return replace(
             practice,
+            tensor_shards=self.tensor_shards or practice.tensor_shards,
+            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else practice.ipus_per_replica,
+            available_memory=min(self.available_memory or 1.0, practice.available_memory),
+            state_sharded=practice.state_sharded if self.state_sharded is None else self.state_sharded,
             schedule=self.schedule or practice.schedule,
             recompute=self.recompute or practice.recompute,
             state=self.state or practice.state,
@@ -61,7 +74,14 @@ class WhatIf:
 
     def said(self, practice: Practice) -> Iterator[str]:
         """How a changed practice differs from what was published."""
-        if self.schedule is not None:
+        if self.available_memory is not None:
+            yield f"available-memory proportion {practice.available_memory:g}: with more nothing fits"
+        if self.tensor_shards is not None:
+            yield (
+                f"nothing else fits: a layer at a time in phases, {practice.tensor_shards} tensor shards, weights and "
+                f"state in streaming memory, {practice.io_tiles} IO tiles as GPT-3 2.7B has; nobody published it"
+            )
+        elif self.schedule is not None:
             yield f"what if: schedule {practice.schedule}, as asked"
         if self.prefetch is not None:
             yield f"what if: inputs of {practice.prefetch} micro-batches loaded ahead, as asked"
@@ -72,6 +92,41 @@ class WhatIf:
 
 
 AS_PRACTISED = WhatIf()
+
+
+def _divided(shards: int) -> tuple[int, ...]:
+    """Sizes of a replica that so many tensor shards divide."""
+    return tuple(2**i for i in range(MOST_IPUS.bit_length()) if 2**i % shards == 0)
+
+
+def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:
+    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed."""
+    for share in SMALLER_SHARES:
+        yield replace(base, available_memory=share)
+    if base.schedule is None and may_stream(workload):
+        for shards in TENSOR_SHARDS:
+            yield in_phases(base, shards)
+
+
+def in_phases(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
+    """A step in phases with so many tensor shards: weights and state streamed, layers recomputed from what enters."""
+    return replace(
+        base, schedule=Schedule.PHASED, recompute=Recompute.CHECKPOINTS, state=StatePlace.STREAMING,
+        tensor_shards=shards, state_sharded=sharded,
+    )  # fmt: skip
+
+
+def may_stream(workload: Workload) -> bool:
+    """Whether a step may run in phases that nobody published: that of a decoder, of which nobody published another."""
+    if any(practice.schedule is Schedule.PHASED for practice in workload.practices):
+        return False
+    from podsim.workloads import shards
+
+    try:
+        shards.check(workload.units, shards.Cut(1, 1))
+    except InputError:
+        return False
+    return True
 
 
 def what_if(
@@ -127,6 +182,8 @@ def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, repl
     if stated is not None:
         return (stated,)
     base = nearest(workload, chip, sdk, ipus_per_replica)
+    if base.schedule is Schedule.PHASED:
+        return (base,)  # all of it is streamed already
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
     recomputed = replace(streaming, recompute=Recompute.CHECKPOINTS)
     unique: list[Practice] = []
@@ -143,6 +200,10 @@ class Planner:
         self.workload, self.topology, self.sdk = workload, topology, sdk
         self.what_if = what_if
         self._stages: dict[tuple[str, int], tuple[Stage, ...]] = {}
+
+    def otherwise(self, what_if: WhatIf) -> "Planner":
+        """One of the same workload and machine where other things are otherwise."""
+        return Planner(self.workload, self.topology, self.sdk, what_if)
 
     def mapping(
         self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
@@ -173,12 +234,20 @@ class Planner:
             samples_per_row=self.workload.samples_per_row,
         )
 
+    def _different(self, tried: Sequence[Practice]) -> list[Practice]:
+        """As they would be applied, each once."""
+        found: list[Practice] = []
+        for practice in map(self.what_if.of, tried):
+            if practice not in found:
+                found.append(practice)
+        return found
+
     def first_that_fits(
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> tuple[Mapping, MemoryFit]:
         """The first option whose memory fits; the last one tried where none does."""
         tried = options(self.workload, self.topology.chip.name, self.sdk, ipus_per_replica, replicas)
-        for practice in tried:
+        for practice in self._different(tried):
             mapping = self.mapping(
                 practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,
                 accumulation=accumulation,

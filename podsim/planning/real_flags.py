@@ -1,29 +1,59 @@
-"""What a user sets on the real machine to get a mapping: calls of PopTorch's `Options`, and PopART's words.
+"""What a user sets on the real machine to get a mapping: calls of PopTorch's `Options`, words of PopART and popxl.
 
-`state` is a `TensorLocationSettings` for `TensorLocations.setOptimizerLocation`.
+`state` is a `TensorLocationSettings` for `TensorLocations.setOptimizerLocation`. Names of all three are those of their
+documentation; that phased execution is popxl's is said by graphcore-examples (GPT-3).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.advice import Setting
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.tiles.plan import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from podsim.model.chip import Chip
     from podsim.model.mapping import Mapping
-    from podsim.model.workload import Workload
+    from podsim.model.workload import Unit, Workload
 
-STATE: Final = "optimizer state location"
+STATE: Final = "optimizerStateTensorLocationSettings.location"
 
 
-def settings(workload: Workload, mapping: Mapping, chip: Chip) -> tuple[Setting, ...]:
+def settings(workload: Workload, mapping: Mapping) -> tuple[Setting, ...]:
     """Everything to set, the split first."""
-    return (*_split(mapping), *_stages(mapping), *_storage(workload, mapping), *_tiles(workload, mapping, chip))
+    if mapping.schedule is Schedule.PHASED:
+        return tuple(_phased(mapping))
+    return (*_split(mapping), *_stages(workload, mapping), *_storage(workload, mapping), *_tiles(mapping))
+
+
+def _phased(mapping: Mapping) -> Iterator[Setting]:
+    """A layer at a time on all IPUs of a replica, everything else in streaming memory: only popxl has it."""
+    practice, replicas, each = mapping.practice, mapping.replicas, mapping.ipus_per_replica
+    columns, rows = practice.tensor_shards, each // practice.tensor_shards
+    yield Setting(what="replicas", value=f"{replicas:,} × {each} IPUs",
+                  popxl=f"ir.replication_factor = {mapping.ipus}")  # fmt: skip
+    group = f"ir.replica_grouping(stride=1, group_size={each})"
+    shards = f"{columns}" if rows == 1 else f"{columns} × {rows}"
+    yield Setting(what="tensor shards", value=shards, popxl=group if each > 1 else "")
+    yield Setting(what="micro-batch", value=f"{mapping.micro_batch:,}", popxl="rows of the graph's inputs")
+    yield Setting(what="gradient accumulation", value=f"{mapping.accumulation:,}",
+                  popxl=f"popxl.ops.repeat(…, {mapping.accumulation}) of each phase")  # fmt: skip
+    yield Setting(what="schedule", value=f"{len(mapping.stages)} phases, forward and back",
+                  popxl="each phase a graph, loaded and called in turn")  # fmt: skip
+    yield Setting(what="recomputation", value=str(mapping.recompute), popxl="what enters each phase, in a RemoteBuffer")
+    sharded = practice.state_sharded and replicas > 1
+    variable = "remote_replica_sharded_variable" if sharded else "remote_variable"
+    yield Setting(what="weights and state", value="off chip", popxl=f"popxl.{variable}(…, remote_buffer)")
+    grouped = f", replica_grouping(stride={each}, group_size={replicas})" if each > 1 else ""
+    gathered = f"ops.collectives.replicated_all_gather after each load{grouped}"
+    yield Setting(what="replicated tensor sharding", value=f"over {replicas:,} replicas" if sharded else "off",
+                  popxl=gathered if sharded else "")  # fmt: skip
+    yield Setting(what="available-memory proportion", value=f"{practice.available_memory:g}",
+                  popxl=f"available_memory_proportion={practice.available_memory:g} of each matmul")  # fmt: skip
+    if practice.io_tiles:
+        yield Setting(what="IO tiles", value=f"{practice.io_tiles:,}", popxl=f"numIOTiles = {practice.io_tiles}")
 
 
 def _split(mapping: Mapping) -> Iterator[Setting]:
@@ -37,9 +67,14 @@ def _split(mapping: Mapping) -> Iterator[Setting]:
                   popart=f"enableGradientAccumulation, accumulationFactor = {accumulation}")  # fmt: skip
 
 
-def _stages(mapping: Mapping) -> Iterator[Setting]:
+def _stages(workload: Workload, mapping: Mapping) -> Iterator[Setting]:
     if len(mapping.stages) == 1:
         return
+    held = [[u for stage in mapping.stages if stage.ipu == ipu for u in stage.units]
+            for ipu in sorted({stage.ipu for stage in mapping.stages})]  # fmt: skip
+    word, sizes = _layers(workload)
+    yield Setting(what=f"{word} per IPU", value=", ".join(_share(units, sizes) for units in held),
+                  poptorch="what lies between the BeginBlocks")  # fmt: skip
     in_turn = mapping.schedule is Schedule.SEQUENTIAL
     yield Setting(
         what="schedule", value=str(mapping.schedule),
@@ -51,6 +86,19 @@ def _stages(mapping: Mapping) -> Iterator[Setting]:
                   popart="pipelineStage(…) of each op")  # fmt: skip
     placed = ", ".join(f"{stage.ipu}" for stage in mapping.stages)
     yield Setting(what="IPUs of the stages", value=placed, poptorch="their ipu_id", popart="virtualGraph(…) of each op")
+
+
+def _layers(workload: Workload) -> tuple[str, Counter[str]]:
+    """What a model is counted in, and of how many units each consists: "layer3" of attention and ffn."""
+    sizes = Counter(unit.name.partition(".")[0] for unit in workload.units)
+    names = [name for name in sizes if name[-1:].isdigit()]
+    return f"{names[0].rstrip('0123456789')}s" if names else "units", Counter({name: sizes[name] for name in names})
+
+
+def _share(units: Sequence[Unit], sizes: Counter[str]) -> str:
+    """Layers of an IPU, halves where a layer is split: "3.5"."""
+    mine = Counter(unit.name.partition(".")[0] for unit in units)
+    return f"{sum(count / sizes[name] for name, count in mine.items() if name in sizes):g}"
 
 
 def _storage(workload: Workload, mapping: Mapping) -> Iterator[Setting]:
@@ -76,9 +124,8 @@ def _storage(workload: Workload, mapping: Mapping) -> Iterator[Setting]:
     )  # fmt: skip
 
 
-def _tiles(workload: Workload, mapping: Mapping, chip: Chip) -> Iterator[Setting]:
-    share = Target(chip, workload.precision).available_memory
-    first = min(stage.ipu for stage in mapping.stages)
+def _tiles(mapping: Mapping) -> Iterator[Setting]:
+    share, first = mapping.practice.available_memory, min(stage.ipu for stage in mapping.stages)
     yield Setting(
         what="available-memory proportion", value=f"{share:g}",
         poptorch=f'setAvailableMemoryProportion({{"IPU{first}": {share:g}}})',

@@ -128,5 +128,5 @@ def _changed(machine: Machine, asked: Asked, path: str, text: str) -> Machine:
         return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
     return asking.asked_of(
         asked.workload, machine.topology.name, chip=None, preset=None, sdk=asked.sdk, hosts=machine.hosts,
-        changes={path: text}, parameters_file=asked.parameters,
+        changes={path: text}, parameters_file=asked.parameters, known=asked.model,
     )[0]  # fmt: skip

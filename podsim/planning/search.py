@@ -6,18 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from podsim.engines import analytic
-from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
+from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
-from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf
+from podsim.planning.no_fit import MICRO_BATCHES, does_not_fit, powers
+from podsim.planning.practice import (
+    AS_PRACTISED,
+    MOST_IPUS,
+    Planner,
+    WhatIf,
+    relaxed,
+)
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 
-MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
-LARGEST_REPLICA = 64  # an IPU-Link domain (topologies/README.md)
 SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 ROUNDED = 0.05  # share by which a mapping may miss the global batch of a recipe; published ones miss it by 2 %
@@ -48,6 +53,7 @@ class Search:
     legal: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
+    nearest_by: Planner | None = None
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
@@ -55,9 +61,7 @@ class Search:
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = self._quick()
-        near, far = self._sizes()
-        usual, all_ = self._micro_batches(max(near))
-        found = self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
+        found = self._nearest_first(quick) or self._relaxed(quick)
         if not found:
             raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -72,6 +76,24 @@ class Search:
             reason=self._reason(shown, found) + self._on_fewer(quick, best),
         )  # fmt: skip
         return best.mapping, choice
+
+    def _nearest_first(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        near, far = self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        return self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
+
+    def _relaxed(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        """What fits with less memory for a product, or with weights streamed, where nothing else does."""
+        if self.nearest is None:
+            return []
+        usual = self.planner
+        for what_if in relaxed(usual.what_if, self.question.workload):
+            known, self.planner = (self.nearest, self.nearest_by), usual.otherwise(what_if)
+            if found := self._nearest_first(quick):
+                return found
+            if what_if.tensor_shards is None:  # a refusal is of the usual share of the memory
+                self.nearest, self.nearest_by = known
+        return []
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
@@ -97,8 +119,8 @@ class Search:
         """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.wanted.ipus_per_replica:
             return [self.wanted.ipus_per_replica], []
-        legal = _powers(min(self.question.machine.topology.ipus, LARGEST_REPLICA))
-        most = 2 * max(self._published(), default=LARGEST_REPLICA)
+        legal = powers(min(self.question.machine.topology.ipus, MOST_IPUS))
+        most = 2 * max(self._published(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
     def _found(
@@ -155,9 +177,9 @@ class Search:
             self.rejected["do not divide"] += len(accumulations)
             return []
         if not held.fits:
-            self.rejected["do not fit in SRAM"] += len(accumulations)
-            if self.nearest is None or held.fraction < self.nearest[0].fraction:
-                self.nearest = held, mapping
+            self.rejected[f"do not fit in {'SRAM' if held.fraction > 1 else 'streaming memory'}"] += len(accumulations)
+            if self.nearest is None or _missed(held) < _missed(self.nearest[0]):
+                self.nearest, self.nearest_by = (held, mapping), self.planner
             return None
         self.legal += len(accumulations)
         full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
@@ -277,7 +299,7 @@ class Search:
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
-                f" at a replica size that was published; {quickest.mapping.replicas} × {size} comes out "
+                f" at a replica size that was published; {quickest.mapping.replicas:,} × {size} comes out "
                 f"{100 * ahead:.0f} % quicker, too little to trust a size that no submission used"
             )
         if self.question.samples is None and larger and mapping.replicas > 1:
@@ -307,7 +329,7 @@ class Search:
     def no(self) -> PodsimError:
         """Why no mapping was found."""
         if self.nearest is not None:
-            return does_not_fit(self.planner, *self.nearest)
+            return does_not_fit(self.nearest_by or self.planner, *self.nearest)
         asked = self.wanted.global_batch or 0
         near = [
             max((b for b in self.global_batches if b <= asked), default=0),
@@ -321,55 +343,9 @@ class Search:
         )  # fmt: skip
 
 
-def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasible:
-    """The answer no for a mapping that does not fit, with the nearest that would."""
-    full, capacity = held.fullest, held.capacity_bytes
-    parts = sorted(full.by_category.items(), key=lambda item: -item[1])
-    stages = ", ".join(str(stage) for stage in full.stages)
-    context = [
-        (
-            f"{planner.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica "
-            f"(stage {stages}); a {planner.topology.chip.name} has {capacity / 1e9:.2f} GB"
-        ),
-        "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
-    ]
-    if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
-        return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
-    topology, each = planner.topology, planner.topology.ipus_per_machine
-    context.append(
-        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:.0f} GB a machine are needed; "
-        f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
-    )
-    in_phases = mapping.schedule is Schedule.PHASED
-    # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
-    shared = in_phases and mapping.practice.state_sharded and held.fraction <= 1
-    needed = held.streaming_bytes_per_ipu / held.streaming_capacity_bytes_per_ipu
-    hint = f"--pod {mapping.ipus * 2 ** math.ceil(math.log2(needed))} shares it among more machines" if shared else ""
-    return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,
-                      hint=hint or _what_fits(planner, mapping))  # fmt: skip
-
-
-def _what_fits(planner: Planner, mapping: Mapping) -> str:
-    """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
-    smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
-    sizes = [size for size in _powers(LARGEST_REPLICA) if size > mapping.ipus_per_replica]
-    wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
-    for ipus, micro_batch in (*smaller, *wider):
-        replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
-        try:
-            _, held = planner.first_that_fits(
-                replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=mapping.accumulation
-            )
-        except InputError:
-            continue
-        if held.fits and ipus * replicas > planner.topology.ipus:
-            return f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * held.fraction:.0f} %: --pod {ipus}"
-        if held.fits:
-            return (
-                f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
-                f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
-            )
-    return "no number of IPUs a replica up to 64 holds it; a smaller model would"
+def _missed(held: MemoryFit) -> tuple[float, float]:
+    """By how much a mapping misses: what is shorter of both memories, then SRAM."""
+    return round(held.needed, 3), held.fraction
 
 
 def _depth(mapping: Mapping) -> int:
@@ -379,7 +355,3 @@ def _depth(mapping: Mapping) -> int:
 
 def _split(mapping: Mapping) -> tuple[int, int, int]:
     return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
-
-
-def _powers(most: int) -> list[int]:
-    return [2**i for i in range(most.bit_length())]

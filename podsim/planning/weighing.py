@@ -16,10 +16,12 @@ from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import of_step
 
 if TYPE_CHECKING:
+    from podsim.convergence.samples import Samples
     from podsim.model.mapping import Mapping
     from podsim.model.money import Money
     from podsim.model.prediction import Choice, Prediction
     from podsim.model.program import StepTimeline
+    from podsim.model.workload import Workload
     from podsim.planning.purse import Purse
 
 Progress = Callable[[int, int], None]
@@ -31,7 +33,7 @@ OUT = ("beyond-comparator", "mapping-does-not-divide")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked of every machine."""
+    """What is asked of every machine; `model` is the workload where it is read already."""
 
     workload: str
     demand: Demand
@@ -40,6 +42,9 @@ class Asked:
     division: str = "closed"
     parameters: str | None = None
     seed: int = 0
+    model: Workload | None = None
+    samples: float | None = None
+    by_law: Samples | None = None  # how long a run is, where a law says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,7 @@ class Weighed:
     choice: Choice | None = None
     said: tuple[str, ...] = ()
     worth: str = ""
+    target: str = ""
 
 
 @dataclass
@@ -89,9 +95,11 @@ class Scale:
         asked = self.asked
         machine, model, _ = asking.asked_of(
             asked.workload, name, chip=None, preset=None, sdk=asked.sdk, hosts=None, changes=(),
-            parameters_file=asked.parameters,
+            parameters_file=asked.parameters, known=asked.model,
         )  # fmt: skip
-        question = asking.question(machine, model, None, division=asked.division, engine="analytic", seed=asked.seed)
+        samples, by_law = asking.length(model, asked.samples, {}) if asked.by_law is None else (None, asked.by_law)
+        question = asking.question(machine, model, None, division=asked.division, engine="analytic", seed=asked.seed,
+                                   samples=samples, by_law=by_law)  # fmt: skip
         usual = self._best(question)
         yield usual
         for hosts in _other_hosts(question):
@@ -116,7 +124,8 @@ class Scale:
         self.counts["slower than another mapping of their machine"] += choice.legal - 1
         found = assemble.predict(question, mapping, choice, said)
         return Weighed(candidate=_candidate(question, found, self.asked), question=question, mapping=mapping,
-                       choice=choice, said=found.assumptions, worth=found.calibration)  # fmt: skip
+                       choice=choice, said=found.assumptions, worth=found.calibration,
+                       target=found.target)  # fmt: skip
 
     def _comparator(self, text: str) -> Weighed:
         from podsim.files import catalog, comparator_machines
@@ -126,9 +135,10 @@ class Scale:
         asked, (name, chips) = self.asked, counted(text)
         placed = comparator_machines.machine(name)
         answer = comparators.predict(comparators.Question(
-            workload=catalog.workload(asked.workload).value, chip=placed.chip.value, machine=placed.machine,
-            chips=comparator_machines.count(placed, chips, f"--machines {name}:"), laws=comparator_machines.laws(),
-            division=Division(asked.division),
+            workload=asked.model or catalog.workload(asked.workload).value, chip=placed.chip.value,
+            machine=placed.machine, chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
+            laws=comparator_machines.laws(), division=Division(asked.division),
+            samples=asked.by_law.mean if asked.by_law else asked.samples,
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
         candidate = Candidate(

@@ -172,6 +172,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
 def _target(question: Question) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
+    if question.by_law is not None:
+        return f"{question.by_law.mean:,.0f} samples, by a scaling law"
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target

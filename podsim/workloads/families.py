@@ -34,6 +34,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         practices=file.practices or (general.practices if general else ()),
         presets=file.presets,
         row_tokens=file.transformer.sequence if file.transformer else None,
+        decodes=file.transformer is not None and file.transformer.head == "lm",
         notes=(*file.notes, *_assumed(file)),
     )
 

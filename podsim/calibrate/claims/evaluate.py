@@ -87,7 +87,7 @@ def speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
 
 def throughput_ratio(_claim: Claim, part: ClaimPart, world: World) -> Found:
     """Predicted samples a second over those of so many of the baseline's chips."""
-    rate = world.ask(part).throughput_samples_per_s.value
+    rate = world.rate(part)
     row = world.rival(part)
     if row.samples_per_s is None:
         raise MissingParameter(f"{row.id} does not say its throughput")
@@ -97,13 +97,13 @@ def throughput_ratio(_claim: Claim, part: ClaimPart, world: World) -> Found:
 
 def scaling(_claim: Claim, part: ClaimPart, world: World) -> Found:
     """Predicted samples a second over those of a smaller machine."""
-    large, small = (world.ask(part, machine=name) for name in (part.machine, part.machine_before))
-    return Found(value=large.throughput_samples_per_s.value / small.throughput_samples_per_s.value)
+    large, small = (world.rate(part, machine=name) for name in (part.machine, part.machine_before))
+    return Found(value=large / small, basis=f"podsim {small:,.0f} and {large:,.0f} samples/s")
 
 
 def software_speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
     """Predicted samples a second under one SDK over those under an earlier one."""
-    after, before = (world.ask(part, sdk=name).throughput_samples_per_s.value for name in (part.sdk, part.sdk_before))
+    after, before = (world.rate(part, sdk=name) for name in (part.sdk, part.sdk_before))
     logged = {point.sdk for point in world.points}
     silent = [name for name in (part.sdk_before, part.sdk) if name not in logged]
     if silent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from podsim.errors import MissingParameter
 
@@ -21,11 +21,21 @@ if TYPE_CHECKING:
     from podsim.model.prices import PriceList, PriceRange
 
 
+ROUND_LENGTH: Final = 1e9
+"""Samples of a run of which only the throughput is asked."""
+
+
 class Predict(Protocol):
     """`podsim.api.predict`, as far as claims need it."""
 
     def __call__(
-        self, workload: str, *, topology: str, preset: str | None = None, sdk: str | None = None
+        self,
+        workload: str,
+        *,
+        topology: str,
+        preset: str | None = None,
+        sdk: str | None = None,
+        samples: float | None = None,
     ) -> Prediction:
         """The prediction; InputError or Infeasible where there is none."""
 
@@ -67,6 +77,17 @@ class World:
             part.workload, topology=machine or part.machine, preset=named or None,
             sdk=(part.sdk if sdk is None else sdk) or None,
         )  # fmt: skip
+
+    def rate(self, part: ClaimPart, *, machine: str = "", sdk: str | None = None) -> float:
+        """Predicted samples a second; where nobody says how long a run is, of one of a round length."""
+        try:
+            return self.ask(part, machine=machine, sdk=sdk).throughput_samples_per_s.value
+        except MissingParameter:
+            found = self.predict(
+                part.workload, topology=machine or part.machine, preset=part.preset or None,
+                sdk=(part.sdk if sdk is None else sdk) or None, samples=ROUND_LENGTH,
+            )  # fmt: skip
+            return found.throughput_samples_per_s.value
 
     def time_s(self, part: ClaimPart) -> float:
         """Predicted time to train of a part, all phases of a run that has them [s]."""

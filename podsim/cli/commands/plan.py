@@ -8,12 +8,18 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_LENGTH,
+    ANY_MODEL,
     ANY_MONEY,
     ANY_OUTPUT,
+    ANY_SAMPLES,
     MACHINE,
     RUN,
+    LengthFlags,
+    ModelFlags,
     MoneyFlags,
     OutputFlags,
+    SamplesFlags,
     keywords,
     share,
     whole_or_zero,
@@ -84,8 +90,11 @@ def plan(
     workload: str | None = None,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     demand: DemandFlags = ANY_DEMAND,
     search: SearchFlags = ANY_SEARCH,
+    samples: SamplesFlags = ANY_SAMPLES,
+    length: LengthFlags = ANY_LENGTH,
     money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
@@ -95,7 +104,7 @@ def plan(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file; or --workloads for several.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX; or --workloads for several.
     """
     output.check()
     report.check()
@@ -105,7 +114,12 @@ def plan(
                          hint="podsim plan bert --within 5min")  # fmt: skip
     given = keywords(demand, search, money)
     del given["workloads"]
-    return _single(workload, given, report, output) if workload else _mix(search, given, demand, report, output)
+    if workload:
+        return _single(workload, {**given, **keywords(samples, length), "changes": model.changes}, report, output)
+    if (model, samples, length) != (ANY_MODEL, ANY_SAMPLES, ANY_LENGTH):
+        raise InputError("sizes and length of a run are those of one workload: --workloads has several",
+                         code="conflicting-flags", hint="a TOML file for each (podsim workload import)")  # fmt: skip
+    return _mix(search, given, demand, report, output)
 
 
 def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:

@@ -1,6 +1,6 @@
 """`podsim scale`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -9,6 +9,8 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_LENGTH,
+    ANY_MODEL,
     ANY_MONEY,
     ANY_OUTPUT,
     ANY_PRACTICE,
@@ -16,6 +18,8 @@ from podsim.cli.options import (
     MAPPING,
     Count,
     EngineFlags,
+    LengthFlags,
+    ModelFlags,
     MoneyFlags,
     Name,
     NameOrFile,
@@ -93,10 +97,12 @@ def scale(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     sizes: ScaleFlags = ANY_SIZES,
     split: SplitFlags = ANY_SPLIT,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
@@ -107,7 +113,7 @@ def scale(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
     report.check()
@@ -115,15 +121,12 @@ def scale(
     from podsim.report import json_scaling
     from podsim.report.views import scaling as view
 
+    sizes = replace(sizes, set=(*sizes.set, *model.changes))
     with progress("predicting machines", output) as on_progress:
-        asked = keywords(sizes, split, practice, run, engine, money)
-        answer = api.scale(workload, on_progress=on_progress, **asked)
-    give(
-        output,
-        screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_scaling.scale(answer),
-        line=lambda: view.answer(answer),
-    )
+        flags = keywords(sizes, split, practice, run, length, engine, money)
+        answer = api.scale(workload, on_progress=on_progress, **flags)
+    give(output, screen=lambda: view.document(answer, verbose=output.verbose),
+         json_text=lambda: json_scaling.scale(answer), line=lambda: view.answer(answer))  # fmt: skip
     save(
         report, output, report=lambda: view.document(answer, verbose=True, extra=_origins(answer, workload, sizes)),
         json_text=lambda: json_scaling.scale(answer), rows="machines",

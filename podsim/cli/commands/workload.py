@@ -11,18 +11,21 @@ from podsim.cli.answer import give, warn
 from podsim.cli.console import put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_FIXED,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MODEL,
     ANY_OUTPUT,
     ANY_PRACTICE,
-    MAPPING,
-    Count,
+    ANY_SAMPLES,
+    FixedFlags,
+    LengthFlags,
     MachineFlags,
     ModelFlags,
     OutputFlags,
     PracticeFlags,
+    SamplesFlags,
     keywords,
-    positive,
     whole,
 )
 from podsim.cli.progress import progress
@@ -33,28 +36,7 @@ from podsim.report.views import workload as view
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
-RANKING = Group("ranking", sort_key=4)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FixedFlags:
-    """What of a mapping is not free."""
-
-    replicas: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Full copies of the model."
-
-    ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
-    "IPUs of one copy."
-
-    micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Rows through a replica at once."
-
-    accumulation: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Micro-batches a weight update."
-
-    global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Samples a weight update, instead of --accumulation."
+RANKING = Group("ranking", sort_key=3)
 
 
 @Parameter(name="*")
@@ -63,19 +45,16 @@ class RankFlags:
     """What mappings are ranked by, and how many are shown."""
 
     by: Annotated[Literal["time", "throughput"], Parameter(group=RANKING, show_default=True)] = "time"
-    "Time to train, or samples a second."
+    "Time to train, or samples a second, which takes no length of a run."
 
     most: Annotated[int, Parameter(group=RANKING, converter=whole, metavar="N", show_default=True)] = 20
     "Show so many."
-
-    samples: Annotated[float | None, Parameter(group=RANKING, converter=positive, metavar="X")] = None
-    "Samples to converge; exactly that many are charged."
 
     sdk: Annotated[str | None, Parameter(group=RANKING, metavar="VERSION")] = None
     "Poplar SDK [default: the newest calibrated]."
 
 
-ANY_FIXED, ANY_RANK = FixedFlags(), RankFlags()
+ANY_RANK = RankFlags()
 
 
 @app.command(name="list")
@@ -124,10 +103,13 @@ def mappings(
     name: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     fixed: FixedFlags = ANY_FIXED,
     practice: PracticeFlags = ANY_PRACTICE,
     rank: RankFlags = ANY_RANK,
+    samples: SamplesFlags = ANY_SAMPLES,
+    length: LengthFlags = ANY_LENGTH,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -136,22 +118,19 @@ def mappings(
     Parameters
     ----------
     name
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
     report.check()
+    machine = model.added(machine)
     from podsim import api
     from podsim.report import json_advice
     from podsim.report.views import advice
 
     with progress("weighing mappings", output) as on_progress:
-        found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank))
-    give(
-        output,
-        screen=lambda: advice.document(found, verbose=output.verbose),
-        json_text=lambda: json_advice.mappings(found),
-        line=lambda: advice.answer(found),
-    )
+        found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank, samples, length))
+    give(output, screen=lambda: advice.document(found, verbose=output.verbose),
+         json_text=lambda: json_advice.mappings(found), line=lambda: advice.answer(found))  # fmt: skip
     save(
         report, output, report=lambda: advice.document(found, charts=True),
         json_text=lambda: json_advice.mappings(found), rows="mappings",

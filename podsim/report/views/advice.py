@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.advice import Advised, Mappings, Rank
 from podsim.model.mapping import Mapping
+from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -25,8 +26,8 @@ WORDS = {Rank.TIME: "soonest trained", Rank.THROUGHPUT: "most samples a second"}
 def answer(found: Mappings) -> str:
     """The answer in one line: "8 × 8 IPUs, micro-batch 3 × accumulation 96: 8.52 min, 5.67 ksamples/s"."""
     best = found.advised[0]
-    rate = numbers.rate(best.throughput_samples_per_s, "samples/s")
-    return f"{split(best.mapping)}: {numbers.time(best.time_to_train_s)}, {rate}"
+    time = "" if best.time_to_train_s is None else f"{numbers.time(best.time_to_train_s)}, "
+    return f"{split(best.mapping)}: {time}{numbers.rate(best.throughput_samples_per_s, 'samples/s')}"
 
 
 def split(mapping: Mapping) -> str:
@@ -58,8 +59,8 @@ def document(found: Mappings, *, verbose: bool = False, charts: bool = False) ->
 
 def table(found: Mappings) -> Table:
     """One row a mapping, best first."""
-    rows = found.advised
-    time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
+    rows, phased = found.advised, [in_phases(row) for row in found.advised]
+    time = numbers.scale([row.time_to_train_s for row in rows if row.time_to_train_s is not None], numbers.TIME)
     rate = numbers.rates([row.throughput_samples_per_s for row in rows], "samples/s")
     columns = (
         Column("", number=True),
@@ -67,49 +68,70 @@ def table(found: Mappings) -> Table:
         Column("micro-batch", number=True, priority=3),
         Column("accumulation", number=True, priority=4),
         Column("global batch", number=True, priority=1),
-        Column("recompute", priority=5),
-        Column("state", priority=6),
+        *((Column("shards", number=True), Column("sharded over", priority=1), Column("DDR", number=True, priority=5))
+          if any(phased) else
+          (Column("recompute", priority=5), Column("state", priority=6))),
         Column("memory", number=True),
-        Column("bubble", number=True, priority=2),
+        *(() if any(phased) else (Column("bubble", number=True, priority=2),)),
         Column(rate.unit, number=True),
-        Column(f"train {time.unit}", number=True),
+        *((Column(f"train {time.unit}", number=True),) if found.timed else ()),
         Column("published as", priority=7),
-    )
+    )  # fmt: skip
     return Table(columns, tuple(
         (f"{rank}", f"{row.mapping.replicas:,} × {row.mapping.ipus_per_replica}", f"{row.mapping.micro_batch:,}",
-         f"{row.mapping.accumulation:,}", f"{row.mapping.global_batch:,}", str(row.mapping.recompute),
-         str(row.mapping.state), numbers.percent(row.memory), numbers.percent(row.bubble, 1),
-         rate.number(row.throughput_samples_per_s), time.number(row.time_to_train_s), row.preset)
+         f"{row.mapping.accumulation:,}", f"{row.mapping.global_batch:,}", *(_streamed(row) if any(phased) else
+         (str(row.mapping.recompute), str(row.mapping.state))), numbers.percent(row.memory),
+         *(() if any(phased) else (numbers.percent(row.bubble, 1),)), rate.number(row.throughput_samples_per_s),
+         *((time.number(row.time_to_train_s),) if found.timed else ()), row.preset)
         for rank, row in enumerate(rows, 1)
     ), marked=0)  # fmt: skip
 
 
+def in_phases(one: Advised) -> bool:
+    """Whether its weights are streamed, a layer at a time."""
+    return one.mapping.schedule is Schedule.PHASED
+
+
+def _streamed(one: Advised) -> tuple[str, str, str]:
+    """What differs among mappings whose weights are streamed."""
+    shared = one.mapping.practice.state_sharded and one.mapping.replicas > 1
+    over = f"{one.mapping.replicas:,} replicas" if shared else "–"
+    return f"{one.mapping.practice.tensor_shards}", over, numbers.percent(one.streaming)
+
+
 def settings(one: Advised) -> Table:
     """What a user sets on the real machine."""
-    columns = (
-        Column("what", wraps=True),
-        Column("value", wraps=True),
-        Column("PopTorch", priority=1),
-        Column("PopART", wraps=True, priority=2),
-    )
-    return Table(columns, tuple((row.what, row.value, row.poptorch, row.popart) for row in one.settings))
+    what = (Column("what", wraps=True), Column("value", wraps=True))
+    if in_phases(one):
+        return Table((*what, Column("popxl", wraps=True, priority=1)),
+                     tuple((row.what, row.value, row.popxl) for row in one.settings))  # fmt: skip
+    return Table((*what, Column("PopTorch", priority=1), Column("PopART", wraps=True, priority=2)),
+                 tuple((row.what, row.value, row.poptorch, row.popart) for row in one.settings))  # fmt: skip
 
 
 def _charts(found: Mappings) -> Iterator[Block]:
     rate = numbers.rates([row.throughput_samples_per_s for row in found.advised], "samples/s")
-    kinds = dict.fromkeys((str(row.mapping.recompute), str(row.mapping.state)) for row in found.advised)
+    kinds = dict.fromkeys(map(_kind, found.advised))
     yield Chart(
         f"throughput against memory, {rate.unit}", Axis("SRAM of the fullest IPU, %"), Axis(rate.unit),
         tuple(
             Series(
-                f"recompute {recompute}, state {state}",
+                kind,
                 tuple((100 * row.memory, row.throughput_samples_per_s / rate.factor) for row in found.advised
-                      if (str(row.mapping.recompute), str(row.mapping.state)) == (recompute, state)),
+                      if _kind(row) == kind),
                 joined=False,
             )
-            for recompute, state in kinds
+            for kind in kinds
         ),
     )  # fmt: skip
+
+
+def _kind(one: Advised) -> str:
+    """How it is stored, in words."""
+    if not in_phases(one):
+        return f"recompute {one.mapping.recompute}, state {one.mapping.state}"
+    practice = one.mapping.practice
+    return f"{practice.tensor_shards} tensor shards, {'' if practice.state_sharded else 'not '}sharded over replicas"
 
 
 def _rejected(found: Mappings) -> Iterator[Block]:
@@ -119,9 +141,13 @@ def _rejected(found: Mappings) -> Iterator[Block]:
     yield Note(f"{counts}; larger micro-batches of a split that does not fit are not counted", "rejected")
     if found.nearest:
         near = found.nearest
+        short = (
+            f"{numbers.percent(near.memory)} of the SRAM, most of it {near.largest}" if near.memory > 1
+            else f"{numbers.percent(near.streaming)} of the streaming memory"
+        )  # fmt: skip
         yield Note(
-            f"{split(near.mapping)}, recompute {near.mapping.recompute}, state {near.mapping.state}, needs "
-            f"{numbers.percent(near.memory)} of the SRAM, most of it {near.largest}", "nearest",
+            f"{split(near.mapping)}, recompute {near.mapping.recompute}, state {near.mapping.state}, needs {short}",
+            "nearest",
         )  # fmt: skip
 
 
@@ -130,9 +156,21 @@ def _last(found: Mappings, *, verbose: bool) -> Iterator[Block]:
         f"{found.legal:,} legal mappings that fit, {found.distinct:,} splits and storages, each at its best batch; "
         f"{len(found.advised):,} shown. What nobody published rests on the memory model alone.", "", Tone.QUIET,
     )  # fmt: skip
-    yield Note(
+    if in_phases(found.advised[0]):
+        yield Note(
+            "weights, gradients and state stream from DDR, a layer at a time (phased execution, popxl); shards: IPUs "
+            "that share the outputs of a product, the rest of a replica shares its inputs; sharded over: replicated "
+            "tensor sharding", "", Tone.QUIET,
+        )  # fmt: skip
+    else:
+        yield _words()
+    untimed = "" if found.timed else " · no time to train: nobody says how long a run is"
+    more = "" if verbose else " · -v has the settings of every row"
+    yield Note(f"SDK {found.sdk} · {found.calibration}{untimed}{more} · {NOT_MLPERF}", "", Tone.QUIET)
+
+
+def _words() -> Note:
+    return Note(
         "PopTorch: methods of Options; state is a TensorLocationSettings for setOptimizerLocation; layers are those of "
         "podsim workload show -v, of every IPU the same proportion", "", Tone.QUIET,
     )  # fmt: skip
-    more = "" if verbose else " · -v has the settings of every row"
-    yield Note(f"SDK {found.sdk} · {found.calibration}{more} · {NOT_MLPERF}", "", Tone.QUIET)

@@ -1,0 +1,98 @@
+"""The answer no for a mapping that does not fit, with the nearest that would."""
+
+import math
+from collections.abc import Iterator
+
+from podsim.errors import Infeasible, InputError
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import MemoryFit
+from podsim.model.training import Schedule
+from podsim.planning.practice import MOST_IPUS, Planner
+
+MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
+
+
+def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasible:
+    """The answer no for a mapping that does not fit, with the nearest that would."""
+    full, capacity = held.fullest, held.capacity_bytes
+    parts = sorted(full.by_category.items(), key=lambda item: -item[1])
+    stages = ", ".join(str(stage) for stage in full.stages)
+    context = [
+        (
+            f"{planner.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica "
+            f"(stage {stages}); a {planner.topology.chip.name} has {capacity / 1e9:.2f} GB"
+        ),
+        "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
+    ]
+    if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
+        return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
+    topology, each = planner.topology, planner.topology.ipus_per_machine
+    context.append(
+        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:.0f} GB a machine are needed; "
+        f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
+    )
+    in_phases = mapping.schedule is Schedule.PHASED
+    # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
+    shared = in_phases and mapping.practice.state_sharded and held.fraction <= 1
+    needed = held.streaming_bytes_per_ipu / held.streaming_capacity_bytes_per_ipu
+    hint = f"--pod {mapping.ipus * 2 ** math.ceil(math.log2(needed))} shares it among more machines" if shared else ""
+    return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,
+                      hint=hint or _what_fits(planner, mapping))  # fmt: skip
+
+
+def _what_fits(planner: Planner, mapping: Mapping) -> str:
+    """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
+    smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
+    if mapping.schedule is Schedule.PHASED:
+        return _larger_machine(planner, mapping)
+    sizes = [size for size in powers(MOST_IPUS) if size > mapping.ipus_per_replica]
+    wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
+    for ipus, micro_batch in (*smaller, *wider):
+        replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
+        try:
+            _, held = planner.first_that_fits(
+                replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=mapping.accumulation
+            )
+        except InputError:
+            continue
+        if held.fits and ipus * replicas > planner.topology.ipus:
+            return f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * held.fraction:.0f} %: --pod {ipus}"
+        if held.fits:
+            return (
+                f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
+                f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
+            )
+    return "no number of IPUs a replica up to 64 holds it; a smaller model would"
+
+
+def _larger_machine(planner: Planner, mapping: Mapping) -> str:
+    """The smallest machine that holds the batch in phases, in streaming memory that grows with it, and how."""
+    for ipus, size, micro_batch in _machines(planner.topology.ipus, mapping):
+        replicas = ipus // size
+        count = max(1, round(mapping.micro_batch * mapping.accumulation * mapping.replicas / (micro_batch * replicas)))
+        try:
+            _, held = planner.first_that_fits(
+                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=count
+            )
+        except InputError:
+            continue
+        if held.fits and ipus > planner.topology.ipus:
+            return f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * held.needed:.0f} %: --pod {ipus}"
+        if held.fits:
+            return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
+    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, 64 a replica; a smaller model or batch would"
+
+
+def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:
+    """Machines from this one on, sizes of a replica and micro-batches, the nearest first."""
+    for times in powers(MOST_LARGER):
+        for size in powers(min(MOST_IPUS, ipus * times)):
+            if size >= mapping.practice.tensor_shards:
+                for micro_batch in dict.fromkeys((mapping.micro_batch, 1)):
+                    yield ipus * times, size, micro_batch
+
+
+def powers(most: int) -> list[int]:
+    """1, 2, 4 and so on."""
+    return [2**i for i in range(most.bit_length())]

@@ -1,0 +1,182 @@
+"""Mappings of models without a run length, of models that only phases hold, and of the user's own."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.model.training import Recompute, Schedule
+from podsim.report import json_advice
+from podsim.report.terminal import Look, render
+from podsim.report.views import advice as view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from podsim.model.advice import Advised, Mappings
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+    "intermediate_size": 11008, "vocab_size": 32000, "max_position_embeddings": 2048,
+}  # fmt: skip
+GPT2 = {"model_type": "gpt2", "n_positions": 1024, "vocab_size": 50257, "n_embd": 768, "n_layer": 12, "n_head": 12}
+
+
+def own(folder: Path, says: dict[str, Any]) -> str:
+    path = folder / "config.json"
+    path.write_text(json.dumps(says), encoding="utf-8")
+    return str(path)
+
+
+@cache
+def untimed() -> Mappings:
+    return podsim.mappings("gpt2-small", pod=16, by="throughput", ipus_per_replica=4, micro_batch=1)
+
+
+@cache
+def phased() -> Mappings:
+    return podsim.mappings("gpt3-2.7b", pod=64, by="throughput", ipus_per_replica=8, micro_batch=1)
+
+
+def stored(one: Advised) -> tuple[int, bool]:
+    return one.mapping.practice.tensor_shards, one.mapping.practice.state_sharded
+
+
+def test_throughput_takes_no_length_and_shows_no_time() -> None:
+    answer = untimed()
+    assert not answer.timed
+    assert {one.time_to_train_s for one in answer.advised} == {None}
+    text = render(view.document(answer), Look(100))
+    assert "train " not in text.split("what to set")[0]
+    assert "no time to train: nobody says how long a run is" in " ".join(text.split())
+    assert json.loads(json_advice.mappings(answer))["mappings"][0]["time_to_train_s"] is None
+
+
+def test_without_a_length_the_rate_is_that_of_predict() -> None:
+    one = next(one for one in untimed().advised if one.preset == "pytorch")
+    mapping = one.mapping
+    answer = podsim.predict(
+        "gpt2-small", pod=16, samples=1e9, engine="analytic", replicas=mapping.replicas, micro_batch=1,
+        ipus_per_replica=mapping.ipus_per_replica, accumulation=mapping.accumulation,
+    )  # fmt: skip
+    assert one.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
+
+
+def test_a_length_gives_times_again() -> None:
+    answer = podsim.mappings("gpt2-small", pod=16, by="throughput", ipus_per_replica=4, micro_batch=1, tokens=1e9)
+    assert answer.timed
+    best = answer.advised[0]
+    assert best.time_to_train_s == pytest.approx(1e9 / 1024 / best.throughput_samples_per_s, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("workload", "has", "has_not"),
+    [
+        ("gpt2-small", ("--samples", "--tokens", "--law", "--target-loss", "--by throughput"), ()),
+        ("squad", ("--samples", "--tokens", "--by throughput"), ("--law",)),
+    ],
+)
+def test_the_hint_names_what_applies(workload: str, has: tuple[str, ...], has_not: tuple[str, ...]) -> None:
+    with pytest.raises(MissingParameter) as no:
+        podsim.mappings(workload, pod=16)
+    assert all(flag in no.value.hint for flag in has)
+    assert not any(flag in no.value.hint for flag in has_not)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: podsim.predict("gpt2-small", pod=16),
+        lambda: podsim.scale("gpt2-small", pods="16,32"),
+        lambda: podsim.plan("gpt2-small", machines="pod16"),
+    ],
+)
+def test_other_verbs_say_the_same_but_for_the_ranking(ask: Callable[[], object]) -> None:
+    with pytest.raises(MissingParameter) as no:
+        ask()
+    assert "--target-loss" in no.value.hint
+    assert "--by" not in no.value.hint
+
+
+def test_scale_and_plan_take_tokens_as_predict_does() -> None:
+    one = podsim.predict("gpt2-small", pod=16, tokens=1e9, engine="analytic").time_to_train_s.value
+    (row,) = podsim.scale("gpt2-small", pods="16", tokens=1e9, engine="analytic").rows
+    assert row.prediction is not None
+    assert row.prediction.time_to_train_s.value == one
+    planned = podsim.plan("gpt2-small", machines="pod16", tokens=1e9)
+    assert planned.target == "976,562 samples"
+    assert planned.candidates[0].time_to_train_s.value == pytest.approx(one, rel=0.02)
+
+
+def test_a_law_is_not_asked_of_a_model_that_says_no_next_token() -> None:
+    with pytest.raises(InputError) as no:
+        podsim.predict("bert-base", pod=16, law="chinchilla")
+    assert no.value.code == "no-law"
+
+
+def test_phases_are_weighed_with_every_number_of_shards_and_both_ways_to_share() -> None:
+    answer = phased()
+    assert {stored(one) for one in answer.advised} == {(n, s) for n in (1, 2, 4, 8) for s in (True, False)}
+    assert {one.mapping.schedule for one in answer.advised} == {Schedule.PHASED}
+    assert {one.mapping.recompute for one in answer.advised} == {Recompute.CHECKPOINTS}
+    assert [stored(one) for one in answer.advised if one.preset] == [(8, True)]
+    assert answer.advised[0].preset == "popxl"
+
+
+def test_state_shared_over_replicas_takes_less_streaming_memory() -> None:
+    held = {stored(one): one for one in phased().advised}
+    for shards in (1, 2, 4, 8):
+        shared, whole = held[shards, True], held[shards, False]
+        assert shared.streaming_bytes_per_ipu < whole.streaming_bytes_per_ipu
+        assert shared.streaming == pytest.approx(shared.streaming_bytes_per_ipu / 32e9)
+        assert shared.memory == whole.memory
+
+
+def test_phases_are_set_in_the_words_of_popxl() -> None:
+    one = next(one for one in phased().advised if stored(one) == (8, True))
+    said = {setting.what: setting for setting in one.settings}
+    assert said["replicas"].popxl == "ir.replication_factor = 64"
+    assert said["tensor shards"].popxl == "ir.replica_grouping(stride=1, group_size=8)"
+    assert "remote_replica_sharded_variable" in said["weights and state"].popxl
+    assert said["IO tiles"].value == "128"
+    assert not any(setting.poptorch for setting in one.settings)
+    for width in (60, 100, 160):
+        text = render(view.document(phased()), Look(width))
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_settings_have_the_available_memory_of_the_practice_and_layers_of_the_user() -> None:
+    one = next(one for one in untimed().advised if one.preset == "pytorch")
+    said = {setting.what: setting.value for setting in one.settings}
+    assert said["available-memory proportion"] == "0.4"
+    assert said["layers per IPU"] == "0, 4, 4, 4"  # as benchmarks.yml has it (graphcore-examples)
+
+
+def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:
+    flags: dict[str, Any] = {"by": "throughput", "ipus_per_replica": 64, "micro_batch": 1}
+    with pytest.raises(Infeasible) as no:
+        podsim.mappings("gpt3-175b", pod=64, **flags)
+    assert "the DDR of one holds 128 GB" in no.value.context[-1]
+    assert "--pod" in no.value.hint
+    assert podsim.mappings("gpt3-175b", pod=256, **flags).advised[0].preset == "popxl"
+
+
+def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> None:
+    answer = podsim.predict(own(tmp_path, LLAMA), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")
+    assert answer.mapping.schedule is Schedule.PHASED
+    assert any("nothing else fits: a layer at a time in phases" in line for line in answer.assumptions)
+
+
+def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:
+    answer = podsim.predict(own(tmp_path, GPT2), pod=16, tokens=1e9, engine="analytic")
+    assert answer.mapping.practice.available_memory == 0.4
+    assert answer.mapping.schedule is not Schedule.PHASED
+    assert "available-memory proportion 0.4: with more nothing fits" in answer.assumptions
+    best = podsim.mappings(own(tmp_path, GPT2), pod=16, tokens=1e9).advised[0]
+    assert best.mapping.practice.available_memory == 0.4
