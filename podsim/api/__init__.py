@@ -19,7 +19,6 @@ from podsim.api.explaining import explain
 from podsim.api.inference import infer
 from podsim.api.models import import_model
 from podsim.api.money import priced
-from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
 from podsim.api.scaling import scale
 from podsim.api.stencils import stencil
@@ -58,7 +57,6 @@ __all__ = [
     "freeze",
     "goodput",
     "import_model",
-    "in_phases",
     "infer",
     "mappings",
     "microbenchmarks",
@@ -67,7 +65,6 @@ __all__ = [
     "plan_mix",
     "predict",
     "predict_comparator",
-    "predict_phases",
     "priced",
     "published",
     "purse",

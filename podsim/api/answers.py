@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from podsim.api import comparators
+from podsim.api import comparators, phases
 from podsim.errors import InputError
 from podsim.planning.asking import CollectiveFlags
 from podsim.planning.asking import answer_with as _answer_with
@@ -106,8 +106,11 @@ def predict(
     on_progress: Progress | None = None,
     **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
-    """Predict a run by flags of these names, without IPUs by a law. Raises InputError, Infeasible where it is no."""
-    if by_chips := comparators.by_law(dict(locals()), predict):
+    """Predict a run by flags of these names, phases as their sum, without IPUs by a law. InputError or Infeasible."""
+    asked = dict(locals())
+    if whole := phases.predicted(asked, predict):
+        return whole
+    if by_chips := comparators.by_law(asked, predict):
         return by_chips
     steps = others.get("steps", 0)
     machine, model, named = _asked_of(

@@ -38,8 +38,7 @@ def plan(
     `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
     machine meets every demand `chosen` is None. Raises InputError where the question is malformed.
     """
-    from podsim.files import catalog
-    from podsim.planning import demands, weighing
+    from podsim.planning import demands, runs, weighing
     from podsim.planning import plan as planning
     from podsim.planning.purse import no_rent, purse
 
@@ -48,10 +47,10 @@ def plan(
     )
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
                            parameters=parameters, seed=seed)  # fmt: skip
-    model, named = catalog.workload(workload).value, planning.named(machines)
+    run, named = runs.named(workload), planning.named(machines)
     if len(named) > 1:
         no_rent(money.get("rent_per_hour"))
-    return planning.plan(model, asked, named, on_progress)
+    return planning.plan(run, asked, named, on_progress)
 
 
 def plan_mix(

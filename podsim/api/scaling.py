@@ -59,21 +59,28 @@ def scale(
     from podsim.files import catalog
     from podsim.model.scaling import Scaling
     from podsim.model.training import Division
-    from podsim.planning import asking
+    from podsim.planning import asking, runs
     from podsim.planning import scaling as planning
 
     if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
         raise TypeError(f"scale() takes no {', '.join(unknown)}")
-    model, known = catalog.workload(workload, changes).value, _purse(asked)
+    meant, known = runs.named(workload, changes), _purse(asked)
+    meant.run.check(asked)
+
+    def answer(name: str, wanted: Wanted) -> tuple[Prediction, Topology]:
+        found = [_answer(model, name, chip, changes, wanted, asked) for model in meant.models]
+        return meant.run.whole([prediction for prediction, _ in found]), found[0][1]
+
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
-        workload=model, machines=_machines(pods, topologies, chip, changes),
+        workload=meant.name, title=meant.title, target=meant.target, packing=meant.models[0].packing,
+        phases=len(meant.models), machines=_machines(pods, topologies, chip, changes),
         scaling=Scaling(asking.one_of("scaling", scaling, Scaling)), wanted=_wanted(asked),
         division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (), preset=asked.get("preset"),
         notes=planning.stops(pods) if pods is not None else (),
-        answer=lambda name, wanted: on_machine(*_answer(model, name, chip, changes, wanted, asked), changes, known),
+        answer=lambda name, wanted: on_machine(*answer(name, wanted), changes, known),
         on_progress=on_progress,
     ))  # fmt: skip
 

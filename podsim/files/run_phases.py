@@ -23,6 +23,12 @@ def phases(name: str) -> Phases | None:
     return of_loaded(loaded).value if loaded.what == "phases" else None
 
 
+def workloads(name: str) -> tuple[str, ...]:
+    """The workloads that a name or a file means, one after the other: those of its phases, or itself."""
+    found = phases(name)
+    return tuple(phase.workload for phase in found.phases) if found else (name,)
+
+
 def names() -> tuple[str, ...]:
     """Runs in phases that have a name."""
     return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
