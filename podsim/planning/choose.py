@@ -163,7 +163,8 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
     """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
     moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
-    sharded = ", sharded over the replicas of a rack" if practice.state_sharded else ""
+    over = "all replicas" if practice.schedule is Schedule.PHASED else "the replicas of a rack"
+    sharded = f", sharded over {over}" if practice.state_sharded else ""
     return (
         f"practice {practice.name}: schedule {practice.schedule}, recompute {practice.recompute}",
         (
