@@ -34,6 +34,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
 
 
+def named(name: str) -> Phases:
+    """The phases of a name that `names` lists; InputError with all faults of its file."""
+    return of_loaded(load(_folder() / f"{name}.toml", "phases")).value
+
+
 def of_loaded(loaded: Loaded) -> Document[Phases]:
     """The phases of a file that was read; InputError with all of its faults."""
     return document(loaded, Phases, faults)

@@ -7,7 +7,7 @@ from podsim.errors import InputError
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
-from podsim.model.training import Practice, Preset, Schedule
+from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning.practice import Planner
 from podsim.planning.search import LARGEST_REPLICA, Search, Wanted, does_not_fit
@@ -152,13 +152,6 @@ def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen
     return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *notes))
 
 
-def _in_phases(practice: Practice) -> tuple[str, ...]:
-    """What nobody has measured of a step in phases."""
-    if practice.schedule is not Schedule.PHASED:
-        return ()
-    return ("each collective between tensor shards costs what one of a weight update was fitted to: none was measured",)
-
-
 def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
     """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
@@ -172,6 +165,5 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
         *planner.what_if.said(practice),
-        *_in_phases(practice),
         *planner.workload.notes,
     )
