@@ -108,10 +108,8 @@ def predict(
 ) -> Prediction | ComparatorPrediction:
     """Predict a run by flags of these names, phases as their sum, without IPUs by a law. InputError or Infeasible."""
     asked = dict(locals())
-    if whole := phases.predicted(asked, predict):
-        return whole
-    if by_chips := comparators.by_law(asked, predict):
-        return by_chips
+    if other := phases.predicted(asked, predict) or comparators.by_law(asked, predict):
+        return other
     steps = others.get("steps", 0)
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
@@ -121,8 +119,8 @@ def predict(
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), _practice(others))
-    answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
-    return _with_noise(*answered, changes, steps, others.get("noise_scale"))
+    return _with_noise(*_answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress), changes, steps,
+                       others.get("noise_scale"))  # fmt: skip
 
 
 def _practice(flags: Mapping[str, Any]) -> PracticeFlags:

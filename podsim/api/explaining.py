@@ -37,9 +37,9 @@ def explain(
     found = [_of_one(name, told, asked, on_progress) for name in run.workloads]
     if run.phases is None:
         return found[0]
-    from podsim.predicting import explained_phases
+    from podsim.predicting import explained_run
 
-    return explained_phases.together(run.whole([one.prediction for one in found]), found)
+    return explained_run.together(run.whole([one.prediction for one in found]), found)
 
 
 def _of_one(workload: str, told: Mapping[str, Any], asked: AskedFlags, on_progress: Progress | None) -> Explanation:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport
     from podsim.model.workload import Workload
+    from podsim.planning.runs import Named
     from podsim.planning.search import Wanted
 
 
@@ -66,11 +67,6 @@ def scale(
         raise TypeError(f"scale() takes no {', '.join(unknown)}")
     meant, known = runs.named(workload, changes), _purse(asked)
     meant.run.check(asked)
-
-    def answer(name: str, wanted: Wanted) -> tuple[Prediction, Topology]:
-        found = [_answer(model, name, chip, changes, wanted, asked) for model in meant.models]
-        return meant.run.whole([prediction for prediction, _ in found]), found[0][1]
-
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
         workload=meant.name, title=meant.title, target=meant.target, packing=meant.models[0].packing,
@@ -80,9 +76,18 @@ def scale(
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (), preset=asked.get("preset"),
         notes=planning.stops(pods) if pods is not None else (),
-        answer=lambda name, wanted: on_machine(*answer(name, wanted), changes, known),
+        answer=lambda name, wanted: on_machine(*_whole(meant, name, chip, changes, wanted, asked), changes, known),
         on_progress=on_progress,
     ))  # fmt: skip
+
+
+def _whole(
+    meant: Named, name: str, chip: str | None, changes: Mapping[str, str] | Sequence[str], wanted: Wanted,
+    asked: ScaleAsked,
+) -> tuple[Prediction, Topology]:  # fmt: skip
+    """The prediction of the whole run for one machine, and that machine."""
+    found = [_answer(model, name, chip, changes, wanted, asked) for model in meant.models]
+    return meant.run.whole([prediction for prediction, _ in found]), found[0][1]
 
 
 def _answer(

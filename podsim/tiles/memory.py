@@ -118,11 +118,7 @@ def _ipu(
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    passes = PASSES if served is None else (Pass.FORWARD,)
-    if served is None:
-        alive, buffers = _most_at_once(planner, mapping, stages, known)
-    else:
-        alive, buffers = 0.0, _buffers(planner, mapping, stages, known, passes)
+    alive, buffers = _most_at_once(planner, mapping, stages, known, served)
     tiles = topology.chip.tiles
     vertex_state = float(VERTEX_BYTES * buffers.vertices * tiles)
     return StageMemory(
@@ -246,12 +242,14 @@ def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
 
 
 def _most_at_once(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers]
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers], served: "Served | None"
 ) -> tuple[float, _Buffers]:
     """Activations alive and the largest plan of the stage that needs most: an IPU runs one of its stages at a time.
 
-    Vertices are those of all its stages, which stay.
+    Vertices are those of all its stages, which stay. Where nothing is trained, activations are counted elsewhere.
     """
+    if served:
+        return 0.0, _buffers(planner, mapping, stages, known, (Pass.FORWARD,))
     element, tiles = ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
     each = [
         (_activation_bytes(mapping, stage, element), _buffers(planner, mapping, (stage,), known, PASSES))
