@@ -107,8 +107,7 @@ def predict(
     **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
     """Predict a run by flags of these names, phases as their sum, without IPUs by a law. InputError or Infeasible."""
-    asked = dict(locals())
-    if other := phases.predicted(asked, predict) or comparators.by_law(asked, predict):
+    if other := phases.predicted(dict(locals()), predict) or comparators.by_law(dict(locals()), predict):
         return other
     steps = others.get("steps", 0)
     machine, model, named = _asked_of(
