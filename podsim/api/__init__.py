@@ -19,7 +19,6 @@ from podsim.api.explaining import explain
 from podsim.api.inference import infer
 from podsim.api.models import import_model
 from podsim.api.money import priced
-from podsim.api.phases import in_phases, predict_phases
 from podsim.api.plans import plan, plan_mix
 from podsim.api.samplers import sample
 from podsim.api.scaling import scale
@@ -59,7 +58,6 @@ __all__ = [
     "freeze",
     "goodput",
     "import_model",
-    "in_phases",
     "infer",
     "mappings",
     "microbenchmarks",
@@ -68,7 +66,6 @@ __all__ = [
     "plan_mix",
     "predict",
     "predict_comparator",
-    "predict_phases",
     "priced",
     "published",
     "purse",

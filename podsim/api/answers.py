@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from podsim.api import comparators
+from podsim.api import comparators, phases
 from podsim.errors import InputError
 from podsim.planning.asking import ANY_LENGTH, CollectiveFlags, LengthFlags
 from podsim.planning.asking import answer_with as _answer_with
@@ -101,9 +101,9 @@ def predict(
     on_progress: Progress | None = None,
     **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
-    """Predict a run by flags of these names, without IPUs by a law. Raises InputError, Infeasible where it is no."""
-    if by_chips := comparators.by_law(dict(locals()), predict):
-        return by_chips
+    """Predict a run by flags of these names, phases as their sum, without IPUs by a law. InputError or Infeasible."""
+    if other := phases.predicted(dict(locals()), predict) or comparators.by_law(dict(locals()), predict):
+        return other
     steps = others.get("steps", 0)
     machine, model, named = _asked_of(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
@@ -113,8 +113,8 @@ def predict(
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), _practice(others))
-    answered = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
-    return _with_noise(*answered, changes, steps, others.get("noise_scale"))
+    return _with_noise(*_answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress), changes, steps,
+                       others.get("noise_scale"))  # fmt: skip
 
 
 def _practice(flags: Mapping[str, Any]) -> PracticeFlags:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from podsim.api.comparators import predict_comparator
 from podsim.api.money import priced
-from podsim.planning import asking, sides
+from podsim.planning import asking, runs, sides
 from podsim.planning.purse import MoneyFlags, Purse, purse
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.predicting.comparing import Simulated
 
-    Found = tuple[Prediction | ComparatorPrediction, Simulated]
+    Found = tuple[Prediction | ComparatorPrediction, tuple[Simulated, ...]]
 
 
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
@@ -82,14 +82,21 @@ def _side(workload: str, side: sides.Wanted, known: Purse) -> Found:
     name = side.asked["topology"]
     if sides.has_law(side):
         law = predict_comparator(workload, **sides.of_law(side))
-        runs = catalog.workload(workload).value.benchmark.runs_scored
-        return priced(law, known=known), comparing.of_law(law, max(3, runs))
-    answer, simulated = _predicted(workload, **{key: value for key, value in side.asked.items() if key != "chips"})
+        scored = catalog.workload(workload).value.benchmark.runs_scored
+        return priced(law, known=known), (comparing.of_law(law, max(3, scored)),)
+    run, asked = runs.run(workload), {key: value for key, value in side.asked.items() if key != "chips"}
+    run.check(asked)
+    found = [_predicted(one, run, **asked) for one in run.workloads]
+    answer, simulated = run.whole([one for one, _ in found]), tuple(moved for _, moved in found)
     changes = side.asked.get("changes", ())
     return priced(answer, topology=name, chip=side.asked["chip"], changes=changes, known=known), simulated
 
 
-def _predicted(workload: str, **asked: Any) -> tuple[Prediction, Simulated]:  # noqa: ANN401  (those of `predict`)
+def _predicted(
+    workload: str,
+    run: runs.Run,
+    **asked: Any,  # noqa: ANN401  (those of `predict`)
+) -> tuple[Prediction, Simulated]:
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
     from podsim.predicting import comparing
@@ -107,7 +114,7 @@ def _predicted(workload: str, **asked: Any) -> tuple[Prediction, Simulated]:  # 
     practice = {name: asked[name] for name in ("schedule", "prefetch", "overlap", "io_tiles") if name in asked}
     wanted = Wanted(**split, what_if=what_if(**practice))
     answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
-    return answer, comparing.of_prediction(answer, question)
+    return answer, comparing.of_prediction(answer, question, run.phases.name if run.phases else "")
 
 
 def _compared(found: Sequence[Found], meant: Sequence[sides.Wanted], level: float, seed: int) -> Comparison:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from podsim.api.answers import AskedFlags, PracticeFlags, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from podsim.model.explanation import Explanation
     from podsim.planning.search import Wanted
 
@@ -27,20 +29,34 @@ def explain(
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
+    from podsim.planning import runs
+
+    told = {"samples": samples, "division": division, "sdk": sdk, "interval": interval, "engine": engine, "seed": seed}
+    run = runs.run(workload)
+    run.check({**told, **asked})
+    found = [_of_one(name, told, asked, on_progress) for name in run.workloads]
+    if run.phases is None:
+        return found[0]
+    from podsim.predicting import explained_run
+
+    return explained_run.together(run.whole([one.prediction for one in found]), found)
+
+
+def _of_one(workload: str, told: Mapping[str, Any], asked: AskedFlags, on_progress: Progress | None) -> Explanation:
+    """One workload taken apart."""
     from podsim.files import catalog
     from podsim.model.explanation import Explanation
     from podsim.planning import alternatives, influences
     from podsim.planning.asking import asked_of, machine_name, question, settled
     from podsim.predicting import assemble, explaining
 
-    chip, hosts, changes = asked.get("chip"), asked.get("hosts"), asked.get("changes", ())
+    chip, sdk, hosts, changes = asked.get("chip"), told["sdk"], asked.get("hosts"), asked.get("changes", ())
     name = machine_name(asked.get("pod"), asked.get("topology"), chip)
     machine, model, named = asked_of(
         workload, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
         parameters_file=asked.get("parameters"),
     )  # fmt: skip
-    meant = question(machine, model, named, division=division, samples=samples, engine=engine, seed=seed,
-                     interval=interval)  # fmt: skip
+    meant = question(machine, model, named, **{name: value for name, value in told.items() if name != "sdk"})
     wanted = _wanted(asked)
     prediction = assemble.predict(meant, *settled(meant, wanted, named, (sdk, hosts, chip), on_progress))
     known = explaining.answered(meant, prediction)

@@ -48,22 +48,22 @@ def plan(
     machine meets every demand `chosen` is None; `changes` are those of the workload. Raises InputError where the
     question is malformed.
     """
-    from podsim.files import catalog
-    from podsim.planning import asking, demands, weighing
+    from podsim.planning import demands, runs, weighing
     from podsim.planning import plan as planning
     from podsim.planning.purse import no_rent, purse
 
     demand = demands.demand(
         within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
     )
-    model, named = catalog.workload(workload, changes).value, planning.named(machines)
-    samples, by_law = asking.length(model, samples, others)
+    run, named = runs.named(workload, changes), planning.named(machines)
+    samples, by_law = run.length(samples, others)
     money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
-                           parameters=parameters, seed=seed, model=model, samples=samples, by_law=by_law)  # fmt: skip
+                           parameters=parameters, seed=seed, models=run.models, samples=samples,
+                           by_law=by_law)  # fmt: skip
     if len(named) > 1:
         no_rent(money.get("rent_per_hour"))
-    return planning.plan(model, asked, named, on_progress)
+    return planning.plan(run, asked, named, on_progress)
 
 
 def plan_mix(

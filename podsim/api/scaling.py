@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from podsim.api.answers import Progress
-    from podsim.convergence.samples import Samples
     from podsim.model.fabric import Topology
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport
     from podsim.model.workload import Workload
+    from podsim.planning.runs import Length, Named
     from podsim.planning.search import Wanted
 
 
@@ -61,30 +61,41 @@ def scale(
     from podsim.files import catalog
     from podsim.model.scaling import Scaling
     from podsim.model.training import Division
-    from podsim.planning import asking
+    from podsim.planning import asking, runs
     from podsim.planning import scaling as planning
 
     if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
         raise TypeError(f"scale() takes no {', '.join(unknown)}")
-    model, known = catalog.workload(workload, changes).value, _purse(asked)
-    length = asking.length(model, asked.get("samples"), asked)
+    meant, known = runs.named(workload, changes), _purse(asked)
+    length = meant.length(asked.get("samples"), asked)
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
-        workload=model, machines=_machines(pods, topologies, chip, changes),
+        workload=meant.name, title=meant.title, target=meant.target, packing=meant.models[0].packing,
+        phases=len(meant.models), machines=_machines(pods, topologies, chip, changes),
         scaling=Scaling(asking.one_of("scaling", scaling, Scaling)), wanted=_wanted(asked),
         division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (), preset=asked.get("preset"),
         notes=planning.stops(pods) if pods is not None else (),
         answer=lambda name, wanted: on_machine(
-            *_answer((model, length), name, chip, changes, wanted, asked), changes, known
+            *_whole((meant, length), name, chip, changes, wanted, asked), changes, known
         ),
         on_progress=on_progress,
     ))  # fmt: skip
 
 
+def _whole(
+    run: tuple[Named, Length], name: str, chip: str | None, changes: Mapping[str, str] | Sequence[str],
+    wanted: Wanted, asked: ScaleAsked,
+) -> tuple[Prediction, Topology]:  # fmt: skip
+    """The prediction of the whole run for one machine, and that machine."""
+    meant, length = run
+    found = [_answer((model, length), name, chip, changes, wanted, asked) for model in meant.models]
+    return meant.run.whole([prediction for prediction, _ in found]), found[0][1]
+
+
 def _answer(
-    run: tuple[Workload, tuple[float | None, Samples | None]],
+    run: tuple[Workload, Length],
     name: str,
     chip: str | None,
     changes: Mapping[str, str] | Sequence[str],

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from podsim.api.answers import Progress, predict
 from podsim.api.inference import infer
-from podsim.api.phases import in_phases, predict_phases
 from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
@@ -194,8 +193,6 @@ def _world() -> World:
 
     return World(
         predict=cache(_of_ipus),
-        in_phases=in_phases,
-        predict_phases=predict_phases,
         infer=infer,
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,

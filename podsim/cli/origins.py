@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from podsim.files import inputs
+from podsim.files import inputs, run_phases
 from podsim.files.changes import Changes
 from podsim.model.money import Owned
 from podsim.model.quantity import Provenance
@@ -27,10 +27,12 @@ def of_one(used: Used, workload: str) -> Groups:
     from podsim.report.views import provenance as view
 
     with inputs.recording():  # apart: what a page adds answers nothing
-        machine, model = _machine(used), _workload(workload, used.changes)
         return (
-            tuple(view.assumed(f"machine {used.called}", machine)),
-            tuple(view.assumed(f"workload {workload}", model)),
+            tuple(view.assumed(f"machine {used.called}", _machine(used))),
+            *(
+                tuple(view.assumed(f"workload {name}", _workload(name, used.changes)))
+                for name in run_phases.workloads(workload)
+            ),
         )
 
 
@@ -46,7 +48,7 @@ def of_page(machines: Iterable[Used], workloads: Iterable[str], paid: Iterable[O
     changes = listed[0].changes if listed else ()
     with inputs.recording():
         of_machines = {used.called: _machine(used) for used in listed}
-        of_workloads = {name: _workload(name, changes) for name in workloads}
+        of_workloads = {name: _workload(name, changes) for run in workloads for name in run_phases.workloads(run)}
         values = [one for found in (*of_machines.values(), *of_workloads.values()) for one in found.values()]
         priced = [text for one in paid if one and one.capital for text in one.capital.sources]
         return (

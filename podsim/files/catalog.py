@@ -153,10 +153,11 @@ def _no_workload(name: str) -> InputError:
     from podsim.files import run_phases
 
     runs = run_phases.names()
-    if name in runs:
+    if name in runs and (found := run_phases.phases(name)):
+        phases = [phase.workload for phase in found.phases]
         return InputError(
-            f"{name} is a run in phases, which predict alone answers; each of its phases is a workload",
-            code="in-phases", hint=f"podsim predict {name} --pod 64",
+            f"{name} is a run in phases, and this is asked of one workload at a time", code="in-phases",
+            context=[f"its phases: {', '.join(phases)}"], hint=f"name a phase: {phases[0]}",
         )  # fmt: skip
     return find.unknown_name("workloads", name, names("workloads"), also=runs)
 

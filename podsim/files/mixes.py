@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from podsim.files import find
+from podsim.files import find, run_phases
 from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
@@ -24,7 +24,7 @@ def faults(found: Mix | None, _tables: object) -> Iterator[Fault]:
     """Workloads that nobody knows."""
     if found is None:
         return
-    known = find.names("workloads")
+    known = (*find.names("workloads"), *run_phases.names())
     for at, job in enumerate(found.jobs):
         if not find.is_path(job.workload) and job.workload not in known:
             yield Fault(("job", at, "workload"), unknown(job.workload, known))

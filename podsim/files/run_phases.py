@@ -23,9 +23,20 @@ def phases(name: str) -> Phases | None:
     return of_loaded(loaded).value if loaded.what == "phases" else None
 
 
+def workloads(name: str) -> tuple[str, ...]:
+    """The workloads that a name or a file means, one after the other: those of its phases, or itself."""
+    found = phases(name)
+    return tuple(phase.workload for phase in found.phases) if found else (name,)
+
+
 def names() -> tuple[str, ...]:
     """Runs in phases that have a name."""
     return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+
+
+def named(name: str) -> Phases:
+    """The phases of a name that `names` lists; InputError with all faults of its file."""
+    return of_loaded(load(_folder() / f"{name}.toml", "phases")).value
 
 
 def of_loaded(loaded: Loaded) -> Document[Phases]:

@@ -40,7 +40,8 @@ def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, .
         raise InputError(f"{practice.tensor_shards} tensor shards do not divide {ipus} IPUs a replica",
                          code="mapping-does-not-divide")  # fmt: skip
     cut = shards.Cut(practice.tensor_shards, ipus // practice.tensor_shards)
-    shards.check(workload.units, cut)
+    if cut.shards > 1:
+        shards.check(workload.units, cut)
     parts: list[list[Unit]] = [[]]
     for unit in workload.units:
         parts[-1].append(shards.in_parts(shards.sharded(unit, cut), practice.attention_parts))

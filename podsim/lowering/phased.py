@@ -156,10 +156,11 @@ def _room(known: dict[Any, Any]) -> None:
         known.clear()
 
 
-def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
+def _setting(phased: Phased, volume_bytes: float, buffers: int = 1, *, inside: bool = False) -> Setting:
+    """A collective over replicas, or `inside` one, which starts as a reduction on the device does (Eq. 72)."""
     line = phased.pipeline
     value = line.machine.parameters.value
-    toll = Toll(value("collective.efficiency"), value("collective.start"), buffers)
+    toll = Toll(value("collective.efficiency"), 0.0 if inside else value("collective.start"), buffers)
     return Setting(line.fabric, (volume_bytes,) * line.mapping.ipus_per_replica, line.mapping.ipus, True, toll)
 
 
@@ -181,16 +182,17 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
 
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
+    for one in _exchanged(phased, stage, backward=backward):
+        yield pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP)
+
+
+def _exchanged(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[Exchanged]:
     """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 72)."""
     for unit in stage.units:
         whole = phased.whole[unit.name]
-        found = list(exchanged(whole, phased.cut, backward=False))
-        for one in [*found, *exchanged(whole, phased.cut, backward=True)] if backward else found:
-            yield _inside(phased, one)
-
-
-def _inside(phased: Phased, one: Exchanged) -> tuple[Task, ...]:
-    return pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP)
+        yield from exchanged(whole, phased.cut, backward=False)
+        if backward:
+            yield from exchanged(whole, phased.cut, backward=True)
 
 
 def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
@@ -199,11 +201,23 @@ def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
     volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
     size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if one.columns is columns_near else other)
-    setting = _setting(phased, volume)
+    setting = _setting(phased, volume, inside=True)
     if (key := (setting, group, one.what)) not in _INSIDE:
         _room(_INSIDE)
         _INSIDE[key] = collective.soonest(setting, group, one.what, collective.IN_RACK)
     return _INSIDE[key]
+
+
+def unpaid_s(pipeline: Pipeline, optimizer: str) -> float:
+    """What a step would take more if collectives of shards started as those of a weight update do [s] (Eq. 72)."""
+    phased = Phased(pipeline, optimizer)
+    starts = 0
+    for work in pipeline.work:
+        for back in (False, True):
+            for one in _exchanged(phased, work.stage, backward=back):
+                kinds = (phase.collective for phase in _plan(phased, one, phased.columns_near).phases)
+                starts += sum(2 if kind is Collective.ALL_REDUCE else 1 for kind in kinds)
+    return starts * pipeline.micro_batches * pipeline.machine.parameters.value("collective.start")
 
 
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:

@@ -1,11 +1,9 @@
-"""A run in phases: workloads trained one after the other, and the time of all."""
+"""A run in phases: workloads trained one after the other."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from podsim.model.prediction import Prediction
-from podsim.model.quantity import Estimate, Key
-from podsim.model.shown import Shown
+from podsim.model.quantity import Key
 
 MOST_PHASES = 8
 
@@ -28,13 +26,3 @@ class Phases:
     def __post_init__(self) -> None:
         if not 2 <= len(self.phases) <= MOST_PHASES:
             raise ValueError(f"phase: a run has from 2 to {MOST_PHASES} phases")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhasesPrediction(Shown):
-    """The phases in order, and how long they take together; `time_to_train_s` is their sum."""
-
-    name: str
-    title: str
-    phases: tuple[Prediction, ...]
-    time_to_train_s: Estimate

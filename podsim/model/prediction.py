@@ -131,7 +131,11 @@ class Grades:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Shown):
-    """How long a training run takes, what limits it, how sure that is."""
+    """How long a training run takes, what limits it, how sure that is.
+
+    Of a run in phases it is their sum: `phases` are its own predictions, a step is the mean of all steps, and what has
+    no sum (`mapping`, `choice`, `memory`) is that of the phase that takes longest.
+    """
 
     workload: str
     workload_title: str
@@ -164,6 +168,7 @@ class Prediction(Shown):
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
     money: "Money | None" = None
+    phases: tuple["Prediction", ...] = ()
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

@@ -155,6 +155,7 @@ class Practice:
     chips: tuple[str, ...]
     ipus_per_replica: tuple[Count, ...]
     most_replicas: Count | None = None
+    preset_only: bool = False
     sdks: tuple[str, ...] = ()
     schedule: Schedule
     recompute: Recompute

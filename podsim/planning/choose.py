@@ -7,7 +7,7 @@ from podsim.errors import InputError
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
-from podsim.model.training import Practice, Preset, Schedule
+from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
@@ -154,18 +154,12 @@ def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen
     return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *notes))
 
 
-def _in_phases(practice: Practice) -> tuple[str, ...]:
-    """What nobody has measured of a step in phases."""
-    if practice.schedule is not Schedule.PHASED:
-        return ()
-    return ("each collective between tensor shards costs what one of a weight update was fitted to: none was measured",)
-
-
 def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
     """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
     moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
-    sharded = ", sharded over the replicas of a rack" if practice.state_sharded else ""
+    over = "all replicas" if practice.schedule is Schedule.PHASED else "the replicas of a rack"
+    sharded = f", sharded over {over}" if practice.state_sharded else ""
     return (
         f"practice {practice.name}: schedule {practice.schedule}, recompute {practice.recompute}",
         (
@@ -173,6 +167,5 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
         *planner.what_if.said(practice),
-        *_in_phases(practice),
         *planner.workload.notes,
     )

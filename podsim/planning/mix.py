@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix, MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Excluded, Objective
-from podsim.planning import packing
+from podsim.planning import packing, runs
 from podsim.planning.plan import CHIPS, SIZES
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, has_no_ipus, misses
 
@@ -78,7 +78,7 @@ class Sizing:
     def _weighed(self, job: Job, name: str) -> Weighed | str:
         key = job.workload, name
         if key not in self.known:
-            scale = Scale(asked=replace(self.asked, workload=job.workload))
+            scale = Scale(asked=replace(self.asked, workload=job.workload), run=runs.run(job.workload))
             try:
                 self.known[key] = next(iter(scale.machine(name)))
             except (Infeasible, MissingParameter) as no:
@@ -104,8 +104,8 @@ class Sizing:
 
     def _paid(self, topology: Topology, pools: tuple[Pool, ...]) -> MixCandidate:
         """The machine with the servers that its hungriest job needs; a month's energy is that of the partitions."""
-        shared = [weighed.question for (_, name), weighed in self.known.items()
-                  if not isinstance(weighed, str) and name == topology.name and weighed.question]  # fmt: skip
+        shared = [part.question for (_, name), weighed in self.known.items()
+                  if not isinstance(weighed, str) and name == topology.name for part in weighed.parts]  # fmt: skip
         hosts = max((question.machine.hosts for question in shared), default=topology.hosts.servers)
         purse = self.asked.purse
         owned = purse.machine(topology, hosts)

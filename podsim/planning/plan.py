@@ -13,7 +13,7 @@ from podsim.planning.remedies import remedies
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
 
 if TYPE_CHECKING:
-    from podsim.model.workload import Workload
+    from podsim.planning.runs import Named
 
 SIZES = (4, 16, 64, 128, 256, 512, 1024)
 CHIPS = ("gc200", "bow")
@@ -43,13 +43,13 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:
+def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:
     """The plan; without a machine that meets every demand `chosen` is None. Infeasible where none trains it at all."""
-    scale = Scale(asked=asked)
+    scale = Scale(asked=asked, run=run.run)
     weighed = scale.all(tuple(machines), on_progress)
     if not weighed:
         why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
-        raise Infeasible(f"no machine named trains {workload.name}", context=why)
+        raise Infeasible(f"no machine named trains {run.name}", context=why)
     settled, most = _settled(weighed, asked)
     candidates = [one.candidate for one in settled]
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
@@ -61,8 +61,7 @@ def plan(workload: Workload, asked: Asked, machines: Sequence[str], on_progress:
     found = sorted(late, key=lambda one: _short(one.candidate))[:HELPED]
     first = next((one for one in settled if one.candidate is (chosen or closest)), settled[0])
     return Plan(
-        workload=workload.name, workload_title=workload.title,
-        target=first.target or workload.benchmark.target, demand=asked.demand,
+        workload=run.name, workload_title=run.title, target=first.target or run.target, demand=asked.demand,
         chosen=chosen, closest=closest, candidates=tuple(candidates), frontier=tuple(frontier), near=near,
         remedies=tuple(remedy for one in found for remedy in remedies(one, asked)),
         contradiction=_contradiction(candidates) if chosen is None else "", excluded=tuple(scale.excluded),

@@ -144,7 +144,7 @@ def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, re
     """The practice published for this chip and size, of this SDK where there is one."""
     fitting = [
         practice
-        for practice in workload.practices
+        for practice in _searched(workload)
         if chip in practice.chips
         and ipus_per_replica in practice.ipus_per_replica
         and (practice.most_replicas is None or replicas <= practice.most_replicas)
@@ -153,19 +153,24 @@ def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, re
     return next(iter(of_sdk or fitting[::-1]), None)
 
 
+def _searched(workload: Workload) -> list[Practice]:
+    """Practices that are not those of presets alone."""
+    return [practice for practice in workload.practices if not practice.preset_only]
+
+
 def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> Practice:
     """The practice nearest in chip, SDK and size, without its split of layers; MissingParameter where there is none."""
-    if not workload.practices:
+    if not (known := _searched(workload)):
         raise MissingParameter(
             f"workload {workload.name} has no [[practice]]: how it is stored and scheduled is not known",
-            hint="podsim workload show bert --toml   prints a complete example",
+            hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a practice",
         )
 
     def distance(practice: Practice) -> tuple[bool, bool, int]:
         size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in practice.ipus_per_replica)
         return chip not in practice.chips, sdk not in practice.sdks, size
 
-    best = min(workload.practices, key=distance)
+    best = min(known, key=distance)
     # One micro-batch at a time suits a replica of one IPU; over several the published pipelines are grouped.
     pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
     return replace(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.model.plan import Remedy
 from podsim.planning import asking
-from podsim.planning.weighing import scores
+from podsim.planning.weighing import scores, together
 from podsim.predicting import assemble, intervals
 from podsim.topology.fabric import build
 
@@ -26,9 +26,9 @@ CLOCK, SERVER, HOSTS = "chip.clock", "hosts.server_bandwidth", "hosts"
 
 def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
     """Each number that matters, with the value at which the machine meets the time demanded (Eq. 65)."""
-    if weighed.question is None or asked.demand.within_s is None:
+    if not weighed.parts or asked.demand.within_s is None:
         return ()
-    found = [_remedy(weighed, asked, path) for path in _paths(weighed.question.machine)]
+    found = [_remedy(weighed, asked, path) for path in _paths(_machine(weighed))]
     return tuple(one for one in (*found, _more_hosts(weighed, asked)) if one is not None)
 
 
@@ -42,10 +42,9 @@ def _paths(machine: Machine) -> Iterator[str]:
 
 def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
     """The least change of a number that is enough; None where it does nothing."""
-    assert weighed.question is not None, "a machine of IPUs"
     assert asked.demand.within_s is not None, "a time is demanded"
     limit, now_s = asked.demand.within_s, weighed.candidate.sure_s
-    present, unit = _present(weighed.question.machine, path)
+    present, unit = _present(_machine(weighed), path)
     best_s = _time_s(weighed, asked, path, _better(path, present, MOST), unit)
     if best_s > now_s * (1 - IDLE):
         return None
@@ -71,14 +70,13 @@ def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
 
 def _more_hosts(weighed: Weighed, asked: Asked) -> Remedy | None:
     """The fewest hosts that are enough, of doublings up to what the machine takes; None where more do nothing."""
-    assert weighed.question is not None, "a machine of IPUs"
     assert asked.demand.within_s is not None, "a time is demanded"
-    machine, limit = weighed.question.machine, asked.demand.within_s
+    machine, limit = _machine(weighed), asked.demand.within_s
     present, most = machine.hosts, machine.topology.hosts.most_servers
     best_s = weighed.candidate.sure_s
     needed = None
     for hosts in sorted({min(present << doublings, most) for doublings in range(1, most.bit_length() + 1)} - {present}):
-        best_s = min(best_s, _sure_s(weighed, asked, replace(machine, hosts=hosts)))
+        best_s = min(best_s, _sure_s(weighed, asked, _on_hosts(weighed, hosts)))
         if best_s <= limit:
             needed = float(hosts)
             break
@@ -106,27 +104,39 @@ def _present(machine: Machine, path: str) -> tuple[float, str]:
 
 def _time_s(weighed: Weighed, asked: Asked, path: str, value: float, unit: str) -> float:
     """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
-    assert weighed.question is not None, "a machine of IPUs"
-    return _sure_s(weighed, asked, _changed(weighed.question.machine, asked, path, f"{value!r} {unit}"))
+    text = f"{value!r} {unit}"
+    return _sure_s(weighed, asked, [
+        _changed(part.question, asked, path, text) for part in weighed.parts
+    ])  # fmt: skip
 
 
-def _sure_s(weighed: Weighed, asked: Asked, machine: Machine) -> float:
-    """The time that a run of the same mapping stays below on a changed machine, as sure as asked [s]."""
-    question, mapping = weighed.question, weighed.mapping
-    assert question is not None, "a machine of IPUs"
-    assert mapping is not None, "has a mapping"
-    changed = replace(question, engine=asking.engine_of("analytic"), machine=machine, fabric=build(machine.topology))
-    ordered = scores(changed, mapping, assemble.step(changed, mapping))
-    return intervals.quantile(ordered, asked.demand.confidence)
+def _sure_s(weighed: Weighed, asked: Asked, machines: Sequence[Machine]) -> float:
+    """The time that a run of the same mappings stays below on changed machines, as sure as asked [s]."""
+    fabric, engine = build(machines[0].topology), asking.engine_of("analytic")
+    each = []
+    for part, machine in zip(weighed.parts, machines, strict=True):
+        changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
+        each.append(scores(changed, part.mapping, assemble.step(changed, part.mapping)))
+    return intervals.quantile(together(each), asked.demand.confidence)
 
 
-def _changed(machine: Machine, asked: Asked, path: str, text: str) -> Machine:
+def _machine(weighed: Weighed) -> Machine:
+    """The machine of IPUs, which all that is trained on it has."""
+    return weighed.parts[0].question.machine
+
+
+def _on_hosts(weighed: Weighed, hosts: int) -> list[Machine]:
+    return [replace(part.question.machine, hosts=hosts) for part in weighed.parts]
+
+
+def _changed(question: assemble.Question, asked: Asked, path: str, text: str) -> Machine:
     """The machine with one number changed; a learned number stays as doubtful as it was."""
+    machine = question.machine
     if path in LEARNED:
         fitted = machine.parameters.fitted
         other = replace(fitted[path], value=float(text.partition(" ")[0]))
         return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
     return asking.asked_of(
-        asked.workload, machine.topology.name, chip=None, preset=None, sdk=asked.sdk, hosts=machine.hosts,
-        changes={path: text}, parameters_file=asked.parameters, known=asked.model,
+        question.workload.name, machine.topology.name, chip=None, preset=None, sdk=asked.sdk, hosts=machine.hosts,
+        changes={path: text}, parameters_file=asked.parameters, known=question.workload,
     )[0]  # fmt: skip

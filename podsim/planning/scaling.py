@@ -11,7 +11,6 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
 from podsim.model.training import Division
-from podsim.model.workload import Workload
 from podsim.planning import asking, scaling_law
 from podsim.planning.search import Wanted
 
@@ -62,7 +61,10 @@ def stops(text: str | Iterable[int]) -> tuple[str, ...]:
 class Asked:
     """What is to grow and how; `answer` predicts a machine by name with what is wanted of its mapping."""
 
-    workload: Workload
+    workload: str
+    title: str
+    target: str
+    packing: float
     machines: Sequence[tuple[str, int]]  # name and IPUs, ascending
     scaling: Scaling
     wanted: Wanted
@@ -71,6 +73,7 @@ class Asked:
     knee_gain: float
     points: Sequence[CalibrationPoint]
     answer: Answer
+    phases: int = 1
     preset: str | None = None
     notes: tuple[str, ...] = ()
     on_progress: Callable[[int, int], None] | None = None
@@ -78,6 +81,11 @@ class Asked:
     def check(self) -> None:
         """Raise InputError where the batch is said twice, or a share is none."""
         wanted = self.wanted
+        if self.phases > 1 and self.scaling is not Scaling.BEST:
+            raise InputError(
+                f"--scaling {self.scaling} carries one batch on, and each phase of {self.workload} has its own",
+                code="conflicting-flags", hint="leave out --scaling, or scale one phase",
+            )  # fmt: skip
         if self.scaling is not Scaling.BEST and self.preset:
             raise InputError(f"preset {self.preset} says the batch of each machine, and so does --scaling "
                              f"{self.scaling}", code="conflicting-flags", hint="leave out one of them")  # fmt: skip
@@ -108,7 +116,7 @@ def report(asked: Asked) -> ScaleReport:
         raise refusal  # what even the largest machine refuses is at fault itself
     if first is None:
         raise Infeasible(
-            f"{asked.workload.name} fits none of the machines asked for",
+            f"{asked.workload} fits none of the machines asked for",
             context=[f"{row.topology}: {row.refused}" for row in rows], hint="--pods 16..1024, or another mapping",
         )  # fmt: skip
     return _together(asked, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
@@ -138,14 +146,13 @@ def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
 
 def _published(asked: Asked, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
     """What published runs of the workload took on a machine."""
-    workload = asked.workload
     return tuple(
         PublishedTime(
             point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
-            throughput_samples_per_s=point.global_batch * workload.packing / point.step_s,
+            throughput_samples_per_s=point.global_batch * asked.packing / point.step_s,
         )
         for point in asked.points
-        if (point.workload, point.topology, point.division) == (workload.name, topology, division)
+        if (point.workload, point.topology, point.division) == (asked.workload, topology, division)
     )  # fmt: skip
 
 
@@ -164,8 +171,8 @@ def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
     measured = [(one.ipus, one.throughput_samples_per_s.value) for one in found]
     universal = scaling_law.fit(measured, scaling_law.UNIVERSAL)
     return ScaleReport(
-        workload=asked.workload.name,
-        workload_title=asked.workload.title,
+        workload=asked.workload,
+        workload_title=asked.title,
         target=found[0].target,
         scaling=asked.scaling,
         interval=asked.interval,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
-from podsim.planning import asking
+from podsim.planning import asking, runs
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import of_step
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 SAME = 1e-3  # share of a step below which another number of hosts changes nothing
-OUT = ("beyond-comparator", "mapping-does-not-divide")
+OUT = ("beyond-comparator", "mapping-does-not-divide", "in-phases")
 """Codes of errors that leave one machine out and not the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked of every machine; `model` is the workload where it is read already."""
+    """What is asked of every machine; `models` are the workloads of the run where they are read already."""
 
     workload: str
     demand: Demand
@@ -42,19 +42,31 @@ class Asked:
     division: str = "closed"
     parameters: str | None = None
     seed: int = 0
-    model: Workload | None = None
+    models: tuple[Workload, ...] = ()
     samples: float | None = None
     by_law: Samples | None = None  # how long a run is, where a law says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What is trained on a machine: the question of one workload, the mapping taken and why."""
+
+    question: assemble.Question
+    mapping: Mapping
+    choice: Choice
+    said: tuple[str, ...]
+
+    def predicted(self) -> Prediction:
+        """The prediction of that mapping."""
+        return assemble.predict(self.question, self.mapping, self.choice, self.said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """One machine as a candidate, with the question and the mapping behind it; None for one without IPUs."""
+    """One machine as a candidate, with what is trained on it one after the other; nothing for one without IPUs."""
 
     candidate: Candidate
-    question: assemble.Question | None = None
-    mapping: Mapping | None = None
-    choice: Choice | None = None
+    parts: tuple[Part, ...] = ()
     said: tuple[str, ...] = ()
     worth: str = ""
     target: str = ""
@@ -65,6 +77,7 @@ class Scale:
     """Weighs machines, and counts what was left out."""
 
     asked: Asked
+    run: runs.Run
     legal: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     excluded: list[Excluded] = field(default_factory=list)
@@ -93,39 +106,43 @@ class Scale:
 
     def _ipus(self, name: str) -> Iterator[Weighed]:
         asked = self.asked
+        known = asked.models or (None,) * len(self.run.workloads)
+        questions = [self._question(*one, name) for one in zip(self.run.workloads, known, strict=True)]
+        usual = self._best(questions)
+        yield usual
+        before_s = _steps_s(usual.parts)
+        for hosts in _other_hosts(questions[0]):
+            others = [_on_hosts(question, hosts) for question in questions]
+            parts = tuple(replace(part, question=other) for part, other in zip(usual.parts, others, strict=True))
+            moved = max(abs(after / was - 1) for after, was in zip(_steps_s(parts), before_s, strict=True))
+            if moved > SAME:
+                yield _told(self._best(others), hosts)
+            elif hosts < questions[0].machine.hosts:
+                yield _told(_weighed(self.run, parts, asked), hosts)
+            else:
+                self.counts["gain nothing by more hosts"] += sum(part.choice.legal for part in usual.parts)
+
+    def _question(self, workload: str, known: Workload | None, name: str) -> assemble.Question:
+        asked = self.asked
         machine, model, _ = asking.asked_of(
-            asked.workload, name, chip=None, preset=None, sdk=asked.sdk, hosts=None, changes=(),
-            parameters_file=asked.parameters, known=asked.model,
+            workload, name, chip=None, preset=None, sdk=asked.sdk, hosts=None, changes=(),
+            parameters_file=asked.parameters, known=known,
         )  # fmt: skip
         samples, by_law = asking.length(model, asked.samples, {}) if asked.by_law is None else (None, asked.by_law)
-        question = asking.question(machine, model, None, division=asked.division, engine="analytic", seed=asked.seed,
-                                   samples=samples, by_law=by_law)  # fmt: skip
-        usual = self._best(question)
-        yield usual
-        for hosts in _other_hosts(question):
-            other = replace(question, machine=replace(machine, hosts=hosts))
-            assert usual.mapping is not None, "an IPU machine has a mapping"
-            usual_s = assemble.step(question, usual.mapping).step_s
-            moved = assemble.step(other, usual.mapping).step_s / usual_s - 1
-            if abs(moved) > SAME:
-                yield _told(self._best(other), hosts)
-            elif hosts < machine.hosts:
-                fewer = replace(usual, candidate=_candidate(other, _predicted(other, usual), asked), question=other)
-                yield _told(fewer, hosts)
-            elif usual.choice:
-                self.counts["gain nothing by more hosts"] += usual.choice.legal
+        return asking.question(machine, model, None, division=asked.division, engine="analytic", seed=asked.seed,
+                               samples=samples, by_law=by_law)  # fmt: skip
 
-    def _best(self, question: assemble.Question) -> Weighed:
+    def _best(self, questions: Sequence[assemble.Question]) -> Weighed:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
         given = (self.asked.sdk, None, None)
-        mapping, choice, said = asking.settled(question, Wanted(), None, given, None)
-        self.legal += choice.legal
-        self.counts.update(choice.rejected)
-        self.counts["slower than another mapping of their machine"] += choice.legal - 1
-        found = assemble.predict(question, mapping, choice, said)
-        return Weighed(candidate=_candidate(question, found, self.asked), question=question, mapping=mapping,
-                       choice=choice, said=found.assumptions, worth=found.calibration,
-                       target=found.target)  # fmt: skip
+        parts = []
+        for question in questions:
+            mapping, choice, said = asking.settled(question, Wanted(), None, given, None)
+            self.legal += choice.legal
+            self.counts.update(choice.rejected)
+            self.counts["slower than another mapping of their machine"] += choice.legal - 1
+            parts.append(Part(question=question, mapping=mapping, choice=choice, said=said))
+        return _weighed(self.run, tuple(parts), self.asked)
 
     def _comparator(self, text: str) -> Weighed:
         from podsim.files import catalog, comparator_machines
@@ -133,10 +150,11 @@ class Scale:
         from podsim.predicting import comparators
 
         asked, (name, chips) = self.asked, counted(text)
+        alone = asked.models[0] if len(asked.models) == 1 else catalog.workload(asked.workload).value
         placed = comparator_machines.machine(name)
         answer = comparators.predict(comparators.Question(
-            workload=asked.model or catalog.workload(asked.workload).value, chip=placed.chip.value,
-            machine=placed.machine, chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
+            workload=alone, chip=placed.chip.value, machine=placed.machine,
+            chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
             laws=comparator_machines.laws(), division=Division(asked.division),
             samples=asked.by_law.mean if asked.by_law else asked.samples,
         ))  # fmt: skip
@@ -173,40 +191,57 @@ def _other_hosts(question: assemble.Question) -> list[int]:
     return sorted(found - {usual})
 
 
+def _on_hosts(question: assemble.Question, hosts: int) -> assemble.Question:
+    return replace(question, machine=replace(question.machine, hosts=hosts))
+
+
+def _steps_s(parts: Sequence[Part]) -> list[float]:
+    """A step of each [s]."""
+    return [assemble.step(part.question, part.mapping).step_s for part in parts]
+
+
 def _told(weighed: Weighed, hosts: int) -> Weighed:
     """The same, whose number of hosts is none that was published."""
     others = tuple(line for line in weighed.said if not line.startswith("hosts: "))
     return replace(weighed, said=(*others, f"hosts: {hosts}, of the numbers that this machine takes"))
 
 
-def _predicted(question: assemble.Question, weighed: Weighed) -> Prediction:
-    assert weighed.mapping is not None, "a machine of IPUs has a mapping"
-    assert weighed.choice is not None, "and why it was chosen"
-    return assemble.predict(question, weighed.mapping, weighed.choice, weighed.said)
-
-
 def settle(weighed: Weighed, asked: Asked) -> Weighed:
     """The same timed by the event engine; a law has none."""
-    if weighed.question is None:
+    if not weighed.parts:
         return weighed
-    settled = replace(weighed.question, engine=asking.engine_of("des"), engine_name="des")
-    return replace(weighed, candidate=_candidate(settled, _predicted(settled, weighed), asked), question=settled)
+    engine = asking.engine_of("des")
+    parts = tuple(
+        replace(part, question=replace(part.question, engine=engine, engine_name="des")) for part in weighed.parts
+    )
+    settled = _weighed(runs.run(asked.workload), parts, asked)
+    return replace(settled, said=weighed.said, worth=weighed.worth)
 
 
-def _candidate(question: assemble.Question, found: Prediction, asked: Asked) -> Candidate:
-    """The prediction as a candidate, with what its scores say of the time demanded."""
-    topology, time = question.machine.topology, found.time_to_train_s
-    ordered = scores(question, found.mapping, found.timeline)
+def _weighed(run: runs.Run, parts: tuple[Part, ...], asked: Asked) -> Weighed:
+    """The sum of the predictions as a candidate, with what its scores say of the time demanded."""
+    each = [part.predicted() for part in parts]
+    found, first = run.whole(each), parts[0].question
+    topology, time = first.machine.topology, found.time_to_train_s
+    ordered = together(
+        [scores(part.question, part.mapping, one.timeline) for part, one in zip(parts, each, strict=True)]
+    )
     within = asked.demand.within_s
     candidate = Candidate(
-        topology=topology.name, title=topology.title, chip=question.machine.chip.name, chips=topology.ipus,
-        hosts=question.machine.hosts, mapping=found.mapping, global_batch=found.mapping.global_batch,
+        topology=topology.name, title=topology.title, chip=first.machine.chip.name, chips=topology.ipus,
+        hosts=first.machine.hosts, mapping=found.mapping, global_batch=found.mapping.global_batch,
         time_to_train_s=time, sure_s=intervals.quantile(ordered, asked.demand.confidence),
         chance=None if within is None else bisect_right(ordered, within) / len(ordered),
-        engine=question.engine_name, timeline=found.timeline,
+        engine=first.engine_name, timeline=found.timeline,
     )  # fmt: skip
-    spent = asked.purse.run(time, asked.purse.machine(topology, question.machine.hosts))
-    return _judged(_paid(candidate, spent), asked.demand)
+    spent = asked.purse.run(time, asked.purse.machine(topology, first.machine.hosts))
+    return Weighed(candidate=_judged(_paid(candidate, spent), asked.demand), parts=parts, said=found.assumptions,
+                   worth=found.calibration, target=found.target)  # fmt: skip
+
+
+def together(each: Sequence[Sequence[float]]) -> list[float]:
+    """Ascending scores of runs one after the other: the slowest with the slowest, as errors are shared (Eq. 77) [s]."""
+    return [sum(ranked) for ranked in zip(*each, strict=True)]
 
 
 def _paid(candidate: Candidate, spent: Money) -> Candidate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -65,19 +65,20 @@ class Simulated:
         return intervals.inside_s(self.beat, done) / done.total_s
 
 
-def of_prediction(answer: Prediction, question: Question) -> Simulated:
-    """What may move a prediction, source by source (Eq. 63)."""
+def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simulated:
+    """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
     found = doubt.of_step(question, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
-    outside: Source = (Cause.OUTSIDE, f"{answer.workload} {question.machine.like} {answer.ipus}")
+    called = run or answer.workload
+    outside: Source = (Cause.OUTSIDE, f"{called} {question.machine.like} {answer.ipus}")
     return Simulated(
         time_s=answer.time_to_train_s.value,
         doubts=Doubts(
             pace={
                 **_of_parameters(parameters, doubt.sensitivity(question, answer.timeline)),
-                **_of_step(found, answer, question),
+                **_of_step(found, answer, question, called),
             },
             need={(Cause.CONVERGENCE, "reference"): need.doubt},
             around={outside: parameters.outside_error},
@@ -103,13 +104,13 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
     return {(Cause.PARAMETERS, name): float(size) for name, size in zip(names, each, strict=True)}
 
 
-def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question) -> dict[Source, float]:
+def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question, called: str) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
     below = answer.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
     shared = {
-        Cause.MODEL: f"{answer.workload} on {answer.ipus}",  # it is an error by machine size (Eq. 31)
+        Cause.MODEL: f"{called} on {answer.ipus}",  # it is an error by machine size (Eq. 31)
         Cause.NOISE: "",
-        Cause.DISTANCE: f"{answer.workload} {'below' if below else 'above'}",
+        Cause.DISTANCE: f"{called} {'below' if below else 'above'}",
         Cause.CHIP: answer.chip,
         Cause.RELEASE: answer.sdk,
     }
@@ -160,26 +161,42 @@ def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
     return intervals.timed(side.beat, side.mean_samples, draws)
 
 
-def ratio(first: Simulated, other: Simulated, *, seed: int, level: float, shared: bool = True) -> Ratio:
+def _sums_s(sides: Sequence[Simulated], seed: int, stranger: str = "") -> list[float]:
+    """Simulated scores of runs one after the other, under the same draws [s] (Eq. 77)."""
+    return [sum(each) for each in zip(*(scores_s(side, seed, stranger) for side in sides), strict=True)]
+
+
+def ratio(
+    first: Sequence[Simulated], other: Sequence[Simulated], *, seed: int, level: float, shared: bool = True
+) -> Ratio:
     """Time to train over that of the first: of each simulated score under the same draws, or under strange ones."""
-    before = scores_s(first, seed)
-    after = scores_s(other, seed, "" if shared else "a stranger")
+    before = _sums_s(first, seed)
+    after = _sums_s(other, seed, "" if shared else "a stranger")
     ordered = sorted(b / a for a, b in zip(before, after, strict=True))
     return Ratio(
-        value=other.time_s / first.time_s,
+        value=sum(side.time_s for side in other) / sum(side.time_s for side in first),
         low=intervals.quantile(ordered, 0.5 - level / 2),
         high=intervals.quantile(ordered, 0.5 + level / 2),
     )
 
 
-def causes(first: Simulated, other: Simulated) -> dict[Cause, float]:
+def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause, float]:
     """Shares of the variance of the log of the ratio by cause, to first order: what is shared cancels (Eq. 63)."""
-    sizes = (_linear(first), _linear(other))
+    sizes = (_linear_sum(first), _linear_sum(other))
     found: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):
         moved = sizes[1].get(source, 0.0) - sizes[0].get(source, 0.0)
         found[source[0]] = found.get(source[0], 0.0) + moved**2
     return intervals.shares({cause: found[cause] for cause in Cause if cause in found})
+
+
+def _linear_sum(sides: Sequence[Simulated]) -> dict[Source, float]:
+    """The same of runs one after the other: each by its share of their time."""
+    whole_s, found = sum(side.time_s for side in sides), dict[Source, float]()
+    for side in sides:
+        for source, size in _linear(side).items():
+            found[source] = found.get(source, 0.0) + side.time_s / whole_s * size
+    return found
 
 
 def _linear(side: Simulated) -> dict[Source, float]:

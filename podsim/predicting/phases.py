@@ -1,29 +1,116 @@
-"""The time of phases that follow each other."""
+"""Phases that follow each other, as one prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
-from podsim.model.phases import Phases, PhasesPrediction
-from podsim.model.prediction import Prediction
-from podsim.model.quantity import Estimate
+from podsim.model.phases import Phases
+from podsim.model.prediction import Figure, Grades, Prediction, Run
+from podsim.model.program import Part, StepTimeline
+from podsim.model.quantity import Cause, Estimate, Grade
+from podsim.predicting import intervals
+from podsim.predicting.assemble import limited_by
+
+Key = TypeVar("Key", Part, Cause, Grade)
 
 
-def together(found: Phases, phases: Sequence[Prediction]) -> PhasesPrediction:
-    """Sums of the times and of the ends of their intervals: what is wrong in one phase is so in all (Eq. 77)."""
-    times = [phase.time_to_train_s for phase in phases]
-    whole_s = sum(time.value for time in times)
-    causes = {
-        cause: sum(t.causes.get(cause, 0.0) * t.value for t in times) / whole_s for t in times for cause in t.causes
-    }
-    return PhasesPrediction(
-        name=found.name,
-        title=found.title,
+def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
+    """The sum of its phases, as one run: what is wrong in one phase is so in all (Eq. 77)."""
+    longest = max(phases, key=lambda phase: phase.time_to_train_s.value)
+    spent = _run([phase.run for phase in phases])
+    steps = [phase.run.steps / spent.steps for phase in phases]
+    timeline = _step([phase.timeline for phase in phases], steps)
+    return replace(
+        longest,
+        workload=found.name,
+        workload_title=found.title,
+        target=", then ".join(phase.workload for phase in phases),
+        timeline=timeline,
+        step_s=_sum([phase.step_s for phase in phases], steps),
+        throughput_samples_per_s=_rate(phases, spent),
+        samples_to_converge=_sum([phase.samples_to_converge for phase in phases]),
+        time_to_train_s=_sum([phase.time_to_train_s for phase in phases]),
+        run=spent,
+        mfu=sum(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
+        limited_by=limited_by(timeline, longest.mapping, searched=False),
+        assumptions=_assumed(phases, longest),
+        grades=_grades(phases),
+        noise=None,
+        faults=None,
         phases=tuple(phases),
-        time_to_train_s=Estimate(
-            value=whole_s,
-            low=sum(time.low for time in times),
-            high=sum(time.high for time in times),
-            grade=max((time.grade for time in times), key=lambda grade: grade.rank),
-            beyond=max(time.beyond for time in times),
-            causes=causes,
-        ),
     )
+
+
+def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
+    """Values and ends of intervals added up, as errors that are all shared add up (Eq. 77)."""
+    pairs = list(zip(estimates, weights or [1.0] * len(estimates), strict=True))
+    value = sum(one.value * weight for one, weight in pairs)
+    return Estimate(
+        value=value,
+        low=sum(one.low * weight for one, weight in pairs),
+        high=sum(one.high * weight for one, weight in pairs),
+        grade=intervals.worst(*(one.grade for one in estimates)),
+        beyond=max(one.beyond for one in estimates),
+        causes=_mean([one.causes for one in estimates], [one.value * weight / value for one, weight in pairs]),
+    )
+
+
+def _mean(each: Sequence[Mapping[Key, float]], weights: Sequence[float]) -> dict[Key, float]:
+    keys = dict.fromkeys(key for found in each for key in found)
+    return {key: sum(found.get(key, 0.0) * weight for found, weight in zip(each, weights, strict=True)) for key in keys}
+
+
+def _run(runs: Sequence[Run]) -> Run:
+    """All of them, one after the other."""
+    return Run(
+        steps=sum(run.steps for run in runs),
+        evaluations=sum(run.evaluations for run in runs),
+        interval_samples=None,
+        startup_s=sum(run.startup_s for run in runs),
+        training_s=sum(run.training_s for run in runs),
+        evaluation_s=sum(run.evaluation_s for run in runs),
+        checkpoint_s=sum(run.checkpoint_s for run in runs),
+    )
+
+
+def _step(each: Sequence[StepTimeline], weights: Sequence[float]) -> StepTimeline:
+    """The mean step, which has parts but no course."""
+    return StepTimeline(
+        step_s=sum(one.step_s * weight for one, weight in zip(each, weights, strict=True)),
+        period_s=sum(one.period_s * weight for one, weight in zip(each, weights, strict=True)),
+        breakdown_s=_mean([one.breakdown_s for one in each], weights),
+        spans=(),
+        events=sum(one.events for one in each),
+    )
+
+
+def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
+    """Samples of all phases over the time of all their steps."""
+    steps_s = _sum([phase.step_s for phase in phases], [phase.run.steps for phase in phases])
+    samples = sum(phase.throughput_samples_per_s.value * phase.run.training_s for phase in phases)
+    scale = spent.training_s / steps_s.value
+    return replace(
+        steps_s, value=samples / spent.training_s, low=samples / (steps_s.high * scale),
+        high=samples / (steps_s.low * scale),
+    )  # fmt: skip
+
+
+def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ...]:
+    """What was assumed of all phases, then of one alone."""
+    shared = [line for line in phases[0].assumptions if all(line in phase.assumptions for phase in phases)]
+    own = [f"{phase.workload}: {line}" for phase in phases for line in phase.assumptions if line not in shared]
+    shown = f"mapping, batch and memory of the whole are those of {longest.workload}, the longest of its phases"
+    errors = "what is wrong in one phase is so in all: ends of intervals add up"
+    return (*shared, *own, shown, errors)
+
+
+def _grades(phases: Sequence[Prediction]) -> Grades:
+    """The worst grade of each figure, and shares by what each phase takes."""
+    whole_s = sum(phase.time_to_train_s.value for phase in phases)
+    names = dict.fromkeys(name for phase in phases for name in phase.grades.figures)
+    figures = {}
+    for name in names:
+        of = [phase.grades.figures[name] for phase in phases if name in phase.grades.figures]
+        figures[name] = Figure(grade=intervals.worst(*(one.grade for one in of)), beyond=max(one.beyond for one in of))
+    weights = [phase.time_to_train_s.value / whole_s for phase in phases]
+    return Grades(figures=figures, shares=_mean([phase.grades.shares for phase in phases], weights))

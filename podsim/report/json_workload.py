@@ -9,10 +9,27 @@ from podsim.model.workload import Pass
 from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.model.phases import Phases
     from podsim.model.workload import Workload
     from podsim.report.json_text import Sourced
 
 RUNS = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+
+
+def listing(found: Sequence[Workload], runs: Sequence[Phases]) -> str:
+    """`podsim workload list --json`, schema podsim.workloads/1: workloads, and runs of several one after the other."""
+    return text("workloads", {
+        "workloads": [
+            {"name": value.name, "title": value.title, "parameters": value.parameters,
+             "training_flop_per_row": plain(value.training_flop_per_row()),
+             "presets": [preset.name for preset in value.presets]} for value in found
+        ],
+        "phases": [
+            {"name": run.name, "title": run.title, "phases": [phase.workload for phase in run.phases]} for run in runs
+        ],
+    })  # fmt: skip
 
 
 def workload(value: Workload, document: Sourced) -> str:

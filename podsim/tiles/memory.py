@@ -118,7 +118,7 @@ def _ipu(
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    buffers = _buffers(planner, mapping, stages, known, PASSES if served is None else (Pass.FORWARD,))
+    alive, buffers = _most_at_once(planner, mapping, stages, known, served)
     tiles = topology.chip.tiles
     vertex_state = float(VERTEX_BYTES * buffers.vertices * tiles)
     return StageMemory(
@@ -133,7 +133,7 @@ def _ipu(
                     "gradients": float(parameters * mapping.practice.gradient_bytes),
                     "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
                     "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
-                    "activations": max(_activation_bytes(mapping, stage, element) for stage in stages),
+                    "activations": alive,
                 }
             ),
             "exchange_buffers": buffers.bytes_per_tile * tiles,
@@ -239,6 +239,26 @@ def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
         if unit.checkpoint:
             segment = 0
     return float(largest * mapping.micro_batch * element)
+
+
+def _most_at_once(
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers], served: "Served | None"
+) -> tuple[float, _Buffers]:
+    """Activations alive and the largest plan of the stage that needs most: an IPU runs one of its stages at a time.
+
+    Vertices are those of all its stages, which stay. Where nothing is trained, activations are counted elsewhere.
+    """
+    if served:
+        return 0.0, _buffers(planner, mapping, stages, known, (Pass.FORWARD,))
+    element, tiles = ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
+    each = [
+        (_activation_bytes(mapping, stage, element), _buffers(planner, mapping, (stage,), known, PASSES))
+        for stage in stages
+    ]
+    alive, buffers = max(each, key=lambda one: one[0] + one[1].bytes_per_tile * tiles)
+    if len(stages) == 1:
+        return alive, buffers
+    return alive, replace(buffers, vertices=_buffers(planner, mapping, stages, known, PASSES).vertices)
 
 
 def _buffers(

@@ -53,9 +53,6 @@ class FakeApi(types.ModuleType):
             raise refusals[workload]
         return RESULTS.prediction()  # type: ignore[no-any-return]
 
-    def in_phases(self, _run: str) -> bool:
-        return False
-
     def validate(self, **_: Any) -> Any:
         return RESULTS.validation(worst=self.worst)
 

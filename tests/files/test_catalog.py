@@ -53,8 +53,8 @@ def test_every_name_in_a_list_can_be_read(kind):
             catalog.workload,
             "bert-large-full",
             "in-phases",
-            "bert-large-full is a run in phases, which predict alone answers; each of its phases is a workload",
-            "podsim predict bert-large-full --pod 64",
+            "bert-large-full is a run in phases, and this is asked of one workload at a time",
+            "name a phase: bert-large-128",
         ),
         (
             catalog.topology,

@@ -68,11 +68,11 @@ def test_gpt2_on_an_m2000_beside_what_was_measured():
 
 
 def test_phases_add_up():
-    whole = podsim.predict_phases("bert-large-full", pod=64, engine="analytic")
+    whole = podsim.predict("bert-large-full", pod=64, engine="analytic")
     assert [phase.workload for phase in whole.phases] == ["bert-large-128", "bert-large-512"]
     assert [phase.run.steps for phase in whole.phases] == [7038, 2137]
     for end in ("value", "low", "high"):
         alone = sum(getattr(phase.time_to_train_s, end) for phase in whole.phases)
         assert getattr(whole.time_to_train_s, end) == pytest.approx(alone)
     with pytest.raises(InputError, match="each has its length"):
-        podsim.predict_phases("bert-large-full", pod=64, samples=1e6)
+        podsim.predict("bert-large-full", pod=64, samples=1e6)

@@ -54,7 +54,7 @@ def test_storage_is_relaxed_in_order_and_each_option_once():
 def test_a_workload_without_practice_says_what_is_missing():
     with pytest.raises(MissingParameter) as caught:
         nearest(replace(BERT, practices=()), "gc200", "2.3", 8)
-    assert "podsim workload show bert" in caught.value.hint
+    assert "podsim/workloads/bert.toml" in caught.value.hint
 
 
 def test_the_first_option_that_fits_is_taken():

@@ -33,16 +33,16 @@ def half_width(found: object) -> float:
 @pytest.mark.parametrize("shared", [0.0, 0.1, 0.4])
 def test_what_is_shared_cancels_and_what_is_not_stays(shared: float) -> None:
     first, other = side(100.0, {MODEL: shared}, luck=0.3), side(80.0, {MODEL: shared, CHIP: 0.06}, luck=0.3)
-    found = comparing.ratio(first, other, seed=1, level=0.9)
+    found = comparing.ratio([first], [other], seed=1, level=0.9)
     assert found.value == pytest.approx(0.8)
     assert half_width(found) == pytest.approx(1.645 * 0.06, rel=0.06)
-    assert comparing.causes(first, other) == {Cause.CHIP: 1.0}
+    assert comparing.causes([first], [other]) == {Cause.CHIP: 1.0}
 
 
 def test_strangers_share_nothing() -> None:
     first, other = side(100.0, {MODEL: 0.1}), side(80.0, {MODEL: 0.1})
-    assert half_width(comparing.ratio(first, other, seed=1, level=0.9)) == pytest.approx(0.0, abs=1e-12)
-    apart = comparing.ratio(first, other, seed=1, level=0.9, shared=False)
+    assert half_width(comparing.ratio([first], [other], seed=1, level=0.9)) == pytest.approx(0.0, abs=1e-12)
+    apart = comparing.ratio([first], [other], seed=1, level=0.9, shared=False)
     assert half_width(apart) == pytest.approx(1.645 * math.hypot(0.1, 0.1), rel=0.06)
 
 

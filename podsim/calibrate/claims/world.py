@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorResult
     from podsim.model.fabric import Topology
     from podsim.model.inference import InferenceReport
-    from podsim.model.phases import PhasesPrediction
     from podsim.model.prediction import Prediction
     from podsim.model.prices import PriceList, PriceRange
 
@@ -40,13 +39,6 @@ class Predict(Protocol):
         """The prediction; InputError or Infeasible where there is none."""
 
 
-class PredictPhases(Protocol):
-    """`podsim.api.predict_phases`, as far as claims need it."""
-
-    def __call__(self, run: str, *, topology: str, sdk: str | None = None) -> PhasesPrediction:
-        """The prediction of all phases; InputError or Infeasible where there is none."""
-
-
 class Infer(Protocol):
     """`podsim.api.infer`, as far as claims need it."""
 
@@ -59,8 +51,6 @@ class World:
     """The model and the data that claims are held against."""
 
     predict: Predict
-    in_phases: Callable[[str], bool]
-    predict_phases: PredictPhases
     infer: Infer
     chip_of: Callable[[str], Chip]
     topology_of: Callable[[str], Topology]
@@ -91,9 +81,6 @@ class World:
 
     def time_s(self, part: ClaimPart) -> float:
         """Predicted time to train of a part, all phases of a run that has them [s]."""
-        if self.in_phases(part.workload):
-            whole = self.predict_phases(part.workload, topology=part.machine, sdk=part.sdk or None)
-            return whole.time_to_train_s.value
         return self.ask(part).time_to_train_s.value
 
     def logged(self, part: ClaimPart, preset: str) -> CalibrationPoint | None:

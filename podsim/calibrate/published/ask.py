@@ -79,7 +79,7 @@ def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
 def _phases(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     if row.unit != HOURS:
         raise MissingParameter(f'a run in phases has a time, nothing in "{row.unit}"')
-    return _hours(desk.verb("predict_phases")(reading.workload, **_flags(reading)))
+    return _hours(desk.verb("predict")(reading.workload, **_flags(reading)))
 
 
 def _flags(reading: RowReading) -> dict[str, Any]:

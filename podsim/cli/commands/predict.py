@@ -92,10 +92,6 @@ def predict(
 
     machine = model.added(machine)
     flags = (machine, comparator, mapping, practice, run, length, engine, noise, faults)
-    if api.in_phases(workload):
-        from podsim.cli import phases
-
-        return phases.predicted(workload, flags, report, output, priced=cost.money or money.stated)
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
@@ -125,13 +121,19 @@ def _priced(answer: Prediction, machine: MachineFlags, purse: "Purse | None" = N
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
     give(
         output,
-        screen=lambda: view.document(
-            answer, verbose=output.verbose, extra=_origins(answer, workload, machine) if output.verbose else ()
-        ),
+        screen=lambda: _screen(answer, output, _origins(answer, workload, machine) if output.verbose else ()),
         json_text=lambda: _json(answer),
         line=lambda: view.answer(answer),
     )
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
+
+
+def _screen(answer: Prediction, output: OutputFlags, extra: "origins.Groups") -> Doc:
+    if answer.phases:
+        from podsim.report.views import phases
+
+        return phases.document(answer, verbose=output.verbose, extra=extra)
+    return view.document(answer, verbose=output.verbose, extra=extra)
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
@@ -141,12 +143,21 @@ def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
     answer = answer if answer.money else _priced(answer, machine)
     used = _used(answer, machine)
     paid = answer.money.owned if answer.money else None
-    return prediction_page.report(answer, origins.of_page([used], [workload], [paid]))
+    groups = origins.of_page([used], [workload], [paid])
+    if answer.phases:
+        from podsim.report.views import phases
+
+        return phases.document(answer, verbose=True, extra=groups)
+    return prediction_page.report(answer, groups)
 
 
 def _json(answer: Prediction) -> str:
     from podsim.report import json_text
 
+    if answer.phases:
+        from podsim.report import json_phases
+
+        return json_phases.prediction(answer)
     return json_text.prediction(answer)
 
 

@@ -30,7 +30,7 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
-from podsim.report import json_text, json_workload, numbers
+from podsim.report import json_workload, numbers
 from podsim.report.views import listing
 from podsim.report.views import workload as view
 
@@ -67,9 +67,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: listing.workloads(found, run_phases.names()),
-        json_text=lambda: json_text.listing("workloads", (
-            {"name": value.name, "title": value.title, "parameters": value.parameters,
-             "presets": [preset.name for preset in value.presets]} for value in found)),
+        json_text=lambda: json_workload.listing(found, [run_phases.named(name) for name in run_phases.names()]),
         line=lambda: tuple(value.name for value in found),
     )  # fmt: skip
     return ExitCode.ANSWERED

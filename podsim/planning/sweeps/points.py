@@ -16,7 +16,7 @@ from podsim.files.packing import spelled
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS
 from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.planning import asking
+from podsim.planning import asking, runs
 
 if TYPE_CHECKING:
     from podsim.model.machine import Machine
@@ -39,7 +39,8 @@ def key(question: SweepQuestion, folder: str) -> str:
     Files are looked for from `folder`; of a machine or chip that is none, the reason counts. InputError where the
     workload is none.
     """
-    read = (_machine_read(_from(folder, question.flags)), _workload(_path(folder, question.workload)), _parameters())
+    workloads = [_workload(name) for name in _run(_path(folder, question.workload)).workloads]
+    read = (_machine_read(_from(folder, question.flags)), *workloads, _parameters())
     content = spelled((code_digest(), read, dict(question.flags)))
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
@@ -63,6 +64,9 @@ def _machine(name: str, chip: str | None) -> str:
     return _digest(catalog.topology(name, chip=chip).value)
 
 
+_run = lru_cache(maxsize=16)(runs.run)
+
+
 @lru_cache(maxsize=16)
 def _workload(name: str) -> str:
     return _digest(catalog.workload(name).value)
@@ -80,7 +84,7 @@ def _digest(content: object) -> str:
 def begin(turn: str) -> None:
     """Forget what was read for another sweep, in a process that outlives it: files may have changed since."""
     if _turn != [turn]:
-        for read in (_named, _machine, _workload, _parameters, _asked):
+        for read in (_named, _run, _machine, _workload, _parameters, _asked):
             read.cache_clear()
         _turn[:] = [turn]
 
@@ -96,7 +100,8 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
     drawn = Random(0).sample(others, MOST_TRIED) if len(others) > MOST_TRIED else others  # noqa: S311  (no secret)
     for question in (*questions[:1], *drawn):
         try:
-            _asked(_names(question, folder))
+            for name in _run(_path(folder, question.workload)).workloads:
+                _asked(_names(name, question, folder))
         except PodsimError as error:
             first = first or error
         else:
@@ -119,8 +124,14 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
 
 
 def _predicted(question: SweepQuestion, folder: str) -> Prediction:
+    run = _run(_path(folder, question.workload))
+    run.check(question.flags)
+    return run.whole([_of_one(name, question, folder) for name in run.workloads])
+
+
+def _of_one(workload: str, question: SweepQuestion, folder: str) -> Prediction:
     flags = question.flags
-    machine, model, named = _asked(_names(question, folder))
+    machine, model, named = _asked(_names(workload, question, folder))
     meant = asking.question(
         machine, model, named, division=flags.get("division", "closed"),
         samples=float(flags["samples"]) if "samples" in flags else None, engine=flags.get("engine", "des"),
@@ -136,11 +147,11 @@ def _asked(names: Asked) -> tuple[Machine, Workload, Preset | None]:
     return asking.asked_of(workload, topology, chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes)
 
 
-def _names(question: SweepQuestion, folder: str) -> Asked:
+def _names(workload: str, question: SweepQuestion, folder: str) -> Asked:
     flags = _from(folder, question.flags)
     chip = flags.get("chip")
     return (
-        _path(folder, question.workload), _name(flags), chip,
+        workload, _name(flags), chip,
         flags.get("preset"), flags.get("sdk"), _whole(flags, "hosts"),
         tuple(f"{name}={value}" for name, value in flags.items() if name not in FLAGS),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views import comparator, money
+from podsim.report.views.phases import batches, splits
 from podsim.report.views.prediction import CAUSES, PARTS, short_grade
 
 Answer = Prediction | ComparatorPrediction
@@ -60,7 +61,7 @@ def _sides(found: Comparison) -> Table:
         ("time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
         ("throughput, samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
         ("samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
-        ("global batch", lambda p: f"{p.mapping.global_batch if isinstance(p, Prediction) else p.global_batch:,}"),
+        ("global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
         ("step", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
         ("chips", lambda p: f"{p.ipus if isinstance(p, Prediction) else p.chips:,} × {p.chip}"),
         ("replicas × IPUs", _split),
@@ -80,7 +81,7 @@ def _estimate(found: Estimate, ladder: numbers.Ladder) -> str:
 
 
 def _split(p: Answer) -> str:
-    return f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}" if isinstance(p, Prediction) else numbers.UNKNOWN
+    return splits(p) if isinstance(p, Prediction) else numbers.UNKNOWN
 
 
 def _usd(p: Answer, of: Callable[..., float | None]) -> str:

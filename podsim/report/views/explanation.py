@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from podsim.model.explanation import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
+from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
@@ -65,14 +66,18 @@ def _time(e: Explanation) -> Facts:
     p = e.prediction
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     level = numbers.percent(p.interval, 0 if round(p.interval * 1000) % 10 == 0 else 1)
-    split = f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}"
     return Facts((
         Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grade(p.time_to_train_s),
              strong=True),
-        Fact("mapping", split, "", f"replicas × IPUs a replica, by {p.choice.given}",
-             f"micro-batch {p.mapping.micro_batch:,}, accumulation {p.mapping.accumulation:,}, "
-             f"global batch {p.mapping.global_batch:,}"),
+        *(_mapping(one, one.workload if p.phases else "mapping") for one in p.phases or (p,)),
     ))  # fmt: skip
+
+
+def _mapping(p: Prediction, title: str) -> Fact:
+    split = f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}"
+    return Fact(title, split, "", f"replicas × IPUs a replica, by {p.choice.given}",
+                f"micro-batch {p.mapping.micro_batch:,}, accumulation {p.mapping.accumulation:,}, "
+                f"global batch {p.mapping.global_batch:,}")  # fmt: skip
 
 
 def _named(mechanism: str) -> tuple[str, str]:

@@ -99,7 +99,7 @@ def shapes(fabric: GenericFabric) -> str:
 
 
 def workloads(found: Sequence[Workload], runs: Sequence[str]) -> Doc:
-    """One line a workload, and the names of runs in phases, which only `predict` answers."""
+    """One line a workload, and the names of runs in phases."""
     columns = (
         Column("workload"),
         Column("parameters", number=True),
@@ -114,7 +114,7 @@ def workloads(found: Sequence[Workload], runs: Sequence[str]) -> Doc:
         )
         for workload in found
     )  # fmt: skip
-    phased = Note(f"runs in phases, for podsim predict: {', '.join(runs)}", "", Tone.QUIET)
+    phased = Note(f"runs in phases: {', '.join(runs)}", "", Tone.QUIET)
     return Doc(((Table(columns, rows),), (_more("workload"), phased)))
 
 

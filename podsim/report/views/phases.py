@@ -1,37 +1,69 @@
 """A run in phases as a document."""
 
-from podsim.model.phases import PhasesPrediction
+from collections.abc import Iterable
+
+from podsim.model.prediction import Prediction
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Column, Doc, Fact, Facts, Heading, Note, Table
-from podsim.report.views.prediction import grade
+from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import prediction as view
 
 
-def answer(found: PhasesPrediction) -> str:
-    """The answer in one line: "11.5 h (10.2 – 13.0)"."""
+def batches(p: Prediction) -> str:
+    """The global batch, of each phase where there are several: "65,536, 16,384"."""
+    return ", ".join(f"{one.mapping.global_batch:,}" for one in p.phases or (p,))
+
+
+def splits(p: Prediction) -> str:
+    """Replicas and IPUs a replica, of each phase where they differ."""
+    each = (f"{one.mapping.replicas:,} × {one.mapping.ipus_per_replica}" for one in p.phases or (p,))
+    return ", ".join(dict.fromkeys(each))
+
+
+def document(found: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The time of all phases, a row for each, their mean step, what is assumed; `verbose` adds doubts, then `extra`."""
+    title = f"{found.workload_title}, {len(found.phases)} phases, on {found.topology_title}"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{title} ({found.ipus:,} × {found.chip})"),),
+        (Facts(tuple(_facts(found))), *view.rests(found)),
+        (_phases(found),),
+        (Heading("where the mean of all steps goes"), view.step_bars(found)),
+        (Note(found.limited_by, "limited by", Tone.STRONG),),
+        tuple(view.paid(found)),
+    ]
+    if verbose:
+        groups += [tuple(view.doubts(found)), tuple(view.graded(found)), *extra]
+    groups += [
+        (Heading("assumed"), *(Note(line, "·") for line in found.assumptions)),
+        (Note(f"podsim predict {found.phases[0].workload} shows a phase in full"), *view.footer(found)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(found: Prediction) -> Iterable[Fact]:
     time = numbers.shown(found.time_to_train_s, numbers.TIME)
-    return f"{time.text} ({time.interval})"
+    rate = numbers.shown(found.throughput_samples_per_s, numbers.COUNT)
+    level = view.level(found)
+    yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", view.grade(found.time_to_train_s),
+               strong=True)  # fmt: skip
+    yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), "of all phases, in steps",
+               f"MFU {view.mfu(found)}")  # fmt: skip
+    yield view.overhead(found)
 
 
-def document(found: PhasesPrediction) -> Doc:
-    """The time of all phases, and one row for each."""
-    first = found.phases[0]
-    time = numbers.shown(found.time_to_train_s, numbers.TIME)
+def _phases(found: Prediction) -> Table:
     columns = (
         Column("phase", wraps=True), Column("time", number=True), Column("interval", priority=1),
         Column("steps", number=True), Column("global batch", number=True, priority=1),
-        Column("step", number=True, priority=2),
+        Column("step", number=True, priority=2), Column("replicas × IPUs", number=True, priority=4),
+        Column("micro-batch", number=True, priority=5), Column("SRAM", number=True, priority=3),
     )  # fmt: skip
     rows = []
     for phase in found.phases:
-        own, step = numbers.shown(phase.time_to_train_s, numbers.TIME), numbers.shown(phase.step_s, numbers.TIME)
-        rows.append((phase.workload, own.text, own.interval, f"{phase.run.steps:,}", f"{phase.mapping.global_batch:,}",
-                     step.text))  # fmt: skip
-    level = f"{100 * first.interval:g} %"
-    return Doc((
-        (Heading(f"{found.title}, {len(rows)} phases, on {first.topology_title} ({first.ipus:,} × {first.chip})"),),
-        (Facts((Fact("time to train", time.number, time.unit, f"{level}: {time.interval}",
-                     grade(found.time_to_train_s), strong=True),)),),
-        (Table(columns, tuple(rows)),),
-        (Note("times and the ends of their intervals add up: what is wrong in one phase is so in all"),
-         Note(f"podsim predict {first.workload} shows a phase in full"), Note(NOT_MLPERF)),
-    ))  # fmt: skip
+        own, step = numbers.shown(phase.time_to_train_s, numbers.TIME), numbers.shown(phase.step_s, numbers.STEP_TIME)
+        mapping = phase.mapping
+        rows.append((
+            phase.workload, own.text, own.interval, f"{phase.run.steps:,}", f"{mapping.global_batch:,}", step.text,
+            f"{mapping.replicas:,} × {mapping.ipus_per_replica}", f"{mapping.micro_batch:,}",
+            numbers.percent(phase.memory.fraction),
+        ))  # fmt: skip
+    return Table(columns, tuple(rows))

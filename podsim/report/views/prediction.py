@@ -53,20 +53,20 @@ def document(
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, {_aim(p)}, on {p.topology_title} ({_chips(p)})"),),
-        (Facts(tuple(_facts(p))), *_rests(p)),
+        (Facts(tuple(_facts(p))), *rests(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
-        (Heading("where a step goes"), _step_bars(p)),
+        (Heading("where a step goes"), step_bars(p)),
         (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
         tuple(_noisy(p)) if p.noise else (),
         tuple(_mapping(p)),
-        tuple(_paid(p)),
+        tuple(paid(p)),
     ]
     if verbose:
-        groups += [tuple(_doubts(p)), tuple(_graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
+        groups += [tuple(doubts(p)), tuple(graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
-        tuple(_footer(p)),
+        tuple(footer(p)),
     ]
     return Doc(tuple(group for group in groups if group))
 
@@ -83,7 +83,8 @@ def _noisy(p: Prediction) -> Iterable[Block]:
     return noise.blocks(p.noise, p.run.training_s) if p.noise else ()
 
 
-def _paid(p: Prediction) -> Iterable[Block]:
+def paid(p: Prediction) -> Iterable[Block]:
+    """What the machine and the run cost, where that was asked for."""
     from podsim.report.views import money
 
     return money.blocks(p.money) if p.money else ()
@@ -110,7 +111,7 @@ def short_grade(found: Estimate) -> str:
 def _length(p: Prediction) -> str:
     """Who says how long a run without a target is."""
     asked = p.samples_to_converge
-    return "as stated" if asked.low == asked.high else f"{_level(p)}: {numbers.shown(asked, numbers.COUNT).interval}"
+    return "as stated" if asked.low == asked.high else f"{level(p)}: {numbers.shown(asked, numbers.COUNT).interval}"
 
 
 def _facts(p: Prediction) -> Iterator[Fact]:
@@ -119,27 +120,28 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if _coarse(p) else 3)
     samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
     yield Fact(
-        "time to train", time.number, time.unit, f"{_level(p)}: {time.interval}", grade(p.time_to_train_s), strong=True
+        "time to train", time.number, time.unit, f"{level(p)}: {time.interval}", grade(p.time_to_train_s), strong=True
     )
-    yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {_mfu(p)}")
+    yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {mfu(p)}")
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
     if p.division is None:
         yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:
         yield Fact(
-            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{_level(p)}: {samples.interval}",
+            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{level(p)}: {samples.interval}",
             grade(p.samples_to_converge),
         )  # fmt: skip
     yield _steps(p)
-    yield _overhead(p)
+    yield overhead(p)
     yield _memory_fact(p)
 
 
-def _level(p: Prediction) -> str:
+def level(p: Prediction) -> str:
+    """The share of truths that intervals hold."""
     return numbers.percent(p.interval, 0 if round(p.interval * 1000) % 10 == 0 else 1)
 
 
-def _rests(p: Prediction) -> Iterator[Note]:
+def rests(p: Prediction) -> Iterator[Note]:
     """How much of the time to train rests on what, and the grades of figures that say no more of theirs."""
     if not p.grades.shares:
         return
@@ -175,7 +177,7 @@ CAUSES = {
 }
 
 
-def _doubts(p: Prediction) -> Iterator[Block]:
+def doubts(p: Prediction) -> Iterator[Block]:
     """Why intervals are as wide as they are."""
     estimates = (p.step_s, p.samples_to_converge, p.time_to_train_s)
     rows = tuple(
@@ -189,7 +191,7 @@ def _doubts(p: Prediction) -> Iterator[Block]:
         yield Table((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
 
 
-def _graded(p: Prediction) -> Iterator[Block]:
+def graded(p: Prediction) -> Iterator[Block]:
     """The grade of every figure."""
     figures = tuple((FIGURES[name], _far(found.grade, found.beyond)) for name, found in p.grades.figures.items())
     if figures:
@@ -205,7 +207,8 @@ def _figures(p: Prediction) -> int:
     return 1 if _coarse(p) else 2
 
 
-def _mfu(p: Prediction) -> str:
+def mfu(p: Prediction) -> str:
+    """Model FLOP/s over the peak."""
     return numbers.percent(p.mfu, 0 if p.mfu >= 0.1 else 1)
 
 
@@ -226,10 +229,11 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
     total = numbers.time(p.run.training_s, _figures(p))
-    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{_level(p)}: {step.interval}; {total} in all")
+    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{level(p)}: {step.interval}; {total} in all")
 
 
-def _overhead(p: Prediction) -> Fact:
+def overhead(p: Prediction) -> Fact:
+    """What a run spends outside its steps."""
     run, figures = p.run, _figures(p)
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
     unit = numbers.scale(outside_s, numbers.TIME)
@@ -253,7 +257,8 @@ def _memory_fact(p: Prediction) -> Fact:
     )  # fmt: skip
 
 
-def _step_bars(p: Prediction) -> Bars:
+def step_bars(p: Prediction) -> Bars:
+    """Parts of a step, the longest first."""
     parts = {part: seconds for part, seconds in p.breakdown_s.items() if seconds > 0}
     total_s = sum(parts.values())
     unit = numbers.scale(total_s, numbers.STEP_TIME)
@@ -383,7 +388,8 @@ def _memory(p: Prediction) -> Iterator[Block]:
     yield Table(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
 
 
-def _footer(p: Prediction) -> Iterator[Note]:
+def footer(p: Prediction) -> Iterator[Note]:
+    """The engine, what the calibration is worth, and that this is no MLPerf result."""
     if _coarse(p):
         beyond = numbers.short(p.time_to_train_s.beyond)
         yield Note(

@@ -22,6 +22,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import money
+from podsim.report.views.phases import batches
 from podsim.report.views.prediction import PARTS, short_grade
 
 BATCH = {
@@ -101,7 +102,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
         f"{unit.number(time.low, figures)} – {unit.number(time.high, figures)}", published,
         numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
         numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
-        _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), f"{p.mapping.global_batch:,}",
+        _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), batches(p),
         _usd(p), short_grade(p.time_to_train_s),
     )  # fmt: skip
 
@@ -247,12 +248,14 @@ def _mappings(report: ScaleReport) -> Table:
     )
     rows = tuple(
         (
-            p.topology, f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}", f"{p.mapping.micro_batch}",
+            row.topology if not row.phases else f"{row.topology} {p.workload}",
+            f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}", f"{p.mapping.micro_batch}",
             f"{p.mapping.accumulation:,}", numbers.significant(1e3 * p.step_s.value),
             numbers.significant(p.samples_to_converge.value / 1e6), numbers.percent(p.mfu, 1),
             numbers.percent(p.memory.fraction),
         )
-        for p in report.answered
+        for row in report.answered
+        for p in row.phases or (row,)
     )  # fmt: skip
     return Table(columns, rows)
 

@@ -1,0 +1,98 @@
+"""A run is a list of workloads, mostly one: every verb asks each, and the answers add up here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from podsim.errors import InputError
+from podsim.files import run_phases
+from podsim.planning import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.convergence.samples import Samples
+    from podsim.files.changes import Changes
+    from podsim.model.phases import Phases
+    from podsim.model.prediction import Prediction
+    from podsim.model.workload import Workload
+
+Length = tuple["float | None", "Samples | None"]
+"""Samples that are given, or what a law says of them."""
+LENGTHS = ("samples", "tokens", "law", "target_loss")
+"""Flags of how long a run is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is to be trained one after the other; `phases` is None where it is one workload."""
+
+    workloads: tuple[str, ...]
+    phases: Phases | None = None
+
+    def check(self, flags: Mapping[str, Any]) -> None:
+        """Raise InputError where flags say what each phase says itself, or what one workload alone answers."""
+        if self.phases is None:
+            return
+        first, why = self.workloads[0], "a run in phases: each has its length"
+        for name in (*LENGTHS, "steps"):
+            if flags.get(name):
+                flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"
+                raise InputError(
+                    f"--{flag} says nothing to {self.phases.name}, {why}", code="conflicting-flags",
+                    hint=f"podsim predict {first} --{flag} X",
+                )  # fmt: skip
+
+    def whole(self, answers: Sequence[Prediction]) -> Prediction:
+        """The prediction of the whole, of those of its workloads in order (Eq. 77)."""
+        if self.phases is None:
+            return answers[0]
+        from podsim.predicting.phases import together
+
+        return together(self.phases, answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A run whose workloads were read: how answers call it, and what ends it."""
+
+    run: Run
+    models: tuple[Workload, ...]
+
+    @property
+    def name(self) -> str:
+        """How flags call it."""
+        return self.run.phases.name if self.run.phases else self.models[0].name
+
+    @property
+    def title(self) -> str:
+        """How screens call it."""
+        return self.run.phases.title if self.run.phases else self.models[0].title
+
+    def length(self, samples: float | None, flags: Mapping[str, Any]) -> Length:
+        """How long it is, as `asking.length` has it; phases say it themselves. Raises as `Run.check`."""
+        self.run.check({**flags, "samples": samples})
+        return (None, None) if self.run.phases else asking.length(self.models[0], samples, flags)
+
+    @property
+    def target(self) -> str:
+        """What ends it: the last of its phases, or the target of its only workload."""
+        return ", then ".join(self.run.workloads) if self.run.phases else self.models[0].benchmark.target
+
+
+def named(workload: str, changes: Changes = ()) -> Named:
+    """A run with its workloads, `changes` applied; errors as `catalog.workload` has them."""
+    from podsim.files import catalog
+
+    found = run(workload)
+    return Named(found, tuple(catalog.workload(name, changes).value for name in found.workloads))
+
+
+def run(workload: str) -> Run:
+    """What a name or a file means; InputError where a file of phases has faults.
+
+    A name that nobody knows is a workload: whoever reads it says so.
+    """
+    found = run_phases.phases(workload)
+    return Run((workload,)) if found is None else Run(tuple(phase.workload for phase in found.phases), found)
