@@ -19,7 +19,7 @@ from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import Samples
+    from podsim.convergence.samples import LawLength
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorPrediction
@@ -127,7 +127,7 @@ def _practice(flags: Mapping[str, Any]) -> PracticeFlags:
     return PracticeFlags(**{name: flags[name] for name in PracticeFlags.__annotations__ if name in flags})  # type: ignore[typeddict-item, no-any-return]
 
 
-def _length(workload: Workload, samples: float | None, asked: Mapping[str, Any]) -> tuple[float | None, Samples | None]:
+def _length(workload: Workload, samples: float | None, asked: Mapping[str, Any]) -> tuple[float | None, LawLength | None]:
     """How long a run is, in samples that are given or that a law asks for."""
     if all(asked.get(name) is None for name in LENGTH):
         return samples, None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from podsim.convergence import loss_law
-from podsim.convergence.samples import Samples
+from podsim.convergence.samples import LawLength, Samples
 from podsim.errors import InputError
 from podsim.files import loss_laws
 from podsim.model.loss_laws import Counted, LossLaw
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def of_flags(
     workload: Workload, samples: float | None, flags: Mapping[str, Any]
-) -> tuple[float | None, Samples | None]:
+) -> tuple[float | None, LawLength | None]:
     """Samples that are given, or those that a law asks for; InputError for flags that do not go together."""
     tokens, law, target = flags.get("tokens"), flags.get("law"), flags.get("target_loss")
     stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
@@ -49,7 +49,7 @@ def _finite(name: str, value: float) -> None:
         raise InputError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value:g}", code="bad-value")
 
 
-def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> Samples:
+def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
     law, critical = loss_laws.law(name)
     parameters = _counted(workload, law)
@@ -60,7 +60,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     reached = loss_law.loss(law, parameters, tokens)
     batch = loss_law.critical_batch_tokens(critical, reached)
-    return Samples(
+    least = Samples(
         mean=tokens / a_sample,
         seed_spread=0.0,
         doubt=law.doubt,
@@ -68,10 +68,11 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         beyond=1.0,
         basis=(
             f"{tokens:.3g} tokens, {why} by {law.title} for {parameters / 1e9:.3g} G parameters, where the loss is "
-            f"{reached:.3f} nat a token; batches above {batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples) "
-            "spend more than they save"
+            f"{reached:.3f} nat a token; the critical batch, above which more is spent than saved, is "
+            f"{batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples)"
         ),
     )
+    return LawLength(least=least, critical_batch=batch / a_sample)
 
 
 def _counted(workload: Workload, law: LossLaw) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
-from podsim.convergence.samples import Samples, to_converge
+from podsim.convergence.samples import LawLength, Samples, to_converge
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
@@ -36,7 +36,7 @@ class Question:
     optimizer: str
     division: Division
     samples: float | None = None
-    by_law: Samples | None = None  # how long a run is, where a law says so
+    by_law: LawLength | None = None  # how long a run is, where a law says so
     folded: bool = True
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
@@ -100,7 +100,7 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
 def samples(question: Question, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
     if question.by_law is not None:
-        return question.by_law
+        return question.by_law.at(batch)
     if question.samples is not None:
         benchmark = question.workload.benchmark
         basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
