@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.api import comparators
 from podsim.errors import InputError
-from podsim.planning.asking import CollectiveFlags
+from podsim.planning.asking import CollectiveFlags, LengthFlags
 from podsim.planning.asking import answer_with as _answer_with
 from podsim.planning.asking import asked_collective as _asked_collective
 from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
+from podsim.planning.asking import length as _length
 from podsim.planning.asking import machine_name as _name
 from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import LawLength
     from podsim.model.chip_timeline import IoTiles
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorPrediction
@@ -49,18 +49,12 @@ class PracticeFlags(TypedDict, total=False):
     io_tiles: int | None
 
 
-LENGTH = ("tokens", "law", "target_loss")
-
-
-class PredictFlags(PracticeFlags, total=False):
+class PredictFlags(PracticeFlags, LengthFlags, total=False):
     """What else `predict` takes: chips that are no IPUs, simulated steps, how long a run of a language model is."""
 
     chips: int | None
     steps: int
     noise_scale: float | None
-    tokens: float | None
-    law: Literal["chinchilla", "kaplan"] | None
-    target_loss: float | None
 
 
 class AskedFlags(PracticeFlags, total=False):
@@ -127,15 +121,6 @@ def _practice(flags: Mapping[str, Any]) -> PracticeFlags:
     return PracticeFlags(**{name: flags[name] for name in PracticeFlags.__annotations__ if name in flags})  # type: ignore[typeddict-item, no-any-return]
 
 
-def _length(workload: Workload, samples: float | None, asked: Mapping[str, Any]) -> tuple[float | None, LawLength | None]:
-    """How long a run is, in samples that are given or that a law asks for."""
-    if all(asked.get(name) is None for name in LENGTH):
-        return samples, None
-    from podsim.planning import lengths
-
-    return lengths.of_flags(workload, samples, asked)
-
-
 def _with_noise(
     answer: Prediction,
     question: Question,
@@ -180,6 +165,7 @@ def goodput(
     seed: int = 0,
     faults: Sequence[str] = (),
     on_progress: Progress | None = None,
+    **asked: Unpack[LengthFlags],
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
 
@@ -193,7 +179,12 @@ def goodput(
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
-    question = _question(machine, model, named, seed=seed, samples=_any_length(model) if work_s else None)
+    samples, by_law = _length(model, None, asked)
+    if work_s and (samples or by_law):
+        raise InputError("--work and the tokens of a run both say how long it is", code="conflicting-flags",
+                         hint="give one of them")  # fmt: skip
+    question = _question(machine, model, named, seed=seed, samples=_any_length(model) if work_s else samples,
+                         by_law=by_law)  # fmt: skip
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
 from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
+from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags, Purse, no_rent, purse
 
 if TYPE_CHECKING:
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from podsim.model.scaling import ScaleReport
     from podsim.model.workload import Workload
     from podsim.planning.search import Wanted
+    from podsim.predicting.assemble import Question
 
 
-class ScaleAsked(PracticeFlags, MoneyFlags, total=False):
+class ScaleAsked(PracticeFlags, MoneyFlags, LengthFlags, total=False):
     """What is the same on every machine, as the flags of the same names."""
 
     hosts: int | None
@@ -38,6 +41,7 @@ class ScaleAsked(PracticeFlags, MoneyFlags, total=False):
     engine: Literal["des", "analytic"]
     fidelity: Literal["folded", "full"]
     seed: int
+    failures: bool
 
 
 def scale(
@@ -89,17 +93,29 @@ def _answer(
     """The prediction for one machine, of the workload as it was read once, and that machine."""
     from podsim.planning import asking
 
-    sdk, hosts = asked.get("sdk"), asked.get("hosts")
+    sdk, hosts, lasting = asked.get("sdk"), asked.get("hosts"), asked.get("failures", False)
     machine, _, named = asking.asked_of(
         model.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
-        parameters_file=asked.get("parameters"), known=model,
+        also="failures." if lasting else "", parameters_file=asked.get("parameters"), known=model,
     )  # fmt: skip
+    samples, by_law = asking.length(model, asked.get("samples"), asked)
     question = asking.question(
-        machine, model, named, division=asked.get("division", "closed"), samples=asked.get("samples"),
+        machine, model, named, division=asked.get("division", "closed"), samples=samples, by_law=by_law,
         engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip
-    return asking.answer(question, wanted, named, (sdk, hosts, chip), None), machine.topology
+    answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
+    return (_lasting(answer, question, changes) if lasting else answer), machine.topology
+
+
+def _lasting(answer: Prediction, question: Question, changes: Mapping[str, str] | Sequence[str]) -> Prediction:
+    """The answer with what failures make of it, checkpoints at the best interval."""
+    from podsim.files import failures
+    from podsim.predicting import goodput
+
+    rates = failures.failures(changes).value
+    found = goodput.goodput(answer, question, rates, work_s=None, interval_s=None, runs=None, spares=0)
+    return replace(answer, goodput=found)
 
 
 def _purse(asked: ScaleAsked) -> Purse:

@@ -12,6 +12,7 @@ from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
     from podsim.model.fault import FaultReport
+    from podsim.model.goodput import GoodputReport
     from podsim.model.money import Money
     from podsim.model.noise import NoiseReport
 
@@ -152,6 +153,7 @@ class Prediction(Shown):
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
     money: "Money | None" = None
+    goodput: "GoodputReport | None" = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

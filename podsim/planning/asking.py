@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
@@ -30,6 +30,28 @@ Progress = Callable[[int, int], None]
 
 LEAST_INTERVAL, MOST_INTERVAL = 0.5, 0.99  # beyond, 400 simulated scores say nothing of the ends
 OTHERS = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
+
+
+class LengthFlags(TypedDict, total=False):
+    """How long a run of a language model is, as the flags of the same names."""
+
+    tokens: float | None
+    law: Literal["chinchilla", "kaplan"] | None
+    target_loss: float | None
+
+
+def length(
+    workload: Workload, samples: float | None, asked: Mapping[str, Any]
+) -> tuple[float | None, LawLength | None]:
+    """How long a run is, in samples that are given or that a law asks for; None where the workload says it.
+
+    Raises InputError for flags that do not go together.
+    """
+    if all(asked.get(name) is None for name in LengthFlags.__annotations__):
+        return samples, None
+    from podsim.planning import lengths
+
+    return lengths.of_flags(workload, samples, asked)
 
 
 def asked_of(

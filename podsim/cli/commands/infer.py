@@ -9,10 +9,12 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_MACHINE,
+    ANY_MODEL,
     ANY_OUTPUT,
     MAPPING,
     Count,
     MachineFlags,
+    ModelFlags,
     OutputFlags,
     keywords,
     share,
@@ -100,6 +102,7 @@ def infer(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     serving: ServingFlags = ANY_SERVING,
     load: LoadFlags = ANY_LOAD,
@@ -121,7 +124,7 @@ def infer(
     from podsim.report.views import inference as view
 
     with progress("serving batches", output) as on_progress:
-        answer = api.infer(workload, on_progress=on_progress, **keywords(machine, serving, load, tokens))
+        answer = api.infer(workload, on_progress=on_progress, **keywords(model.added(machine), serving, load, tokens))
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),

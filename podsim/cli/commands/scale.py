@@ -9,6 +9,8 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_LENGTH,
+    ANY_MODEL,
     ANY_MONEY,
     ANY_OUTPUT,
     ANY_PRACTICE,
@@ -16,6 +18,8 @@ from podsim.cli.options import (
     MAPPING,
     Count,
     EngineFlags,
+    LengthFlags,
+    ModelFlags,
     MoneyFlags,
     Name,
     NameOrFile,
@@ -64,6 +68,9 @@ class ScaleFlags:
     knee: Annotated[float, Parameter(group=SIZES, converter=share, metavar="SHARE", show_default=True)] = 0.5
     "Where the knee is: a doubling gains less than this share of throughput."
 
+    failures: Annotated[bool, Parameter(group=SIZES)] = False
+    "Simulate failures too: the useful share of the time and when the run ends (podsim goodput)."
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,10 +100,12 @@ def scale(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     sizes: ScaleFlags = ANY_SIZES,
     split: SplitFlags = ANY_SPLIT,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
@@ -116,7 +125,7 @@ def scale(
     from podsim.report.views import scaling as view
 
     with progress("predicting machines", output) as on_progress:
-        asked = keywords(sizes, split, practice, run, engine, money)
+        asked = keywords(model.added(sizes), split, practice, run, length, engine, money)
         answer = api.scale(workload, on_progress=on_progress, **asked)
     give(
         output,

@@ -124,6 +124,7 @@ def mappings(
     name: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     fixed: FixedFlags = ANY_FIXED,
     practice: PracticeFlags = ANY_PRACTICE,
@@ -145,7 +146,7 @@ def mappings(
     from podsim.report.views import advice
 
     with progress("weighing mappings", output) as on_progress:
-        found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank))
+        found = api.mappings(name, on_progress=on_progress, **keywords(model.added(machine), fixed, practice, rank))
     give(
         output,
         screen=lambda: advice.document(found, verbose=output.verbose),
