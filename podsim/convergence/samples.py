@@ -32,6 +32,7 @@ class LawLength:
 
     least: Samples
     critical_batch: float
+    target: str
 
     def at(self, batch: float) -> Samples:
         """Samples at a global batch: twice the least at the critical one (Eq. 81)."""

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from podsim.convergence import loss_law
 from podsim.convergence.samples import LawLength, Samples
-from podsim.errors import InputError
+from podsim.errors import Infeasible, InputError
 from podsim.files import loss_laws
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
+
+MOST_TOKENS = 1e18  # ten thousand times the largest corpus that was trained on
 
 
 def of_flags(
@@ -32,7 +34,7 @@ def of_flags(
         return samples, None
     a_sample = _tokens_a_sample(workload)
     if tokens is not None:
-        _finite("tokens", tokens)
+        _finite("tokens", tokens, MOST_TOKENS)
         return tokens / a_sample, None
     return None, _by_law(workload, str(law), target, a_sample)
 
@@ -44,9 +46,12 @@ def _tokens_a_sample(workload: Workload) -> float:
     return workload.row_tokens / (workload.samples_per_row * workload.packing)
 
 
-def _finite(name: str, value: float) -> None:
+def _finite(name: str, value: float, most: float = math.inf) -> None:
+    flag = f"--{name.replace('_', '-')}"
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value:g}", code="bad-value")
+        raise InputError(f"{flag} must be above 0 and finite, not {value:g}", code="bad-value")
+    if value > most:
+        raise InputError(f"{flag} is at most {most:g}, not {value:g}", code="bad-value")
 
 
 def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
@@ -58,6 +63,12 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     else:
         _finite("target_loss", target)
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
+    if tokens > MOST_TOKENS:
+        raise Infeasible(
+            f"{tokens:.1g} tokens {why}: nobody has so many", code="loss-out-of-reach",
+            context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
+            hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
+        )  # fmt: skip
     reached = loss_law.loss(law, parameters, tokens)
     batch = loss_law.critical_batch_tokens(critical, reached)
     least = Samples(
@@ -72,7 +83,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
             f"{batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples)"
         ),
     )
-    return LawLength(least=least, critical_batch=batch / a_sample)
+    return LawLength(least=least, critical_batch=batch / a_sample, target=f"{tokens:.3g} tokens, {why} by {law.title}")
 
 
 def _counted(workload: Workload, law: LossLaw) -> float:

@@ -166,7 +166,7 @@ def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
     return ScaleReport(
         workload=asked.workload.name,
         workload_title=asked.workload.title,
-        target=asked.workload.benchmark.target,
+        target=found[0].target,
         scaling=asked.scaling,
         interval=asked.interval,
         rows=rows,

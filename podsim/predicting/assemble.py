@@ -110,7 +110,9 @@ def samples(question: Question, batch: int) -> Samples:
     found = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
     if workload.benchmark.style is not EvaluationStyle.POINTS:
         return found
-    return replace(found, basis=f"{found.basis}; {_of_points(workload, found.mean)}")
+    first, last = workload.points[0].batch, workload.points[-1].batch
+    outside = f"; a batch of {batch:,} lies outside its points, {first:,} to {last:,}" if found.beyond > 1 else ""
+    return replace(found, basis=f"{found.basis}{outside}; {_of_points(workload, found.mean)}")
 
 
 def _of_points(workload: Workload, count: float) -> str:
@@ -172,6 +174,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
 def _target(question: Question) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
+    if question.by_law is not None:
+        return question.by_law.target
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target
