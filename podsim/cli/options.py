@@ -146,6 +146,10 @@ class ModelFlags:
     @property
     def changes(self) -> tuple[str, ...]:
         """The same as changes, which is how the reader of a file takes them."""
+        for sizes in self.shape:
+            if not all(part.strip() for part in sizes.partition("=")):
+                raise InputError(f'--shape wants INPUT=SIZES, not "{sizes}"', code="bad-value",
+                                 hint="--shape image=1,3,224,224")  # fmt: skip
         tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
         return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))
 

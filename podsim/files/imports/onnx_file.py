@@ -15,8 +15,8 @@ from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
 
 MOST_BYTES: Final = 2**30
 """Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
-MOST_NODES: Final = 100_000
-MOST_PASSES: Final = 1_000_000  # nodes times the turns in which their shapes are worked out
+MOST_NODES: Final = 20_000  # some 40 s on a slow core
+MOST_PASSES: Final = 500_000  # nodes times the turns in which their shapes are worked out
 MOST_ELEMENTS: Final = 2**40
 KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
 CODE: Final = "bad-onnx-file"

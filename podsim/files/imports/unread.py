@@ -78,7 +78,7 @@ def _said(value: object) -> str:
 
 def _window(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     window = says[name]
-    if says.get("use_sliding_window") is False or not isinstance(window, int) or not 0 < window < sizes["sequence"]:
+    if says.get("use_sliding_window") is False or not isinstance(window, int) or window >= sizes.get("sequence", 0):
         return ""
     return f"attention is computed in full, not within its sliding window of {window:,} tokens"
 
