@@ -85,6 +85,14 @@ def test_a_config_answers_and_says_what_it_assumes(tmp_path):
     assert any("no length of a run" in line for line in answer.assumptions)
 
 
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_file_that_import_writes_is_the_same_workload(name, tmp_path):
+    config, *_ = PUBLIC[name]
+    path, mine = written(tmp_path, name, config), tmp_path / "mine.toml"
+    mine.write_text(podsim.import_model(path), encoding="utf-8")
+    assert catalog.workload(path).value == catalog.workload(str(mine)).value
+
+
 @pytest.mark.parametrize("name", ["bert-base-uncased", "vit-base-patch16-224"])
 def test_the_file_that_import_writes_answers_alike(name, tmp_path):
     config, *_ = PUBLIC[name]

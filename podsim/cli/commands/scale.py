@@ -128,11 +128,9 @@ def scale(
         asked = keywords(model.added(sizes), split, practice, run, length, engine, money)
         answer = api.scale(workload, on_progress=on_progress, **asked)
     give(
-        output,
-        screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_scaling.scale(answer),
-        line=lambda: view.answer(answer),
-    )
+        output, screen=lambda: view.document(answer, verbose=output.verbose),
+        json_text=lambda: json_scaling.scale(answer), line=lambda: view.answer(answer),
+    )  # fmt: skip
     save(
         report, output, report=lambda: view.document(answer, verbose=True, extra=_origins(answer, workload, sizes)),
         json_text=lambda: json_scaling.scale(answer), rows="machines",

@@ -65,8 +65,8 @@ def _labels(seen: Seen) -> _Labels | None:
         once = sorted(label for label in both if both.count(label) == 1 and label not in SPARE)
         out = "".join([label for label in SPARE if label in both] + once)
     sizes: dict[str, int] = {}
-    for term, dims in zip((first, second), seen.ins, strict=True):
-        for label, size in zip(term, dims, strict=True):
+    for term, stated in zip((first, second), seen.ins, strict=True):
+        for label, size in zip(term, stated, strict=True):
             sizes[label] = max(size, sizes.get(label, 1))  # of 1 it is repeated
     kept, shared = set(out), set(first) & set(second)
     if any(label not in kept for label in set(both) - shared) or not kept <= set(both):
