@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.api.answers import Progress
-    from podsim.convergence.samples import Samples
+    from podsim.convergence.samples import LawLength
     from podsim.model.advice import Mappings
     from podsim.model.workload import Workload
 
@@ -62,7 +62,7 @@ def mappings(
 
 def _length(
     model: Workload, samples: float | None, asked: MappingsFlags, *, needed: bool
-) -> tuple[tuple[float | None, Samples | None], bool]:
+) -> tuple[tuple[float | None, LawLength | None], bool]:
     """How long a run is, any where nobody says and it is not needed; whether somebody says it."""
     from podsim.planning import asking
 

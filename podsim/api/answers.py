@@ -166,6 +166,7 @@ def goodput(
     seed: int = 0,
     faults: Sequence[str] = (),
     on_progress: Progress | None = None,
+    **asked: Unpack[LengthFlags],
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
 
@@ -179,17 +180,23 @@ def goodput(
     work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
-    question = _question(machine, model, named, seed=seed, samples=_any_length(model) if work_s else None)
+    question = _question(machine, model, named, seed=seed, **_useful(model, work_s, asked))
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
 
-def _any_length(workload: Workload) -> float | None:
-    """Samples of a run whose length in time is stated: any, where no target ends it."""
+def _useful(workload: Workload, work_s: float | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """How long a run is, as flags; of one whose length in time is stated any samples, where no target ends it."""
     from podsim.model.training import EvaluationStyle
 
-    return 1.0 if workload.benchmark.style is EvaluationStyle.FIXED else None
+    if work_s is None:
+        samples, by_law = _length(workload, None, asked)
+        return {"samples": samples, "by_law": by_law}
+    if any(asked.values()):
+        raise InputError("--work and the tokens of a run both say how long it is", code="conflicting-flags",
+                         hint="give one of them")  # fmt: skip
+    return {"samples": 1.0 if workload.benchmark.style is EvaluationStyle.FIXED else None}
 
 
 def op(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.planning.runs import Length, Named
     from podsim.planning.search import Wanted
+    from podsim.predicting.assemble import Question
 
 
 class ScaleAsked(PracticeFlags, MoneyFlags, LengthFlags, total=False):
@@ -40,6 +42,7 @@ class ScaleAsked(PracticeFlags, MoneyFlags, LengthFlags, total=False):
     engine: Literal["des", "analytic"]
     fidelity: Literal["folded", "full"]
     seed: int
+    failures: bool
 
 
 def scale(
@@ -106,17 +109,28 @@ def _answer(
     from podsim.planning import asking
 
     model, (samples, by_law) = run
-    sdk, hosts = asked.get("sdk"), asked.get("hosts")
+    sdk, hosts, lasting = asked.get("sdk"), asked.get("hosts"), asked.get("failures", False)
     machine, _, named = asking.asked_of(
         model.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
-        parameters_file=asked.get("parameters"), known=model,
+        also="failures." if lasting else "", parameters_file=asked.get("parameters"), known=model,
     )  # fmt: skip
     question = asking.question(
         machine, model, named, division=asked.get("division", "closed"), samples=samples, by_law=by_law,
         engine=asked.get("engine", "des"), fidelity=asked.get("fidelity", "folded"), seed=asked.get("seed", 0),
         interval=asked.get("interval", NINETY_PERCENT),
     )  # fmt: skip
-    return asking.answer(question, wanted, named, (sdk, hosts, chip), None), machine.topology
+    answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
+    return (_lasting(answer, question, changes) if lasting else answer), machine.topology
+
+
+def _lasting(answer: Prediction, question: Question, changes: Mapping[str, str] | Sequence[str]) -> Prediction:
+    """The answer with what failures make of it, checkpoints at the best interval."""
+    from podsim.files import failures
+    from podsim.predicting import goodput
+
+    rates = failures.failures(changes).value
+    found = goodput.goodput(answer, question, rates, work_s=None, interval_s=None, runs=None, spares=0)
+    return replace(answer, goodput=found)
 
 
 def _purse(asked: ScaleAsked) -> Purse:

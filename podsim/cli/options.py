@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar
 
 from cyclopts import Group, Parameter, Token
 
@@ -119,6 +119,19 @@ class MachineFlags:
     "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
 
 
+class HasChanges(Protocol):
+    """Flags with --set."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def set(self) -> tuple[str, ...]:
+        """What is changed."""
+
+
+Changed = TypeVar("Changed", bound=HasChanges)
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelFlags:
@@ -133,10 +146,14 @@ class ModelFlags:
     @property
     def changes(self) -> tuple[str, ...]:
         """The same as changes, which is how the reader of a file takes them."""
+        for sizes in self.shape:
+            if not all(part.strip() for part in sizes.partition("=")):
+                raise InputError(f'--shape wants INPUT=SIZES, not "{sizes}"', code="bad-value",
+                                 hint="--shape image=1,3,224,224")  # fmt: skip
         tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
         return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))
 
-    def added(self, machine: MachineFlags) -> MachineFlags:
+    def added(self, machine: Changed) -> Changed:
         """The flags of a machine with these sizes among its changes."""
         return replace(machine, set=(*machine.set, *self.changes))
 

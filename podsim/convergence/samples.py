@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from podsim.convergence.curve import between, law
@@ -10,6 +10,8 @@ from podsim.convergence.left_out import LAW_ERROR, errors, standard_error
 from podsim.model.calibration import SamplesFactor
 from podsim.model.quantity import Grade
 from podsim.model.training import Convergence, Division
+
+BELOW, ABOVE = 8, 3  # doublings from the critical batch: 256 times below it a batch costs no tokens, 8 times above nine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,29 @@ class Samples:
     grade: Grade
     beyond: float
     basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawLength:
+    """How long a law says a run is: `least` in batches far below the critical one, which is in samples."""
+
+    least: Samples
+    critical_batch: float
+    target: str
+
+    def at(self, batch: float) -> Samples:
+        """Samples at a global batch: twice the least at the critical one (Eq. 81)."""
+        more = 1 + batch / self.critical_batch
+        return replace(
+            self.least, mean=self.least.mean * more,
+            basis=f"{self.least.basis}; {more:.3g} times as many at a global batch of {batch:,.0f}",
+        )  # fmt: skip
+
+    @property
+    def batches(self) -> tuple[float, ...]:
+        """Global batches worth weighing where nobody says one: powers of two around the critical one."""
+        nearest = max(0, math.floor(math.log2(max(1.0, self.critical_batch))))
+        return tuple(2.0**power for power in range(max(0, nearest - BELOW), nearest + ABOVE + 1))
 
 
 def reference(convergence: Convergence, batch: float) -> Samples:

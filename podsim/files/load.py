@@ -83,6 +83,8 @@ def text_of(path: Path, code: str) -> str:
     try:
         if path.is_dir():
             raise InputError(f"{path.name} is a folder, not a file", code=code)
+        if path.exists() and not path.is_file():  # opening a pipe waits for whoever writes into it
+            raise InputError(f"{path.name} is no plain file", code=code)
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except FileNotFoundError:

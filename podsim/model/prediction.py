@@ -13,6 +13,7 @@ from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
     from podsim.model.fault import FaultReport
+    from podsim.model.goodput import GoodputReport
     from podsim.model.money import Money
     from podsim.model.noise import NoiseReport
 
@@ -169,6 +170,7 @@ class Prediction(Shown):
     faults: "FaultReport | None" = None
     money: "Money | None" = None
     phases: tuple["Prediction", ...] = ()
+    goodput: "GoodputReport | None" = None
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

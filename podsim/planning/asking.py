@@ -11,7 +11,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.model.quantity import NINETY_PERCENT
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import Samples
+    from podsim.convergence.samples import LawLength
     from podsim.engines.base import Engine
     from podsim.model.calibration import ParameterSet
     from podsim.model.fabric import Topology
@@ -44,7 +44,7 @@ class LengthFlags(TypedDict, total=False):
 
 def length(
     workload: Workload, samples: float | None, asked: Mapping[str, Any], *, also: str = ""
-) -> tuple[float | None, Samples | None]:
+) -> tuple[float | None, LawLength | None]:
     """How long a run is, in samples that are given or that a law asks for; None where the workload says it.
 
     Raises InputError for flags that do not go together, MissingParameter where nobody says: `also` is what else would
@@ -142,7 +142,7 @@ def question(
     fidelity: str = "folded",
     seed: int = 0,
     interval: float = NINETY_PERCENT,
-    by_law: Samples | None = None,
+    by_law: LawLength | None = None,
 ) -> Question:
     """What is asked, with the engine that is to answer."""
     from podsim.model.training import Division, EvaluationStyle

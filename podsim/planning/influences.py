@@ -149,7 +149,8 @@ def _samples(known: Answered) -> Influence:
     longer_s = explaining.time_s(known, beat, replace(need, mean=need.mean * MORE))
     return Influence(
         path="", name="samples to converge", value=f"{need.mean / 1e6:.3g} M", change=known.change(longer_s),
-        kind=SourceKind.ASSUMED if question.samples is not None else SourceKind.MEASURED, source=need.basis,
+        kind=SourceKind.ASSUMED if question.samples is not None or question.by_law else SourceKind.MEASURED,
+        source=need.basis,
         grade=Grade.ASSUMED if question.samples is not None else need.grade,
     )  # fmt: skip
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from podsim.convergence import loss_law
-from podsim.convergence.samples import Samples
-from podsim.errors import InputError
+from podsim.convergence.samples import LawLength, Samples
+from podsim.errors import Infeasible, InputError
 from podsim.files import loss_laws
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
@@ -16,10 +16,12 @@ from podsim.model.quantity import Grade
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
 
+MOST_TOKENS = 1e18  # ten thousand times the largest corpus that was trained on
+
 
 def of_flags(
     workload: Workload, samples: float | None, flags: Mapping[str, Any]
-) -> tuple[float | None, Samples | None]:
+) -> tuple[float | None, LawLength | None]:
     """Samples that are given, or those that a law asks for; InputError for flags that do not go together."""
     tokens, law, target = flags.get("tokens"), flags.get("law"), flags.get("target_loss")
     stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
@@ -32,7 +34,7 @@ def of_flags(
         return samples, None
     a_sample = _tokens_a_sample(workload)
     if tokens is not None:
-        _finite("tokens", tokens)
+        _finite("tokens", tokens, MOST_TOKENS)
         return tokens / a_sample, None
     if not workload.decodes:
         raise InputError(f"{workload.name} does not say the next token, which scaling laws are about", code="no-law",
@@ -47,12 +49,15 @@ def _tokens_a_sample(workload: Workload) -> float:
     return workload.row_tokens / (workload.samples_per_row * workload.packing)
 
 
-def _finite(name: str, value: float) -> None:
+def _finite(name: str, value: float, most: float = math.inf) -> None:
+    flag = f"--{name.replace('_', '-')}"
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value:g}", code="bad-value")
+        raise InputError(f"{flag} must be above 0 and finite, not {value:g}", code="bad-value")
+    if value > most:
+        raise InputError(f"{flag} is at most {most:g}, not {value:g}", code="bad-value")
 
 
-def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> Samples:
+def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
     law, critical = loss_laws.law(name)
     parameters = _counted(workload, law)
@@ -61,9 +66,15 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     else:
         _finite("target_loss", target)
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
+    if tokens > MOST_TOKENS:
+        raise Infeasible(
+            f"{tokens:.1g} tokens {why}: nobody has so many", code="loss-out-of-reach",
+            context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
+            hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
+        )  # fmt: skip
     reached = loss_law.loss(law, parameters, tokens)
     batch = loss_law.critical_batch_tokens(critical, reached)
-    return Samples(
+    least = Samples(
         mean=tokens / a_sample,
         seed_spread=0.0,
         doubt=law.doubt,
@@ -71,10 +82,11 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         beyond=1.0,
         basis=(
             f"{tokens:.3g} tokens, {why} by {law.title} for {parameters / 1e9:.3g} G parameters, where the loss is "
-            f"{reached:.3f} nat a token; batches above {batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples) "
-            "spend more than they save"
+            f"{reached:.3f} nat a token; the critical batch, above which more is spent than saved, is "
+            f"{batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples)"
         ),
     )
+    return LawLength(least=least, critical_batch=batch / a_sample, target=f"{tokens:.3g} tokens, {why} by {law.title}")
 
 
 def _counted(workload: Workload, law: LossLaw) -> float:

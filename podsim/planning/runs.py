@@ -12,13 +12,13 @@ from podsim.planning import asking
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from podsim.convergence.samples import Samples
+    from podsim.convergence.samples import LawLength
     from podsim.files.changes import Changes
     from podsim.model.phases import Phases
     from podsim.model.prediction import Prediction
     from podsim.model.workload import Workload
 
-Length = tuple["float | None", "Samples | None"]
+Length = tuple["float | None", "LawLength | None"]
 """Samples that are given, or what a law says of them."""
 LENGTHS = ("samples", "tokens", "law", "target_loss")
 """Flags of how long a run is."""
@@ -36,6 +36,10 @@ class Run:
         if self.phases is None:
             return
         first, why = self.workloads[0], "a run in phases: each has its length"
+        if flags.get("failures"):
+            raise InputError("--failures simulates one workload at a time", code="conflicting-flags",
+                             context=[f"{self.phases.name} is a run in phases"],
+                             hint=f"podsim scale {first} --failures")  # fmt: skip
         for name in (*LENGTHS, "steps"):
             if flags.get(name):
                 flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"

@@ -208,7 +208,7 @@ class Search:
 
     def _chosen(self) -> bool:
         """Whether the batch is free: nobody asks for one and no recipe goes with one."""
-        return bool(self.question.workload.points)
+        return bool(self.question.workload.points or self.question.by_law)
 
     def _time_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
         beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
@@ -229,8 +229,8 @@ class Search:
         rows_samples = micro_batch * replicas * workload.samples_per_row
         if wanted.accumulation:
             return [wanted.accumulation]
-        recipe = workload.benchmark.global_batch
-        if not wanted.global_batch and not workload.points and recipe:
+        recipe, by_law = workload.benchmark.global_batch, self.question.by_law
+        if not wanted.global_batch and not workload.points and recipe and not by_law:
             return self._near(recipe, rows_samples)
         if wanted.global_batch:
             count = wanted.global_batch / rows_samples
@@ -241,6 +241,8 @@ class Search:
                 return []
             return [round(count)]
         points = workload.points
+        if by_law:
+            return sorted({1, *(max(1, round(batch / rows_samples)) for batch in by_law.batches)})
         if not points:
             raise MissingParameter(
                 f'nobody says at which global batch "{workload.name}" runs',

@@ -16,7 +16,7 @@ from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import of_step
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import Samples
+    from podsim.convergence.samples import LawLength
     from podsim.model.mapping import Mapping
     from podsim.model.money import Money
     from podsim.model.prediction import Choice, Prediction
@@ -44,7 +44,7 @@ class Asked:
     seed: int = 0
     models: tuple[Workload, ...] = ()
     samples: float | None = None
-    by_law: Samples | None = None  # how long a run is, where a law says so
+    by_law: LawLength | None = None  # how long a run is, where a law says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +152,13 @@ class Scale:
         asked, (name, chips) = self.asked, counted(text)
         alone = asked.models[0] if len(asked.models) == 1 else catalog.workload(asked.workload).value
         placed = comparator_machines.machine(name)
+        if asked.by_law:
+            raise MissingParameter(f"{placed.machine.title} follows its own results, which no law of losses speaks of")
         answer = comparators.predict(comparators.Question(
             workload=alone, chip=placed.chip.value, machine=placed.machine,
             chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
             laws=comparator_machines.laws(), division=Division(asked.division),
-            samples=asked.by_law.mean if asked.by_law else asked.samples,
+            samples=asked.samples,
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
         candidate = Candidate(

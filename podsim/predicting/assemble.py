@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
-from podsim.convergence.samples import Samples, to_converge
+from podsim.convergence.samples import LawLength, Samples, to_converge
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach, unpaid_s
 from podsim.model.calibration import Overhead
@@ -36,7 +36,7 @@ class Question:
     optimizer: str
     division: Division
     samples: float | None = None
-    by_law: Samples | None = None  # how long a run is, where a law says so
+    by_law: LawLength | None = None  # how long a run is, where a law says so
     folded: bool = True
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
@@ -100,7 +100,7 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
 def samples(question: Question, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
     if question.by_law is not None:
-        return question.by_law
+        return question.by_law.at(batch)
     if question.samples is not None:
         benchmark = question.workload.benchmark
         basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
@@ -110,7 +110,9 @@ def samples(question: Question, batch: int) -> Samples:
     found = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
     if workload.benchmark.style is not EvaluationStyle.POINTS:
         return found
-    return replace(found, basis=f"{found.basis}; {_of_points(workload, found.mean)}")
+    first, last = workload.points[0].batch, workload.points[-1].batch
+    outside = f"; a batch of {batch:,} lies outside its points, {first:,} to {last:,}" if found.beyond > 1 else ""
+    return replace(found, basis=f"{found.basis}{outside}; {_of_points(workload, found.mean)}")
 
 
 def _of_points(workload: Workload, count: float) -> str:
@@ -186,7 +188,7 @@ def _target(question: Question) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
     if question.by_law is not None:
-        return f"{question.by_law.mean:,.0f} samples, by a scaling law"
+        return question.by_law.target
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
+    from podsim.model.goodput import GoodputReport
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport, ScaleRow
     from podsim.report.json_text import Json
@@ -52,6 +53,12 @@ def _prediction(p: Prediction) -> dict[str, Json]:
         "outside_steps_s": outside_s,
         "mfu": p.mfu,
         "money": plain(p.money),
+        **({"goodput": _goodput(p.goodput)} if p.goodput else {}),
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
     }
+
+
+def _goodput(found: GoodputReport) -> Json:
+    """What failures leave of the time; `podsim goodput --json` says the rest."""
+    return {name: plain(getattr(found, name)) for name in ("goodput", "finish_s", "failures", "interval_s")}

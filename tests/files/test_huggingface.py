@@ -85,6 +85,14 @@ def test_a_config_answers_and_says_what_it_assumes(tmp_path):
     assert any("no length of a run" in line for line in answer.assumptions)
 
 
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_file_that_import_writes_is_the_same_workload(name, tmp_path):
+    config, *_ = PUBLIC[name]
+    path, mine = written(tmp_path, name, config), tmp_path / "mine.toml"
+    mine.write_text(podsim.import_model(path), encoding="utf-8")
+    assert catalog.workload(path).value == catalog.workload(str(mine)).value
+
+
 @pytest.mark.parametrize("name", ["bert-base-uncased", "vit-base-patch16-224"])
 def test_the_file_that_import_writes_answers_alike(name, tmp_path):
     config, *_ = PUBLIC[name]
@@ -113,7 +121,8 @@ def test_all_faults_are_said_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "more", "near"),
     [("llama4", {}, "llama"), ("falcon", {"num_key_value_heads": 1}, "llama"), ("bert-generation", {}, "bert"),
-     ("swin", {"patch_size": 4}, "vit"), ("opt", {"architectures": ["OPTForCausalLM"]}, "gpt_neox")],
+     ("swin", {"patch_size": 4}, "vit"), ("opt", {"ffn_dim": 3072}, "gpt2"), ("deit", {"patch_size": 16}, "vit"),
+     ("gptj", {"architectures": ["GPTJForCausalLM"]}, "gpt2"), ("t5", {"is_encoder_decoder": True}, "bert")],
 )  # fmt: skip
 def test_an_unknown_architecture_names_the_nearest(kind, more, near, tmp_path):
     no = refused(tmp_path, {"model_type": kind, **more})
@@ -160,3 +169,79 @@ def test_layers_of_experts_are_not_read_as_the_family_they_are_named_after(tmp_p
 def test_a_number_of_thousands_of_digits_is_said_in_plain_words(tmp_path):
     no = refused(tmp_path, '{"model_type": "llama", "hidden_size": ' + "9" * 5000 + "}")
     assert "thousands of digits" in no.message
+
+
+LLAMA = PUBLIC["llama-2-7b"][0]
+
+
+@pytest.mark.parametrize(
+    ("config", "more", "said"),
+    [
+        (LLAMA, {"sliding_window": 1024}, "not within its sliding window of 1,024 tokens"),
+        (LLAMA, {"quantization_config": {"bits": 4}}, "quantization_config is not followed"),
+        (LLAMA, {"hidden_act": "relu2"}, 'hidden_act is "relu2", computed as silu here'),
+        (LLAMA, {"attention_dropout": 0.1}, "dropout inside attention is left out"),
+        (LLAMA, {"logit_softcapping": 30.0, "x" * 99: 1}, "fields that are not read: logit_softcapping, xxx"),
+        (LLAMA, {"partial_rotary_factor": 0.5}, "all of each head rotates"),
+        (LLAMA, {"architectures": ["LlamaForSequenceClassification"]}, "LlamaForSequenceClassification is read with"),
+        (PUBLIC["bert-base-uncased"][0], {"is_decoder": True}, "trained on masked tokens"),
+    ],
+)
+def test_what_changes_the_arithmetic_and_is_not_followed_is_said(config, more, said, tmp_path):
+    plain = catalog.workload(written(tmp_path, "own", config)).value
+    found = catalog.workload(written(tmp_path, "own", config | more)).value
+    assert said in " ".join(found.notes)
+    assert said not in " ".join(plain.notes)
+    assert found.units == plain.units
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"sliding_window": 4096}, {"sliding_window": None}, {"sliding_window": 128, "use_sliding_window": False},
+     {"hidden_act": "silu"}, {"attention_dropout": 0.0}, {"rope_scaling": {"type": "linear", "factor": 4.0}},
+     {"architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", "use_cache": True, "pad_token_id": 0}],
+)  # fmt: skip
+def test_what_changes_nothing_is_not_said(more, tmp_path):
+    notes = [catalog.workload(written(tmp_path, "own", config)).value.notes for config in (LLAMA, LLAMA | more)]
+    assert notes[0] == notes[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({"num_local_experts": 8}, "layers of experts"), ({"n_routed_experts": 64}, "layers of experts"),
+     ({"num_key_value_heads": 64}, "64 key-value heads do not divide 32"), ({"vocab_size": 0}, "vocab_size is 0"),
+     ({"hidden_size": -4096}, "hidden_size is -4096"), ({"hidden_size": "4096"}, 'a whole number, not "4096"'),
+     ({"num_hidden_layers": True}, "wants a whole number"), ({"vocab_size": 2**60}, "from 1 to"),
+     ({"is_encoder_decoder": True}, "attention to an encoder"), ({"pruned_heads": {"1": [0]}}, "pruned_heads"),
+     ({"vision_config": {"x": 1}}, "a model of several models"),
+     ({"position_embedding_type": "relative_key"}, "absolute positions alone")],
+)  # fmt: skip
+def test_what_no_family_has_is_refused(more, said, tmp_path):
+    assert said in " ".join(refused(tmp_path, LLAMA | more).context)
+
+
+def test_families_that_are_named_after_others(tmp_path):
+    """distilbert: 66,985,530 with its head (sanh-2019: 66 M); qwen2-7b: 7.62 B on its card; mistral-7b: 7.24 B."""
+    distil = {"model_type": "distilbert", "dim": 768, "n_layers": 6, "n_heads": 12, "hidden_dim": 3072,
+              "vocab_size": 30522, "max_position_embeddings": 512}  # fmt: skip
+    assert catalog.workload(written(tmp_path, "own", distil)).value.parameters == 66_985_530
+    assert "n_layers is missing" in refused(tmp_path, {**distil, "n_layers": None}).context
+    mistral = {**LLAMA, "model_type": "mistral", "intermediate_size": 14336, "max_position_embeddings": 32768}
+    assert catalog.workload(written(tmp_path, "own", mistral)).value.parameters == 7_241_732_096
+    assert catalog.workload(written(tmp_path, "own", {**mistral, "num_key_value_heads": None})).value.parameters > 8e9
+    qwen = {"model_type": "qwen2", "hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28,
+            "num_key_value_heads": 4, "intermediate_size": 18944, "vocab_size": 152064}  # fmt: skip
+    found = catalog.workload(written(tmp_path, "own", qwen)).value
+    biases = 28 * (3584 + 2 * 512)
+    assert found.parameters + biases == 7_615_616_512
+    assert any(f"{biases:,} parameters" in note for note in found.notes)
+
+
+def test_the_hint_of_an_unknown_architecture_holds(tmp_path):
+    """It says to read the file as another family only where that can be read."""
+    no = refused(tmp_path, {**LLAMA, "model_type": "olmo", "architectures": ["OlmoForCausalLM"]})
+    assert '"model_type": "gpt_neox"' in no.hint
+    lacking = refused(tmp_path, {"model_type": "opt", "ffn_dim": 3072, "hidden_size": 768})
+    assert "read as one, n_positions" not in lacking.context
+    assert "read as one, n_embd is missing" in lacking.context
+    assert '"model_type"' not in lacking.hint

@@ -1,11 +1,14 @@
 """How long a language model is trained: tokens, laws, phases one after the other."""
 
+import math
+
 import pytest
 
 import podsim
 from podsim.convergence import loss_law
 from podsim.errors import Infeasible, InputError
-from podsim.files import loss_laws
+from podsim.files import catalog, loss_laws
+from podsim.planning import lengths
 
 LAWS = {name: loss_laws.law(name)[0] for name in ("chinchilla", "kaplan")}
 
@@ -38,6 +41,51 @@ def test_the_critical_batch_grows_as_the_loss_falls():
     assert loss_law.critical_batch_tokens(critical, 2.0) == pytest.approx(2e8 / 2 ** (1 / 0.21))
 
 
+def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
+    workload = catalog.workload("llama31-8b").value
+    samples, run = lengths.of_flags(workload, None, {"law": "chinchilla"})
+    assert samples is None
+    assert run.at(run.critical_batch).mean == pytest.approx(2 * run.least.mean)
+    assert run.at(1e-6).mean == pytest.approx(run.least.mean)
+    assert run.least.mean * 8192 == pytest.approx(20.2e9 * 8.030261248**1.007, rel=1e-3)
+    assert min(run.batches) <= run.critical_batch / 128
+    assert max(run.batches) >= 4 * run.critical_batch
+    assert all(batch == 2 ** round(math.log2(batch)) for batch in run.batches)
+
+
+def test_a_law_finds_the_batch_that_nobody_says():
+    """Beyond the critical batch no larger machine is filled with a larger one: tokens cost more than steps save."""
+    found = predict(law="chinchilla", target_loss=3.5)
+    assert found.target.startswith("1.58e+09 tokens, to a loss of 3.5")
+    flags = {"engine": "analytic", "law": "chinchilla", "ipus_per_replica": 64, "micro_batch": 1}
+    small, large = (podsim.predict("llama31-8b", pod=pod, **flags) for pod in (256, 65536))
+    assert 622 / 256 < small.mapping.global_batch < large.mapping.global_batch < 4 * 622
+
+
+@pytest.mark.parametrize(("flags", "no"), [({"tokens": 1e19}, "at most 1e"), ({"tokens": 0.0}, "above 0"),
+                                           ({"law": "chinchilla", "target_loss": math.inf}, "finite")])  # fmt: skip
+def test_tokens_that_nobody_has_are_refused(flags, no):
+    with pytest.raises(InputError, match=no):
+        predict(**flags)
+
+
+def test_a_loss_just_above_the_least_takes_more_than_there_is():
+    least = loss_law.least_loss(LAWS["chinchilla"], catalog.workload("gpt2-small").value.parameters)
+    with pytest.raises(Infeasible, match="nobody has so many"):
+        predict(law="chinchilla", target_loss=least + 1e-6)
+
+
+def test_scale_takes_a_law_and_says_what_failures_leave():
+    found = podsim.scale("llama31-8b", pods="1024", law="chinchilla", failures=True, engine="analytic",
+                         ipus_per_replica=64, micro_batch=1)  # fmt: skip
+    (only,) = found.answered
+    assert found.target.endswith("compute-optimal by Hoffmann et al. 2022")
+    assert 0.5 < only.goodput.goodput.mean < 1
+    assert only.goodput.finish_s.mean > only.time_to_train_s.value
+    with pytest.raises(InputError, match="both say how long"):
+        podsim.goodput("llama31-8b", pod=1024, work="14d", law="chinchilla")
+
+
 def predict(**flags):
     return podsim.predict("gpt2-small", pod=4, preset="caraml", engine="analytic", **flags)
 
@@ -45,7 +93,9 @@ def predict(**flags):
 def test_tokens_are_samples_of_their_length():
     assert predict(tokens=1024 * 2048 * 5).run.steps == 5
     by_law = predict(law="chinchilla")
-    assert by_law.samples_to_converge.value * 1024 == pytest.approx(20.2e9 * 0.1244**1.007, rel=0.01)
+    length, batch = 20.2e9 * 0.1244**1.007, by_law.mapping.global_batch * 1024
+    critical = 2e8 / (1.69 + 406.4 / 124.4e6**0.34 + 410.7 / length**0.28) ** (1 / 0.21)
+    assert by_law.samples_to_converge.value * 1024 == pytest.approx(length * (1 + batch / critical), rel=0.01)
     assert by_law.samples_to_converge.low < by_law.samples_to_converge.value < by_law.samples_to_converge.high
 
 

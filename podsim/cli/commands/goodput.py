@@ -9,13 +9,17 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_FAULTS,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_MODEL,
     ANY_OUTPUT,
     Count,
     FaultFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
+    ModelFlags,
     OutputFlags,
     keywords,
     whole_or_zero,
@@ -56,8 +60,10 @@ def goodput(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
+    length: LengthFlags = ANY_LENGTH,
     lasting: GoodputFlags = ANY_GOODPUT,
     faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
@@ -76,7 +82,8 @@ def goodput(
     from podsim import api
 
     with progress("weighing mappings", output) as on_progress:
-        report = api.goodput(workload, on_progress=on_progress, **keywords(machine, mapping, lasting, faults))
+        flags = keywords(model.added(machine), mapping, length, lasting, faults)
+        report = api.goodput(workload, on_progress=on_progress, **flags)
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),

@@ -9,11 +9,13 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_MACHINE,
+    ANY_MODEL,
     ANY_OUTPUT,
     ANY_RELEASE,
     ANY_REPLICA,
     Count,
     MachineFlags,
+    ModelFlags,
     OutputFlags,
     ReleaseFlags,
     ReplicaFlags,
@@ -93,6 +95,7 @@ def infer(
     workload: str,
     /,
     *,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     replica: ReplicaFlags = ANY_REPLICA,
     serving: ServingFlags = ANY_SERVING,
@@ -115,7 +118,7 @@ def infer(
     from podsim.report import json_inference
     from podsim.report.views import inference as view
 
-    asked = keywords(machine, replica, serving, load, tokens, release)
+    asked = keywords(model.added(machine), replica, serving, load, tokens, release)
     with progress("serving batches", output) as on_progress:
         answer = api.infer(workload, on_progress=on_progress, **asked)
     give(

@@ -1,6 +1,6 @@
 """`podsim scale`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -68,6 +68,9 @@ class ScaleFlags:
     knee: Annotated[float, Parameter(group=SIZES, converter=share, metavar="SHARE", show_default=True)] = 0.5
     "Where the knee is: a doubling gains less than this share of throughput."
 
+    failures: Annotated[bool, Parameter(group=SIZES)] = False
+    "Simulate failures too: the useful share of the time and when the run ends (podsim goodput)."
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +124,7 @@ def scale(
     from podsim.report import json_scaling
     from podsim.report.views import scaling as view
 
-    sizes = replace(sizes, set=(*sizes.set, *model.changes))
+    sizes = model.added(sizes)
     with progress("predicting machines", output) as on_progress:
         flags = keywords(sizes, split, practice, run, length, engine, money)
         answer = api.scale(workload, on_progress=on_progress, **flags)

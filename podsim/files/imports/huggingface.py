@@ -14,7 +14,7 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
 from podsim.files.faults import counted, printable, shown
-from podsim.files.imports import naming
+from podsim.files.imports import naming, unread
 from podsim.files.load import text_of
 from podsim.files.options import Options
 
@@ -33,11 +33,17 @@ class _Config:
     asked: Options
     wrong: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
+
+    def _value(self, *names: str) -> tuple[str, Any]:
+        """The first of the names that is there, and what it says; None where nothing does."""
+        self.read.update(names)
+        name = next((one for one in names if self.says.get(one) is not None), names[0])
+        return name, self.says.get(name)
 
     def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = MOST) -> int:
         """The whole number under the first of the names that is there; 1, and a fault, where it is none."""
-        name = next((one for one in names if self.says.get(one) is not None), names[0])
-        value = self.says.get(name, usual)
+        name, value = self._value(*names)
         value = usual if value is None else value
         if value is None:
             self.wrong.append(f"{name} is missing")
@@ -52,7 +58,7 @@ class _Config:
 
     def truth(self, name: str, usual: bool) -> bool:
         """A yes or no."""
-        value = self.says.get(name)
+        _, value = self._value(name)
         if value is None:
             return usual
         if not isinstance(value, bool):
@@ -62,8 +68,7 @@ class _Config:
 
     def share(self, *names: str, usual: float) -> float:
         """A share from 0 to 1."""
-        name = next((one for one in names if self.says.get(one) is not None), names[0])
-        value = self.says.get(name)
+        name, value = self._value(*names)
         if value is None:
             return usual
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -93,11 +98,12 @@ def workload_text(path: Path, asked: Options) -> str:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = _Config(says, asked)
     family, sizes, row = FAMILIES[kind](config)
-    wrong = [*config.wrong, *_experts(says), *_contradictions(sizes, faulty=bool(config.wrong))]
+    wrong = [*config.wrong, *unread.refused(says), *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
         )
+    config.notes += unread.notes(says, config.read, sizes)
     title = says.get("_name_or_path")
     title = title if isinstance(title, str) and title.strip() else _stem(path)
     tables = {
@@ -145,10 +151,15 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
         what = f"{printable(path.name)} has no model_type: it is no config of transformers"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
     near = _nearest(kind, says)
+    config = _Config(says, Options())
+    _, sizes, _ = FAMILIES[near](config)
+    wrong = [*config.wrong, *unread.refused(says), *_contradictions(sizes, faulty=bool(config.wrong))]
+    lacks = [f"read as one, {printable(wrong[0])}"] if wrong else []
+    as_one = "" if wrong else f'with "model_type": "{near}" it is read as one; or '
     return InputError(
         f"the architecture {printable(shown(kind))} is not known", code="unknown-architecture",
-        context=[f"the nearest family is {near}", f"known: {', '.join(known)}"],
-        hint=f'with "model_type": "{near}" it is read as one; or state its operators as [[unit]]',
+        context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(known)}"],
+        hint=f"{as_one}state its operators as [[unit]] (docs/formats.md)",
     )  # fmt: skip
 
 
@@ -158,18 +169,11 @@ def _nearest(kind: str, says: Mapping[str, Any]) -> str:
     if near:
         return near[0]
     fields = (
-        ("patch_size", "vit"), ("num_key_value_heads", "llama"), ("rms_norm_eps", "llama"), ("n_embd", "gpt2"),
-        ("rotary_pct", "gpt_neox"),
+        ("patch_size", "vit"), ("ffn_dim", "gpt2"), ("num_key_value_heads", "llama"), ("rms_norm_eps", "llama"),
+        ("n_embd", "gpt2"), ("rotary_pct", "gpt_neox"),
     )  # fmt: skip
     decoder = "CausalLM" in str(says.get("architectures"))
     return next((family for name, family in fields if name in says), "gpt_neox" if decoder else "bert")
-
-
-def _experts(says: Mapping[str, Any]) -> Iterator[str]:
-    """Mixtures of experts hold many times the weights of the family that they are named after."""
-    for name in ("num_local_experts", "num_experts", "n_routed_experts"):
-        if says.get(name) not in (None, 0, 1):
-            yield f"{name} is {_said(says[name])}: layers of experts are not known"
 
 
 def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
@@ -186,29 +190,32 @@ def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
 Found = tuple[str, dict[str, Any], str]
 
 
-def _layers(config: _Config, *, wide: int | None = None) -> dict[str, Any]:
-    """Sizes that all but GPT-2 call alike."""
-    return {
-        "layers": config.size("num_hidden_layers", most=MOST_LAYERS),
-        "hidden": config.size("hidden_size"),
-        "heads": config.size("num_attention_heads"),
-        "feed_forward": config.size("intermediate_size", usual=wide),
-    }
+Names = tuple[str, str, str, str]
+USUAL: Final[Names] = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size")
 
 
-def _encoder(config: _Config, *, offset: int = 0, sentences: bool = True) -> Found:
+def _layers(config: _Config, names: Names = USUAL) -> dict[str, Any]:
+    """Sizes that all but GPT-2 and DistilBERT call alike."""
+    layers, *widths = names
+    sizes = zip(("hidden", "heads", "feed_forward"), widths, strict=True)
+    return {"layers": config.size(layers, most=MOST_LAYERS), **{ours: config.size(name) for ours, name in sizes}}
+
+
+def _encoder(
+    config: _Config, names: Names = USUAL, *, offset: int = 0, sentences: bool = True, segments: int = 2
+) -> Found:
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(max(1, positions - offset), bound=True)
     masked = math.ceil(MASKED * sequence)
     config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED:g} %: a config does not state it")
     sizes = {
-        **_layers(config),
+        **_layers(config, names),
         "sequence": sequence,
         "vocabulary": config.size("vocab_size"),
         "positions": positions,
-        "segments": config.size("type_vocab_size", usual=2, least=0),
+        "segments": config.size("type_vocab_size", usual=segments, least=0),
         "masked_tokens": masked,
-        "dropout": config.share("hidden_dropout_prob", usual=0.1) > 0,
+        "dropout": config.share("hidden_dropout_prob", "dropout", usual=0.1) > 0,
         "tied": config.truth("tie_word_embeddings", True),
     }
     more = {} if sentences else {"sentences": 0}
@@ -221,6 +228,11 @@ def _bert(config: _Config) -> Found:
 
 def _roberta(config: _Config) -> Found:
     return _encoder(config, offset=2, sentences=False)  # two positions stand for padding
+
+
+def _distilbert(config: _Config) -> Found:
+    """BERT with names of its own and without segments and the sentence head (sanh-2019)."""
+    return _encoder(config, ("n_layers", "dim", "n_heads", "hidden_dim"), sentences=False, segments=0)
 
 
 def _gpt2(config: _Config) -> Found:
@@ -267,20 +279,30 @@ def _gpt_neox(config: _Config) -> Found:
     return "transformer", {**layers, **sizes, "dropout": dropout}, row
 
 
-def _llama(config: _Config) -> Found:
+def _llama(config: _Config, *, shared_heads: int = 0) -> Found:
     sizes, row = _rotary(config)
     layers = _layers(config)
-    shared = config.size("num_key_value_heads", usual=layers["heads"])
+    stated = "num_key_value_heads" in config.says  # null says as many as heads, nothing what the class has
+    shared = config.size("num_key_value_heads", usual=layers["heads"] if stated else shared_heads or layers["heads"])
     width = config.size("head_dim", usual=max(1, layers["hidden"] // layers["heads"]))
     if config.says.get("head_dim") and width * layers["heads"] != layers["hidden"]:
         config.wrong.append(f"heads of {width} x {layers['heads']} are not the hidden size of {layers['hidden']:,}")
     for name in ("attention_bias", "mlp_bias"):
         if config.truth(name, False):
             config.wrong.append(f"{name} is true: a llama with it is not known")
-    if config.says.get("sliding_window"):
-        config.notes.append("attention is computed in full, not within its sliding window")
     gated = {"key_value_heads": shared, "rms_norm": True, "gated": True, "biases": False, "dropout": False}
     return "transformer", {**layers, **sizes, **gated}, row
+
+
+def _mistral(config: _Config) -> Found:
+    return _llama(config, shared_heads=8)
+
+
+def _qwen2(config: _Config) -> Found:
+    family, sizes, row = _llama(config, shared_heads=32)
+    wide = sizes["hidden"] + 2 * sizes["key_value_heads"] * (sizes["hidden"] // sizes["heads"])
+    config.notes.append(f"biases of queries, keys and values are left out: {sizes['layers'] * wide:,} parameters")
+    return family, sizes, row
 
 
 def _vit(config: _Config) -> Found:
@@ -299,13 +321,15 @@ def _vit(config: _Config) -> Found:
 
 FAMILIES: Final[Mapping[str, Callable[[_Config], Found]]] = {
     "bert": _bert,
+    "distilbert": _distilbert,
     "roberta": _roberta,
     "xlm-roberta": _roberta,
     "camembert": _roberta,
     "gpt2": _gpt2,
     "gpt_neox": _gpt_neox,
     "llama": _llama,
-    "mistral": _llama,
+    "mistral": _mistral,
+    "qwen2": _qwen2,
     "vit": _vit,
 }
 """What reads a config of each model type."""

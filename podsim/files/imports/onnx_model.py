@@ -12,6 +12,7 @@ from podsim.files import toml_text
 from podsim.files.faults import shown
 from podsim.files.imports import naming, onnx_file, onnx_operators
 from podsim.files.imports.onnx_norms import fused
+from podsim.files.imports.onnx_seen import Seen
 from podsim.files.options import Options
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
 from podsim.workloads import unit as units_of
@@ -86,7 +87,7 @@ class _Walk:
         self.names[word] += 1
         name = f"{word}-{self.names[word]}" if self.names[word] > 1 else word
         node = norm or node
-        seen = onnx_operators.Seen(
+        seen = Seen(
             node=node,
             ins=tuple(self.shapes[one] if one else () for one in node.input),
             out=self.shapes[next(one for one in node.output if one)],
@@ -188,5 +189,6 @@ def _notes(steps: list[_Step], chain: tuple[Unit, ...]) -> Iterator[str]:
         yield (
             f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over "
             f"what it writes, {share:{'.2g' if share < 10 else '.0f'}} % of the forward FLOP"
+            + ("; what it multiplies is not counted" if kind in onnx_operators.PRODUCTS else "")
         )
     yield "reshapes, slices and splits are free, transposes and concatenations copies; the loss is not in the file"

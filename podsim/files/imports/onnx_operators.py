@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from podsim.files.imports.onnx_einsum import einsum
+from podsim.files.imports.onnx_recurrent import recurrent
+from podsim.files.imports.onnx_seen import Made, Seen, of, tied
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
 
 FREE: Final = frozenset((
@@ -54,32 +56,6 @@ NORMS: Final = frozenset((
 ))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A node, the shapes of what it reads and writes, and which of its inputs are weights (by root name)."""
-
-    node: Any
-    ins: tuple[tuple[int, ...], ...]
-    out: tuple[int, ...]
-    weights: Mapping[int, str]  # inputs that hang on nothing that runs: the weight they are made of, or ""
-    tied: frozenset[str]  # weights counted before
-    name: str
-
-    def attribute(self, name: str, usual: Any) -> Any:
-        """An attribute of the node, plain."""
-        for entry in self.node.attribute:
-            if entry.name == name:
-                return list(entry.ints) or list(entry.floats) if entry.type in (6, 7) else _single(entry)
-        return usual
-
-
-Made = list[Operator]
-
-
-def _single(entry: Any) -> Any:
-    return {1: entry.f, 2: entry.i}.get(entry.type, entry.s.decode("utf-8", "replace"))
-
-
 def operators(seen: Seen) -> Made | None:
     """The operators of a node; None where podsim has no word for it."""
     kind = seen.node.op_type
@@ -96,45 +72,32 @@ def assumed(seen: Seen) -> Made:
     elements = max(1, math.prod(seen.out))
     held = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
     shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",), parameters=held)
-    return [_of(seen, Kind.ELEMENTWISE, shape)]
-
-
-def _of(seen: Seen, kind: Kind, shape: OperatorShape, *, stashed: bool = True, tensors: int | None = None,
-        suffix: str = "", tied: bool = False) -> Operator:  # fmt: skip
-    held = 0 if tied or not shape.parameters else 1
-    return Operator(
-        name=f"{seen.name}{suffix}", kind=kind, shape=shape, tied=tied, stashed=stashed,
-        weight_tensors=held if tensors is None else tensors,
-    )  # fmt: skip
+    return [of(seen, Kind.ELEMENTWISE, shape)]
 
 
 def _copy(seen: Seen) -> Operator:
     elements = max(1, math.prod(seen.out))
     shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",))
-    return _of(seen, Kind.COPY, shape, stashed=False)
-
-
-def _tied(seen: Seen, at: int) -> bool:
-    return seen.weights.get(at, "") in seen.tied
+    return of(seen, Kind.COPY, shape, stashed=False)
 
 
 def _elementwise(seen: Seen) -> Made:
     kind, elements = seen.node.op_type, max(1, math.prod(seen.out))
     if kind == "Dropout":
         shape = Stream(elements=elements, operations=("dropout",), back_operations=("dropout",))
-        return [_of(seen, Kind.DROPOUT, shape, stashed=False)]
+        return [of(seen, Kind.DROPOUT, shape, stashed=False)]
     static = next((at for at in seen.weights if at < len(seen.ins)), None)
     if kind in ("Add", "Sub", "Mul", "Div", "PRelu") and static is not None:
         size = math.prod(seen.ins[static])
         if size > 1:
             return [_shared(seen, static, size, elements)]
         shape = Stream(elements=elements, operations=("scale",), back_operations=("scale",))
-        return [_of(seen, Kind.ELEMENTWISE, shape, stashed=False)]
+        return [of(seen, Kind.ELEMENTWISE, shape, stashed=False)]
     forward, backward = CHAINS[kind]
     if kind == "Pow" and static is not None:
         forward = ("square",)  # the power of a norm or a gelu, a small whole number
     shape = Stream(elements=elements, operations=forward, back_operations=backward)
-    return [_of(seen, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
+    return [of(seen, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
 
 
 def _shared(seen: Seen, at: int, size: int, elements: int) -> Operator:
@@ -143,18 +106,18 @@ def _shared(seen: Seen, at: int, size: int, elements: int) -> Operator:
     row = math.gcd(size, elements)
     if not seen.weights[at]:  # a constant: a mask, or positions that nobody trains
         shape = Stream(elements=elements, operations=("mask",), back_operations=("copy",))
-        return _of(seen, Kind.ELEMENTWISE, shape, stashed=False)
+        return of(seen, Kind.ELEMENTWISE, shape, stashed=False)
     shape = Stream(elements=elements, operations=("bias",), row=row, parameters=size if trained else 0)
-    return _of(seen, Kind.BIAS, shape, stashed=seen.node.op_type in ("Mul", "Div"))
+    return of(seen, Kind.BIAS, shape, stashed=seen.node.op_type in ("Mul", "Div"))
 
 
 def _bias(seen: Seen, at: int, channels: int) -> Made:
     """The bias that a product or convolution has as an input."""
     if len(seen.ins) <= at or not seen.ins[at]:
         return []
-    trained = 0 if _tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
+    trained = 0 if tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
     shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=trained)
-    return [_of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
+    return [of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
 
 
 def _convolution(seen: Seen) -> Made:
@@ -170,11 +133,11 @@ def _convolution(seen: Seen) -> Made:
             batch=images, size=edges[0] * strides[0], in_channels=inputs, out_channels=outputs, kernel=kernel[0],
             stride=strides[0], channel_groups=groups,
         )  # fmt: skip
-        made = _of(seen, Kind.CONVOLUTION, shape, tied=_tied(seen, 1))
+        made = of(seen, Kind.CONVOLUTION, shape, tied=tied(seen, 1))
     else:
         reduction = inputs // groups * math.prod(kernel)
         shape = Matmul(groups=groups, m=images * math.prod(edges), k=reduction, n=outputs // groups)
-        made = _of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1))
+        made = of(seen, Kind.MATMUL, shape, tied=tied(seen, 1))
     return [made, *_bias(seen, 2, outputs)]
 
 
@@ -183,7 +146,7 @@ def _transposed_convolution(seen: Seen) -> Made:
     pixels = seen.ins[0][0] * math.prod(seen.ins[0][2:])
     each = weights[1] * math.prod(weights[2:])
     shape = Matmul(groups=groups, m=pixels, k=weights[0] // groups, n=each)
-    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
+    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
 
 
 def _gemm(seen: Seen) -> Made:
@@ -193,7 +156,7 @@ def _gemm(seen: Seen) -> Made:
     )
     held, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
     shape = Matmul(m=m, k=left[1], n=n, weights=held in seen.weights)
-    return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, held)), *_bias(seen, 2, right[1])]
+    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, held)), *_bias(seen, 2, right[1])]
 
 
 def _product(seen: Seen) -> Made:
@@ -203,19 +166,19 @@ def _product(seen: Seen) -> Made:
     if 1 in seen.weights:
         held = math.prod(right[:-2])
         shape = Matmul(groups=held, m=m * groups // held, k=k, n=n)
-        return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 1))]
+        return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 1))]
     if 0 in seen.weights:
         held = math.prod(left[:-2])
         shape = Matmul(groups=held, m=n * groups // held, k=k, n=m)
-        return [_of(seen, Kind.MATMUL, shape, tied=_tied(seen, 0))]
+        return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 0))]
     if math.prod(right[:-2]) == 1:
         groups, m = 1, groups * m
-    return [_of(seen, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
+    return [of(seen, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
 
 
 def _softmax(seen: Seen) -> Made:
     row = seen.out[int(seen.attribute("axis", -1))]
-    return [_of(seen, Kind.SOFTMAX, Stream(elements=math.prod(seen.out), row=row))]
+    return [of(seen, Kind.SOFTMAX, Stream(elements=math.prod(seen.out), row=row))]
 
 
 def _gather(seen: Seen) -> Made:
@@ -224,13 +187,13 @@ def _gather(seen: Seen) -> Made:
         return [_copy(seen)]
     table, width = seen.ins[0][0], math.prod(seen.ins[0][1:])
     shape = Gather(table=table, width=width, lookups=max(1, math.prod(seen.ins[1])), trained=True)
-    return [_of(seen, Kind.GATHER, shape, tied=_tied(seen, 0))]
+    return [of(seen, Kind.GATHER, shape, tied=tied(seen, 0))]
 
 
 def _norm(seen: Seen) -> Made:
     kind, size = seen.node.op_type, seen.ins[0]
     held = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
-    trained = sum(math.prod(seen.ins[at]) for at in held if not _tied(seen, at))
+    trained = sum(math.prod(seen.ins[at]) for at in held if not tied(seen, at))
     channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
     groups, norm = 0, Kind.LAYER_NORM
     if kind == "BatchNormalization":
@@ -241,7 +204,7 @@ def _norm(seen: Seen) -> Made:
     axis = int(seen.attribute("axis", -1))
     row = channels or math.prod(size[axis if axis >= 0 else len(size) + axis :])
     shape = Stream(elements=math.prod(size), row=row, parameters=trained, statistics=groups)
-    return [_of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(held) if trained else 0)]
+    return [of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(held) if trained else 0)]
 
 
 def _pool(seen: Seen) -> Stream:
@@ -251,7 +214,17 @@ def _pool(seen: Seen) -> Stream:
     return Stream(elements=before, window=window, out_elements=after)
 
 
-BUILDERS: Final[Mapping[str, Callable[[Seen], Made]]] = {
+PRODUCTS: Final = frozenset((
+    "ConvInteger", "QLinearConv", "MatMulInteger", "QLinearMatMul", "MatMulNBits", "DeformConv", "Attention",
+    "MultiHeadAttention", "GroupQueryAttention", "FusedMatMul", "FusedGemm", "FusedConv", "Einsum",
+    "LSTM", "GRU", "RNN",
+))  # fmt: skip
+"""Nodes known to multiply, whose arithmetic is more than one pass where there is no operator for them."""
+BUILDERS: Final[Mapping[str, Callable[[Seen], Made | None]]] = {
+    "Einsum": einsum,
+    "LSTM": recurrent,
+    "GRU": recurrent,
+    "RNN": recurrent,
     "Conv": _convolution,
     "ConvTranspose": _transposed_convolution,
     "Gemm": _gemm,
@@ -266,7 +239,7 @@ GROUPS: Final[tuple[tuple[Container[str], Callable[[Seen], Made]], ...]] = (
     (FREE, lambda _: []),
     (CHAINS, _elementwise),
     (NORMS, _norm),
-    (POOLS | REDUCTIONS, lambda seen: [_of(seen, Kind.POOL, _pool(seen))]),
+    (POOLS | REDUCTIONS, lambda seen: [of(seen, Kind.POOL, _pool(seen))]),
     (COPIES, lambda seen: [_copy(seen)]),
 )
 """What many nodes have in common."""

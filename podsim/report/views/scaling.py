@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
-from podsim.report.views import money
+from podsim.report.views import goodput, money
 from podsim.report.views.phases import batches
 from podsim.report.views.prediction import PARTS, short_grade
 
@@ -85,8 +85,23 @@ def _machines(report: ScaleReport) -> Table:
         Column("global batch", number=True, priority=8),
         Column("USD a run", number=True, priority=4),
         Column("grade", priority=3),
+        *_lasting_columns(report, unit),
     )
-    return Table(columns, tuple(_cells(row, unit) for row in report.rows))
+    return Table(columns, tuple((*_cells(row, unit), *_lasting(report, row, unit)) for row in report.rows))
+
+
+def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
+    """What failures make of a run, where they are asked for."""
+    if not any(one.goodput for one in report.answered):
+        return ()
+    return Column("goodput", number=True, priority=1), Column(f"ends in {unit.unit}", number=True, priority=1)
+
+
+def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
+    if not _lasting_columns(report, unit):
+        return ()
+    found = row.prediction.goodput if row.prediction else None
+    return (numbers.percent(found.goodput.mean, 1), unit.number(found.finish_s.mean)) if found else ("", "")
 
 
 def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
@@ -122,6 +137,9 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
         "software that starts collectives by share of a step, what is outside steps by share of the run",
         "", Tone.QUIET,
     )  # fmt: skip
+    if any(one.goodput for one in report.answered):
+        yield Note("goodput is the useful share of the time where parts fail, checkpoints at the best interval; "
+                   f"{goodput.ASSUMED}", "·", Tone.WARNING)  # fmt: skip
     for row in report.rows:
         if row.refused:
             yield Note(f"no answer for {row.topology}: {row.refused}", "·", Tone.WARNING)

@@ -1,0 +1,62 @@
+"""Recurrent nodes of ONNX: a product of input and state with all gates at each position, then the cell (Eq. 83)."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from podsim.files.imports.onnx_seen import Made, Seen, tied
+from podsim.model.workload import Kind, Matmul, Operator, Stream
+from podsim.workloads import vector
+
+Chain = tuple[str, tuple[str, ...], tuple[str, ...]]
+CELLS: Final[Mapping[str, tuple[Chain, ...]]] = {
+    "LSTM": (
+        ("candidate", ("tanh",), ("tanh_grad",)),
+        ("cell", ("multiply", "multiply", "add"), ("multiply",) * 4),
+        ("cell-tanh", ("tanh",), ("tanh_grad",)),
+        ("output", ("multiply",), ("multiply", "multiply")),
+    ),
+    "GRU": (
+        ("reset", ("multiply",), ("multiply", "multiply")),
+        ("candidate", ("tanh",), ("tanh_grad",)),
+        ("mix", ("subtract", "multiply", "add"), ("multiply",) * 3),
+    ),
+    "RNN": (("candidate", ("tanh",), ("tanh_grad",)),),
+}
+"""What a cell computes on each element of the state once its gates are known: hochreiter-1997, cho-2014."""
+GATES: Final = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+def recurrent(seen: Seen) -> Made | None:
+    """All directions of a layer; None where its weights are not in the file, so that nobody trains them."""
+    if not (seen.weights.get(1) and seen.weights.get(2)):
+        return None
+    directions, rows, inputs = seen.ins[1]
+    hidden = seen.ins[2][-1]
+    steps, batch = seen.ins[0][:2] if not seen.attribute("layout", 0) else seen.ins[0][1::-1]
+    if rows != GATES[seen.node.op_type] * hidden or seen.ins[2] != (directions, rows, hidden):
+        raise ValueError
+    made = []
+    for direction in range(directions):
+        name = seen.name if directions == 1 else f"{seen.name}-{('forward', 'backward')[direction]}"
+        made += [replace(each, repeats=steps) for each in _layer(seen, name, batch, inputs, hidden)]
+    return made
+
+
+def _layer(seen: Seen, name: str, batch: int, inputs: int, hidden: int) -> Iterator[Operator]:
+    """One position of one direction."""
+    kind = seen.node.op_type
+    gates, shared = GATES[kind], tied(seen, 1)
+    shape = Matmul(m=batch, k=inputs + hidden, n=gates * hidden)
+    yield Operator(name=name, kind=Kind.MATMUL, shape=shape, tied=shared, weight_tensors=0 if shared else 2)
+    if len(seen.ins) > 3 and seen.ins[3]:  # one of input and one of state, added as one
+        trained = 0 if tied(seen, 3) or not seen.weights.get(3) else math.prod(seen.ins[3][1:])
+        biased = Stream(elements=batch * gates * hidden, operations=("bias",), row=gates * hidden, parameters=trained)
+        yield Operator(name=f"{name}-bias", kind=Kind.BIAS, shape=biased, stashed=False,
+                       weight_tensors=1 if trained else 0)  # fmt: skip
+    if gates > 1:
+        yield vector.activation(f"{name}-sigmoid", batch * (gates - 1) * hidden, "sigmoid")
+    for part, forward, backward in CELLS[kind]:
+        elements = Stream(elements=batch * hidden, operations=forward, back_operations=backward)
+        yield Operator(name=f"{name}-{part}", kind=Kind.ELEMENTWISE, shape=elements)

@@ -1,0 +1,47 @@
+"""A node of an ONNX graph as builders of operators see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podsim.model.workload import Kind, Operator, OperatorShape
+
+Made = list[Operator]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A node, the shapes of what it reads and writes, and which of its inputs are weights (by root name)."""
+
+    node: Any
+    ins: tuple[tuple[int, ...], ...]
+    out: tuple[int, ...]
+    weights: Mapping[int, str]  # inputs that hang on nothing that runs: the weight they are made of, or ""
+    tied: frozenset[str]  # weights counted before
+    name: str
+
+    def attribute(self, name: str, usual: Any) -> Any:
+        """An attribute of the node, plain."""
+        for entry in self.node.attribute:
+            if entry.name == name:
+                return list(entry.ints) or list(entry.floats) if entry.type in (6, 7) else _single(entry)
+        return usual
+
+
+def _single(entry: Any) -> Any:
+    return {1: entry.f, 2: entry.i}.get(entry.type, entry.s.decode("utf-8", "replace"))
+
+
+def of(seen: Seen, kind: Kind, shape: OperatorShape, *, stashed: bool = True, tensors: int | None = None,
+        suffix: str = "", tied: bool = False) -> Operator:  # fmt: skip
+    """An operator called as the node is."""
+    held = 0 if tied or not shape.parameters else 1
+    return Operator(
+        name=f"{seen.name}{suffix}", kind=kind, shape=shape, tied=tied, stashed=stashed,
+        weight_tensors=held if tensors is None else tensors,
+    )  # fmt: skip
+
+
+def tied(seen: Seen, at: int) -> bool:
+    """Whether an input is a weight that was counted before."""
+    return seen.weights.get(at, "") in seen.tied
