@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from parsed_once import flags_read_once  # noqa: F401  (a fixture of every test)
 
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram

@@ -1,0 +1,43 @@
+"""The flags of a command as cyclopts reads them from its signature, read once a process instead of once a test.
+
+Most of what a command line in process takes before it asks anything. The first parse of each command is cyclopts' own;
+later ones get copies without words, which is what a signature read again gives.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cyclopts.argument import ArgumentCollection
+
+
+def unused(read: ArgumentCollection) -> ArgumentCollection:
+    """The same arguments, none given yet."""
+    copies = {id(argument): copy.copy(argument) for argument in read}
+    for argument in copies.values():
+        argument.tokens = []
+        argument.children = ArgumentCollection(copies[id(child)] for child in argument.children)
+    return ArgumentCollection(copies.values())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def flags_read_once() -> Iterator[None]:
+    """Remember the arguments of each command by all that they are read with."""
+    read, held = ArgumentCollection._from_callable, {}
+
+    def remembered(func: Any, *defaults: Any, reserved: Any = None, **options: Any) -> ArgumentCollection:
+        if options.get("_resolve_groups") is False:  # asked on the way
+            return read(func, *defaults, reserved=reserved, **options)
+        asked = defaults, tuple(reserved or ()), options
+        known = held.setdefault(func, [])
+        for before, found in known:
+            if before == asked:
+                return unused(found)
+        found = read(func, *asked[0], reserved=asked[1], **options)
+        known.append((asked, unused(found)))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArgumentCollection, "_from_callable", remembered)
+        yield
