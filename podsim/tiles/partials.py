@@ -49,10 +49,13 @@ def reduce_cycles(outputs: Array, depth: Array, partial_bytes: int) -> Array:
 
     The short form, one partial as the base, where whole vectors are summed; else the general one.
     """
+    cycles = np.zeros_like(outputs)
+    many = depth > 1
+    if not many.any():
+        return cycles
     width = accumulators(partial_bytes)
     rest = outputs % width
-    cycles = np.zeros_like(outputs)
-    for form, at in ((_whole_vectors, (depth > 1) & (rest == 0)), (_any_outputs, (depth > 1) & (rest > 0))):
+    for form, at in ((_whole_vectors, many & (rest == 0)), (_any_outputs, many & (rest > 0))):
         if at.any():
             cycles[at] = form(np.floor(outputs[at] / width), rest[at], depth[at])
     return cycles

@@ -10,6 +10,7 @@ from podsim.model.chip import Chip
 from podsim.tiles.problem import Array, Problem, Vertex
 from podsim.tiles.splitting import Candidates, candidates
 from podsim.tiles.superstep_arrays import (
+    Held,
     Serial,
     SuperstepArray,
     broadcast_each_time,
@@ -127,8 +128,9 @@ def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
         if len(_LAID) >= MOST_LAID:
             _LAID.pop(next(iter(_LAID)))
         known = _LAID[key] = [
-            (cuts, _memory(problem, vertex, cuts, None), _steps(problem, vertex, cuts, None, request))
+            (cuts, _memory(problem, vertex, cuts, hold, None), _steps(problem, vertex, cuts, hold, None, request))
             for cuts in candidates(problem, vertex, chip.tiles, (1,), "outputs")
+            for hold in [held(problem, vertex, cuts.tile, cuts.splits)]
         ]
     return known
 
@@ -139,7 +141,7 @@ def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evalua
     for over in ("outputs", "inputs"):
         first, *others = (serial for serial in SERIAL if serial.over == over)
         kept, memory = _kept(problem, vertex, first, request)
-        steps = _steps(problem, vertex, kept, first, request)
+        steps = _steps(problem, vertex, kept, held(problem, vertex, kept.tile, kept.splits), first, request)
         found.append(Evaluated(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
         for serial in others:
             cycles = total_cycles(broadcast_each_time(steps), request.chip)
@@ -153,7 +155,7 @@ def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) ->
     most = 0.0
     for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over, busy=BUSY):
         most = max(most, float(cuts.splits.tiles.max(initial=0.0)))
-        memory = _memory(problem, vertex, cuts, serial)
+        memory = _memory(problem, vertex, cuts, held(problem, vertex, cuts.tile, cuts.splits), serial)
         fits = np.flatnonzero(memory <= request.limits_bytes[0])
         fitting.append((cuts.take(fits), memory[fits]))
     kept = Candidates.joined([cuts for cuts, _ in fitting])
@@ -166,7 +168,7 @@ def _least(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -
     """The cut that needs the fewest bytes, with them."""
     found = []
     for cuts in candidates(problem, vertex, request.chip.tiles, PARTS, serial.over):
-        memory = _memory(problem, vertex, cuts, serial)
+        memory = _memory(problem, vertex, cuts, held(problem, vertex, cuts.tile, cuts.splits), serial)
         at = np.array([memory.argmin()])
         found.append((cuts.take(at), memory[at]))
     return min(found, key=lambda one: float(one[1][0]))
@@ -180,17 +182,17 @@ def in_full(way: Evaluated, at: int, request: Request) -> float:
     return float(_cycles(way.problem, way.vertex, one, way.serial, replace(request, price_copies=True))[0])
 
 
-def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None) -> Array:
-    hold = held(problem, vertex, cuts.tile, cuts.splits)
+def _memory(problem: Problem, vertex: Vertex, cuts: Candidates, hold: Held, serial: Serial | None) -> Array:
     return np.asarray(sum(memory_bytes(problem, vertex, hold, cuts.splits, serial).values()))
 
 
 def _cycles(problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request) -> Array:
-    return total_cycles(_steps(problem, vertex, cuts, serial, request), request.chip)
+    hold = held(problem, vertex, cuts.tile, cuts.splits)
+    return total_cycles(_steps(problem, vertex, cuts, hold, serial, request), request.chip)
 
 
 def _steps(
-    problem: Problem, vertex: Vertex, cuts: Candidates, serial: Serial | None, request: Request
+    problem: Problem, vertex: Vertex, cuts: Candidates, hold: Held, serial: Serial | None, request: Request
 ) -> tuple[SuperstepArray, ...]:
     return sequence(
         problem,
@@ -199,6 +201,7 @@ def _steps(
         cuts.splits,
         serial,
         request.chip,
+        hold=hold,
         overhead_cycles=request.overhead_cycles,
         price_copies=request.price_copies,
     )

@@ -153,9 +153,10 @@ def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Indices, ...]:
     product = np.ones(1)
     found: tuple[Indices, ...] = ()
     for axis in axes:
-        counts = np.searchsorted(axis, np.floor(tiles / product), side="right")
-        before = np.repeat(np.arange(len(product)), counts)
-        here = np.arange(len(before)) - np.repeat(np.cumsum(counts) - counts, counts)
+        # The methods of arrays: what is small here spends longer in numpy's functions than in the work.
+        counts = axis.searchsorted(np.floor(tiles / product), side="right")
+        before = np.arange(len(product)).repeat(counts)
+        here = np.arange(len(before)) - (counts.cumsum() - counts).repeat(counts)
         found = (*(column[before] for column in found), here)
         product = product[before] * axis[here]
     return found

@@ -103,11 +103,11 @@ def sequence(
     serial: Serial | None,
     chip: Chip,
     *,
+    hold: Held,
     overhead_cycles: float,
     price_copies: bool = True,
 ) -> tuple[SuperstepArray, ...]:
     """All supersteps of the operator in order; copies may go unpriced while plans are compared."""
-    hold = held(problem, vertex, tile, splits)
     none = np.zeros_like(hold.inputs)
     before = [copy for copy in problem.copied if copy.operand != "output"]
     after = [copy for copy in problem.copied if copy.operand == "output"]
@@ -226,9 +226,10 @@ def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
     send, receive, shared = exchange_rates(chip)
     whole = np.zeros_like(found[-1].compute)
     for step in found:
-        moved = np.maximum(step.send / send, step.receive / receive + step.shared / shared)
         cycles = step.compute + chip.sync.on_chip_cycles
-        if moved.any():
+        # Most supersteps that exchange nothing hold one array of zeros three times.
+        if not (step.send is step.receive is step.shared) or step.send.any():
+            moved = np.maximum(step.send / send, step.receive / receive + step.shared / shared)
             cycles = cycles + np.where(moved > 0, chip.exchange.start_cycles, 0.0) + moved
         whole = whole + step.repeat * cycles
     return whole

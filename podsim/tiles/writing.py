@@ -22,12 +22,11 @@ def plan(
     problem, vertex = chosen.problem, chosen.vertex
     one = chosen.cuts.take(np.array([at]))
     tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
-    found = sequence(
-        problem, vertex, tile, splits, chosen.serial, request.chip, overhead_cycles=request.overhead_cycles
-    )
+    hold, overhead = held(problem, vertex, tile, splits), request.overhead_cycles
+    found = sequence(problem, vertex, tile, splits, chosen.serial, request.chip, hold=hold, overhead_cycles=overhead)
     memory = memory_bytes(problem, vertex, held(problem, vertex, one.tile, one.splits), one.splits, chosen.serial)
     idle = request.chip.tiles - int(tiles.sum())
-    access = accesses(problem, vertex, tile, held(problem, vertex, tile, splits))
+    access = accesses(problem, vertex, tile, hold)
     return TilePlan(
         operator=name,
         method=vertex.method,

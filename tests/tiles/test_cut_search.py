@@ -56,8 +56,9 @@ def test_where_none_is_kept_it_is_the_cut_of_all_that_needs_least(over):
 
 def test_inputs_sent_in_every_part_are_the_broadcast_ones_with_the_exchange_moved():
     cuts = all_cuts("outputs")
+    hold = held(PROBLEM, VERTEX, cuts.tile, cuts.splits)
     once, each = (
-        sequence(PROBLEM, VERTEX, cuts.tile, cuts.splits, serial, GC200, overhead_cycles=1.0)
+        sequence(PROBLEM, VERTEX, cuts.tile, cuts.splits, serial, GC200, hold=hold, overhead_cycles=1.0)
         for serial in (Serial("outputs", once=True), Serial("outputs"))
     )
     moved = broadcast_each_time(once)
