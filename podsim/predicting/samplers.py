@@ -1,4 +1,4 @@
-"""A run of a sampler on the IPUs of a machine: its work on the tiles, then what goes back to the host (Eq. 91, 92)."""
+"""A run of a sampler on the IPUs of a machine: its work on the tiles, then what goes back to the host (Eq. 93, 94)."""
 
 from __future__ import annotations
 

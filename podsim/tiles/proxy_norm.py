@@ -1,4 +1,4 @@
-"""Proxy norm: activations normalised by what a Gaussian in the place of the norm before them would give (Eq. 90).
+"""Proxy norm: activations normalised by what a Gaussian in the place of the norm before them would give (Eq. 92).
 
 Source: labatie-2021. Mean and deviation of a channel are those of the activation of points of that Gaussian, so no
 activation has a part in them: they cost channels times points, in float, however many images there are.

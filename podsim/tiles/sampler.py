@@ -1,4 +1,4 @@
-"""Samples spread over tiles, each worked on where it lies: nothing but the sync of the chip joins them (Eq. 91)."""
+"""Samples spread over tiles, each worked on where it lies: nothing but the sync of the chip joins them (Eq. 93)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -40,7 +40,7 @@ def flop(work: Work) -> float:
 
 
 def sample_bytes(sampler: Sampler) -> float:
-    """What one sample needs of its tile: its state, and operands and result of its largest operation [B] (Eq. 92)."""
+    """What one sample needs of its tile: its state, and operands and result of its largest operation [B] (Eq. 94)."""
     live = max(
         work.elements * (vector.OPERATIONS[one].reads + 1)
         for _, _, works in sampler.parts
@@ -51,7 +51,7 @@ def sample_bytes(sampler: Sampler) -> float:
 
 
 def tile_bytes(sampler: Sampler, samples: int) -> float:
-    """What a tile with so many samples holds [B] (Eq. 92)."""
+    """What a tile with so many samples holds [B] (Eq. 94)."""
     return OUTPUT_BYTES[sampler.precision] * sampler.shared + samples * sample_bytes(sampler)
 
 

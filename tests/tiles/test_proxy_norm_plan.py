@@ -1,4 +1,4 @@
-"""Proxy norm on the tiles: passes by hand count, statistics that no image has a part in (Eq. 90)."""
+"""Proxy norm on the tiles: passes by hand count, statistics that no image has a part in (Eq. 92)."""
 
 import pytest
 
