@@ -122,11 +122,9 @@ def infer(
     with progress("serving batches", output) as on_progress:
         answer = api.infer(workload, on_progress=on_progress, **asked)
     give(
-        output,
-        screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_inference.inference(answer),
-        line=lambda: view.answer(answer),
-    )
+        output, screen=lambda: view.document(answer, verbose=output.verbose),
+        json_text=lambda: json_inference.inference(answer), line=lambda: view.answer(answer),
+    )  # fmt: skip
     save(
         report, output, report=lambda: view.document(answer, verbose=True),
         json_text=lambda: json_inference.inference(answer), rows="batches" if answer.swept else "",
