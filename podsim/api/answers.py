@@ -196,7 +196,7 @@ def _useful(workload: Workload, work_s: float | None, asked: Mapping[str, Any]) 
     if any(asked.values()):
         raise InputError("--work and the tokens of a run both say how long it is", code="conflicting-flags",
                          hint="give one of them")  # fmt: skip
-    return {"samples": 1.0 if workload.benchmark.style is EvaluationStyle.FIXED else None}
+    return {"samples": ANY_LENGTH if workload.benchmark.style is EvaluationStyle.FIXED else None}
 
 
 def op(

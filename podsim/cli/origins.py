@@ -1,11 +1,13 @@
 """Where the numbers behind an answer come from, for pages to hand over."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from podsim.files import inputs, run_phases
 from podsim.files.changes import Changes
+from podsim.files.provenance import member_labels
 from podsim.model.money import Owned
+from podsim.model.prediction import Prediction
 from podsim.model.quantity import Provenance
 from podsim.report.doc import Block
 
@@ -22,24 +24,30 @@ class Used:
     changes: Changes = ()
 
 
-def of_one(used: Used, workload: str) -> Groups:
-    """What is assumed of one machine and of its workload."""
+def of_one(used: Used, workload: str, answer: Prediction) -> Groups:
+    """What is assumed of one machine and of its workload, as far as the answer rests on it."""
     from podsim.report.views import provenance as view
 
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
             tuple(view.assumed(f"machine {used.called}", _machine(used))),
             *(
-                tuple(view.assumed(f"workload {name}", _workload(name, used.changes)))
+                tuple(view.assumed(f"workload {name}", _workload(name, used.changes, [answer])))
                 for name in run_phases.workloads(workload)
             ),
         )
 
 
-def of_page(machines: Iterable[Used], workloads: Iterable[str], paid: Iterable[Owned | None] = ()) -> Groups:
+def of_page(
+    machines: Iterable[Used],
+    workloads: Iterable[str],
+    paid: Iterable[Owned | None] = (),
+    answers: Sequence[Prediction] = (),
+) -> Groups:
     """What is assumed of every machine and workload, a number that several share once, and all documents by title.
 
-    `paid` are the machines whose prices stand on the page.
+    `paid` are the machines whose prices stand on the page, `answers` all that rests on the workloads, if not all of
+    them.
     """
     from podsim.files import catalog
     from podsim.report.views import provenance as view
@@ -48,7 +56,9 @@ def of_page(machines: Iterable[Used], workloads: Iterable[str], paid: Iterable[O
     changes = listed[0].changes if listed else ()
     with inputs.recording():
         of_machines = {used.called: _machine(used) for used in listed}
-        of_workloads = {name: _workload(name, changes) for run in workloads for name in run_phases.workloads(run)}
+        of_workloads = {
+            name: _workload(name, changes, answers) for run in workloads for name in run_phases.workloads(run)
+        }
         values = [one for found in (*of_machines.values(), *of_workloads.values()) for one in found.values()]
         priced = [text for one in paid if one and one.capital for text in one.capital.sources]
         return (
@@ -67,7 +77,22 @@ def _machine(used: Used) -> Mapping[str, Provenance]:
     return catalog.topology(used.topology, used.changes, chip=used.chip).provenance
 
 
-def _workload(name: str, changes: Changes) -> Mapping[str, Provenance]:
+def _workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> Mapping[str, Provenance]:
+    """The numbers of a workload; of its practices and presets those that answers rest on, all where there are none."""
     from podsim.files import catalog
 
-    return catalog.workload(name, changes).provenance
+    found = catalog.workload(name, changes)
+    if not answers:
+        return found.provenance
+    parts = [part for answer in answers for part in answer.phases or (answer,)]
+    practices = {part.mapping.practice.name for part in parts}
+    presets = {(part.choice.given.removeprefix("preset "), part.topology) for part in parts}
+    labels = member_labels(found.tables.get("preset"))
+    idle = {
+        f"practice.{one.name}." for one in found.value.practices
+        if not any(taken == one.name or taken.startswith(f"{one.name}, ") for taken in practices)
+    } | {
+        f"preset.{labels.get(at, at)}." for at, one in enumerate(found.value.presets)
+        if (one.name, one.topology) not in presets
+    }  # fmt: skip
+    return {path: origin for path, origin in found.provenance.items() if not path.startswith(tuple(idle))}

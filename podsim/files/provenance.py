@@ -71,7 +71,7 @@ def label(path: Path, tables: Mapping[str, Any], known: Names | None = None) -> 
     for part in path:
         if isinstance(part, int):
             if id(here) not in known:
-                known[id(here)] = _member_labels(here)
+                known[id(here)] = member_labels(here)
             parts.append(known[id(here)].get(part, str(part)))
         else:
             parts.append(part)
@@ -85,7 +85,7 @@ def _step(here: Any, part: str | int) -> Any:
     return here[part] if isinstance(here, list) and isinstance(part, int) and part < len(here) else None
 
 
-def _member_labels(members: Any) -> dict[int, str]:
+def member_labels(members: Any) -> dict[int, str]:
     """Places of members in their array by a name that no other of them has."""
     items = members if isinstance(members, list) else ()
     names = [item.get("name", item.get("id")) if isinstance(item, dict) else None for item in items]

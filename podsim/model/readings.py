@@ -21,7 +21,6 @@ class Mode(StrEnum):
     """Which question a row answers."""
 
     TRAIN = "train"  # samples a second, or the time of a run
-    PHASES = "phases"  # the time of several runs, one after the other
     INFER = "infer"
     TILES = "tiles"  # a program without a network, which the tile model predicts by itself
     RATIO = "ratio"  # training, over published results of one chip of another kind

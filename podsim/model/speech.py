@@ -7,11 +7,16 @@ from podsim.model.quantity import Count
 LEAST_EDGE = 7  # of a spectrogram: two unpadded convolutions of 3 with stride 2 leave one
 
 
-def _check(sizes: "Conformer | Transducer") -> None:
+def _at_least(sizes: "Conformer | Transducer | RecurrentTransducer | DeepVoice", edge: int = 1) -> None:
+    """Every size is at least one, an `edge` of the spectrogram more."""
     for one in fields(sizes):
-        least = LEAST_EDGE if one.name in ("frames", "mels") else 1
+        least = edge if one.name in ("frames", "mels") else 1
         if getattr(sizes, one.name) < least:
             raise ValueError(f"{one.name}: must be at least {least}")
+
+
+def _check(sizes: "Conformer | Transducer") -> None:
+    _at_least(sizes, LEAST_EDGE)
     if sizes.hidden % sizes.heads:
         raise ValueError(f"heads: {sizes.heads} heads do not divide hidden = {sizes.hidden}")
 
@@ -72,9 +77,7 @@ class RecurrentTransducer:
     joint: Count
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if getattr(self, one.name) < 1:
-                raise ValueError(f"{one.name}: must be at least 1")
+        _at_least(self)
         if self.reduction > self.frames:
             raise ValueError(f"reduction: {self.reduction} frames are made one of {self.frames}")
 
@@ -101,8 +104,6 @@ class DeepVoice:
     converter_channels: Count
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if getattr(self, one.name) < 1:
-                raise ValueError(f"{one.name}: must be at least 1")
+        _at_least(self)
         if self.decoder_channels % self.reduction:
             raise ValueError(f"reduction: {self.reduction} does not divide decoder_channels = {self.decoder_channels}")

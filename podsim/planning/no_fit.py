@@ -7,9 +7,8 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
-from podsim.planning.practice import MOST_IPUS, Planner
+from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers
 
-MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 
 
@@ -43,9 +42,9 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
 
 def _what_fits(planner: Planner, mapping: Mapping) -> str:
     """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
-    smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
     if mapping.schedule is Schedule.PHASED:
         return _larger_machine(planner, mapping)
+    smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
     sizes = [size for size in powers(MOST_IPUS) if size > mapping.ipus_per_replica]
     wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
     for ipus, micro_batch in (*smaller, *wider):
@@ -63,7 +62,7 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
                 f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
             )
-    return "no number of IPUs a replica up to 64 holds it; a smaller model would"
+    return f"no number of IPUs a replica up to {MOST_IPUS} holds it; a smaller model would"
 
 
 def _larger_machine(planner: Planner, mapping: Mapping) -> str:
@@ -81,7 +80,8 @@ def _larger_machine(planner: Planner, mapping: Mapping) -> str:
             return f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * held.needed:.0f} %: --pod {ipus}"
         if held.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
-    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, 64 a replica; a smaller model or batch would"
+    most = f"{MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica"
+    return f"no machine of up to {most}; a smaller model or batch would"
 
 
 def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:
@@ -91,8 +91,3 @@ def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:
             if size >= mapping.practice.tensor_shards:
                 for micro_batch in dict.fromkeys((mapping.micro_batch, 1)):
                     yield ipus * times, size, micro_batch
-
-
-def powers(most: int) -> list[int]:
-    """1, 2, 4 and so on."""
-    return [2**i for i in range(most.bit_length())]

@@ -17,6 +17,7 @@ PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examp
 TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
 SMALLER_SHARES = (0.4, 0.2)  # of the SRAM for one product, where its default of 0.6 leaves no mapping that fits
 MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
+MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,12 @@ AS_PRACTISED = WhatIf()
 
 def _divided(shards: int) -> tuple[int, ...]:
     """Sizes of a replica that so many tensor shards divide."""
-    return tuple(2**i for i in range(MOST_IPUS.bit_length()) if 2**i % shards == 0)
+    return tuple(size for size in powers(MOST_IPUS) if size % shards == 0)
+
+
+def powers(most: int) -> list[int]:
+    """1, 2, 4 and so on."""
+    return [2**i for i in range(most.bit_length())]
 
 
 def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:

@@ -12,14 +12,8 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
-from podsim.planning.no_fit import MICRO_BATCHES, does_not_fit, powers
-from podsim.planning.practice import (
-    AS_PRACTISED,
-    MOST_IPUS,
-    Planner,
-    WhatIf,
-    relaxed,
-)
+from podsim.planning.no_fit import does_not_fit
+from podsim.planning.practice import AS_PRACTISED, MICRO_BATCHES, MOST_IPUS, Planner, WhatIf, powers, relaxed
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 

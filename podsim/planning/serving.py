@@ -12,6 +12,7 @@ from podsim.lowering import layout
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.planning.practice import MOST_IPUS, powers
 from podsim.predicting import serving as predicting
 from podsim.tiles import memory
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
@@ -28,7 +29,6 @@ USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; ass
 SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
 INDEX_BYTES = 4  # of a token that was generated: it is chosen on the IPU; assumed
 MOST_WRITTEN = 1e12  # requests a second up to which a rate is written in digits
-LARGEST_REPLICA = 64  # IPUs of an IPU-Link domain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +130,9 @@ def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Fo
 def _sizes(asked: Asked, wanted: Wanted) -> tuple[int, ...]:
     if wanted.ipus_per_replica:
         return (wanted.ipus_per_replica,)
-    most = min(asked.machine.topology.ipus // (wanted.replicas or 1), LARGEST_REPLICA)
+    most = min(asked.machine.topology.ipus // (wanted.replicas or 1), MOST_IPUS)
     most = min(most, layout.most_ipus(asked.workload))
-    return tuple(2**power for power in range(most.bit_length()))
+    return tuple(powers(most))
 
 
 def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:

@@ -48,7 +48,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Trained:
     """What is trained on a machine: the question of one workload, the mapping taken and why."""
 
     question: assemble.Question
@@ -66,7 +66,7 @@ class Weighed:
     """One machine as a candidate, with what is trained on it one after the other; nothing for one without IPUs."""
 
     candidate: Candidate
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Trained, ...] = ()
     said: tuple[str, ...] = ()
     worth: str = ""
     target: str = ""
@@ -141,7 +141,7 @@ class Scale:
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts["slower than another mapping of their machine"] += choice.legal - 1
-            parts.append(Part(question=question, mapping=mapping, choice=choice, said=said))
+            parts.append(Trained(question=question, mapping=mapping, choice=choice, said=said))
         return _weighed(self.run, tuple(parts), self.asked)
 
     def _comparator(self, text: str) -> Weighed:
@@ -197,7 +197,7 @@ def _on_hosts(question: assemble.Question, hosts: int) -> assemble.Question:
     return replace(question, machine=replace(question.machine, hosts=hosts))
 
 
-def _steps_s(parts: Sequence[Part]) -> list[float]:
+def _steps_s(parts: Sequence[Trained]) -> list[float]:
     """A step of each [s]."""
     return [assemble.step(part.question, part.mapping).step_s for part in parts]
 
@@ -220,7 +220,7 @@ def settle(weighed: Weighed, asked: Asked) -> Weighed:
     return replace(settled, said=weighed.said, worth=weighed.worth)
 
 
-def _weighed(run: runs.Run, parts: tuple[Part, ...], asked: Asked) -> Weighed:
+def _weighed(run: runs.Run, parts: tuple[Trained, ...], asked: Asked) -> Weighed:
     """The sum of the predictions as a candidate, with what its scores say of the time demanded."""
     each = [part.predicted() for part in parts]
     found, first = run.whole(each), parts[0].question

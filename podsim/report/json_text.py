@@ -79,7 +79,7 @@ def prediction(p: Prediction) -> str:
         "breakdown_s": plain(p.breakdown_s),
         "throughput_samples_per_s": plain(p.throughput_samples_per_s),
         "samples_to_converge": plain(p.samples_to_converge),
-        **_run(p.run),
+        **spent(p.run),
         "time_to_train_s": plain(p.time_to_train_s),
         "mfu": plain(p.mfu),
         "memory": _memory(p.memory),
@@ -124,7 +124,8 @@ def _fields(value: Any) -> dict[str, Json]:  # noqa: ANN401  (any dataclass)
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
-def _run(run: Run) -> dict[str, Json]:
+def spent(run: Run) -> dict[str, Json]:
+    """Steps and evaluations of a run, and where its time goes."""
     seconds = ("startup_s", "training_s", "evaluation_s", "checkpoint_s")
     return {
         "steps": run.steps,

@@ -119,13 +119,13 @@ def test_what_podsim_cannot_do_yet_is_left_out_with_the_reason() -> None:
 def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
     hours = {"1.4": 20.0, "2.1": 12.5}
 
-    def predict_phases(_workload: str, **flags: Any) -> SimpleNamespace:
+    def predict(_workload: str, **flags: Any) -> SimpleNamespace:
         return estimate(time_to_train_s=3600 * hours[flags["sdk"]])
 
-    reading = RowReading(row="published-0001", mode=Mode.PHASES, workload="x", machine="pod64", sdk="1.4", later="2.1",
+    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod64", sdk="1.4", later="2.1",
                       factor_row="published-0002")  # fmt: skip
     claimed = row(1.6, "x over SDK 1.4", "published-0002")
-    found = judged(reading, row(10.0, "h"), claimed, predict=predict_phases)
+    found = judged(reading, row(10.0, "h"), claimed, predict=predict)
     assert found.error == pytest.approx(1.0)
     for text in ("would make 6.2 h", "20.0 under 1.4", "12.5 under 2.1", "0.80 × that of 2.1", "leaves it 0.50 ×"):
         assert text in found.conflict

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from podsim.errors import MissingParameter
+from podsim.planning.asking import ANY_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from podsim.model.inference import InferenceReport
     from podsim.model.prediction import Prediction
     from podsim.model.prices import PriceList, PriceRange
-
-
-ROUND_LENGTH: Final = 1e9
-"""Samples of a run of which only the throughput is asked."""
 
 
 class Predict(Protocol):
@@ -59,25 +56,28 @@ class World:
     prices: PriceList
 
     def ask(
-        self, part: ClaimPart, *, machine: str = "", preset: str | None = None, sdk: str | None = None
+        self,
+        part: ClaimPart,
+        *,
+        machine: str = "",
+        preset: str | None = None,
+        sdk: str | None = None,
+        samples: float | None = None,
     ) -> Prediction:
         """The prediction for a part, on its own machine under its own preset unless others are given."""
         named = part.preset if preset is None else preset
         return self.predict(
             part.workload, topology=machine or part.machine, preset=named or None,
-            sdk=(part.sdk if sdk is None else sdk) or None,
+            sdk=(part.sdk if sdk is None else sdk) or None, samples=samples,
         )  # fmt: skip
 
     def rate(self, part: ClaimPart, *, machine: str = "", sdk: str | None = None) -> float:
-        """Predicted samples a second; where nobody says how long a run is, of one of a round length."""
+        """Predicted samples a second; where nobody says how long a run is, of one of any length."""
         try:
-            return self.ask(part, machine=machine, sdk=sdk).throughput_samples_per_s.value
+            found = self.ask(part, machine=machine, sdk=sdk)
         except MissingParameter:
-            found = self.predict(
-                part.workload, topology=machine or part.machine, preset=part.preset or None,
-                sdk=(part.sdk if sdk is None else sdk) or None, samples=ROUND_LENGTH,
-            )  # fmt: skip
-            return found.throughput_samples_per_s.value
+            found = self.ask(part, machine=machine, sdk=sdk, samples=ANY_LENGTH)
+        return found.throughput_samples_per_s.value
 
     def time_s(self, part: ClaimPart) -> float:
         """Predicted time to train of a part, all phases of a run that has them [s]."""

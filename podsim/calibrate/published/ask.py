@@ -10,6 +10,7 @@ from podsim.calibrate.microbenchmarks.compare import compare
 from podsim.errors import MissingParameter
 from podsim.model.claims import Claim, ClaimPart, Metric
 from podsim.model.readings import Mode
+from podsim.planning.asking import ANY_LENGTH
 from podsim.units import FIXED
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 HOURS: Final = "h"
 RATES: Final = ("samples/s", "images/s", "sequences/s")
-ANY_LENGTH: Final = 1e6  # samples
 MOST_BATCH: Final = 1024  # rows a request, of powers of two
 SPLIT: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 
@@ -76,19 +76,13 @@ def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
     return _rate(row, answer.throughput_samples_per_s.value)
 
 
-def _phases(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
-    if row.unit != HOURS:
-        raise MissingParameter(f'a run in phases has a time, nothing in "{row.unit}"')
-    return _hours(desk.verb("predict")(reading.workload, **_flags(reading)))
-
-
 def _flags(reading: RowReading) -> dict[str, Any]:
     """The flags of `predict` that a reading states."""
     named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 
-def _hours(answer: Any) -> float:  # noqa: ANN401  (of any verb that says how long a run takes)
+def _hours(answer: Any) -> float:  # noqa: ANN401  (a prediction)
     return float(answer.time_to_train_s.value) / FIXED[HOURS][0]
 
 
@@ -139,7 +133,6 @@ def _claimed(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[
 
 ASKED: Final[dict[Mode, Callable[[Microbenchmark, RowReading, Desk], float]]] = {
     Mode.TRAIN: _train,
-    Mode.PHASES: _phases,
     Mode.INFER: _infer,
     Mode.TILES: _tiles,
     Mode.RATIO: _ratio,

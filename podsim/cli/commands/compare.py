@@ -111,11 +111,14 @@ def _give(found: Comparison, workload: str, report: ReportFlags, output: OutputF
 def _origins(found: Comparison, workload: str) -> "Groups":
     """Where the numbers of all sides and of the workload come from."""
     from podsim.cli.origins import Used, of_page
+    from podsim.model.prediction import Prediction
 
     machines = [
         Used(called=side.label, topology=side.topology, chip=side.chip, changes=side.changes) for side in found.sides
     ]
-    return of_page(machines, [workload], [side.answer.money.owned for side in found.sides if side.answer.money])
+    paid = [side.answer.money.owned for side in found.sides if side.answer.money]
+    answers = [side.answer for side in found.sides if isinstance(side.answer, Prediction)]
+    return of_page(machines, [workload], paid, answers)
 
 
 def _json(found: Comparison) -> str:

@@ -88,7 +88,7 @@ def _origins(found: "Explanation", workload: str, machine: MachineFlags) -> "Gro
 
     name = found.prediction.topology
     used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)
-    return of_page([used], [workload])
+    return of_page([used], [workload], answers=[found.prediction])
 
 
 def _check(*, ops: bool, run: RunFlags, engine: EngineFlags) -> None:

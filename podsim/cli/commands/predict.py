@@ -143,7 +143,7 @@ def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
     answer = answer if answer.money else _priced(answer, machine)
     used = _used(answer, machine)
     paid = answer.money.owned if answer.money else None
-    groups = origins.of_page([used], [workload], [paid])
+    groups = origins.of_page([used], [workload], [paid], [answer])
     if answer.phases:
         from podsim.report.views import phases
 
@@ -165,7 +165,7 @@ def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> "origi
     """Where the numbers of the machine and the workload come from."""
     from podsim.cli import origins
 
-    return origins.of_one(_used(answer, machine), workload)
+    return origins.of_one(_used(answer, machine), workload, answer)
 
 
 def _used(answer: Prediction, machine: MachineFlags) -> "Used":

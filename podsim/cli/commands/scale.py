@@ -144,4 +144,5 @@ def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> "Groups
     machines = [
         Used(called=row.topology, topology=row.topology, chip=sizes.chip, changes=sizes.set) for row in answer.rows
     ]
-    return of_page(machines, [workload], [one.money.owned for one in answer.answered if one.money])
+    paid = [one.money.owned for one in answer.answered if one.money]
+    return of_page(machines, [workload], paid, answer.answered)

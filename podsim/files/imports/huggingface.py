@@ -49,7 +49,7 @@ class _Config:
             self.wrong.append(f"{name} is missing")
             return 1
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong.append(f"{name} wants a whole number, not {_said(value)}")
+            self.wrong.append(f"{name} wants a whole number, not {unread.said(value)}")
             return 1
         if not least <= value <= most:
             self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
@@ -62,7 +62,7 @@ class _Config:
         if value is None:
             return usual
         if not isinstance(value, bool):
-            self.wrong.append(f"{name} wants true or false, not {_said(value)}")
+            self.wrong.append(f"{name} wants true or false, not {unread.said(value)}")
             return usual
         return value
 
@@ -72,7 +72,7 @@ class _Config:
         if value is None:
             return usual
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.wrong.append(f"{name} wants a share from 0 to 1, not {_said(value)}")
+            self.wrong.append(f"{name} wants a share from 0 to 1, not {unread.said(value)}")
             return usual
         return float(value)
 
@@ -133,10 +133,6 @@ def _read(path: Path) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise InputError(f"{path.name} is no config: it holds no object", code=CODE)
     return found
-
-
-def _said(value: object) -> str:
-    return shown(value) if isinstance(value, str | int | float | list | Mapping) else "null"
 
 
 def _stem(path: Path) -> str:

@@ -33,21 +33,24 @@ ACTIVATIONS: Final = ("hidden_act", "activation_function", "activation", "hidden
 ROTATED: Final = ("rotary_pct", "partial_rotary_factor")
 DROPPED: Final = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop")
 EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+ENCODERS: Final = ("is_encoder_decoder", "add_cross_attention")
+SEVERAL: Final = ("text_config", "vision_config")
+REFUSED: Final = frozenset((*EXPERTS, *ENCODERS, *SEVERAL, "pruned_heads", "position_embedding_type"))
 
 
 def refused(says: Says) -> Iterator[str]:
     """What no family has, in the words of the config."""
     for name in EXPERTS:  # many times the weights of the family that they are named after
         if says.get(name) not in (None, 0, 1):
-            yield f"{name} is {_said(says[name])}: layers of experts are not known"
-    for name in ("is_encoder_decoder", "add_cross_attention"):
+            yield f"{name} is {said(says[name])}: layers of experts are not known"
+    for name in ENCODERS:
         if says.get(name):
-            yield f"{name} is {_said(says[name])}: attention to an encoder is not known"
+            yield f"{name} is {said(says[name])}: attention to an encoder is not known"
     if says.get("pruned_heads"):
         yield "pruned_heads: layers of different numbers of heads are not known"
     if says.get("position_embedding_type") not in (None, "absolute"):
-        yield f"position_embedding_type is {_said(says['position_embedding_type'])}: absolute positions alone are known"
-    for name in ("text_config", "vision_config"):
+        yield f"position_embedding_type is {said(says['position_embedding_type'])}: absolute positions alone are known"
+    for name in SEVERAL:
         if says.get(name):
             yield f"{name}: a model of several models is not known"
 
@@ -66,13 +69,8 @@ def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterato
         yield f"fields that are not read: {', '.join(printable(name[:40]) for name in strange[:8])}{more}"
 
 
-REFUSED: Final = frozenset(
-    (*EXPERTS, "is_encoder_decoder", "add_cross_attention", "pruned_heads", "position_embedding_type", "text_config",
-     "vision_config")
-)  # fmt: skip
-
-
-def _said(value: object) -> str:
+def said(value: object) -> str:
+    """A value of a config as a message quotes it."""
     return shown(value) if isinstance(value, str | int | float | list | Mapping) else "null"
 
 
@@ -87,13 +85,13 @@ def _activation(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     usual = ("silu", "swish") if sizes.get("gated") else ("gelu", "quick_gelu", "fast_gelu")
     if not isinstance(says[name], str) or says[name].startswith(usual):
         return ""
-    return f"{name} is {_said(says[name])}, computed as {usual[0]} here"
+    return f"{name} is {said(says[name])}, computed as {usual[0]} here"
 
 
 def _rotated(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     if not sizes.get("rotary") or not isinstance(says[name], int | float) or says[name] >= 1:
         return ""
-    return f"{name} is {_said(says[name])}; here all of each head rotates"
+    return f"{name} is {said(says[name])}; here all of each head rotates"
 
 
 def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
@@ -101,7 +99,7 @@ def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     if "dropout" not in sizes or stated == sizes["dropout"]:
         return ""
     which = "left out" if stated else "computed"
-    return f"{name} is {_said(says[name])}; dropout inside attention is {which}, as that of the layer is"
+    return f"{name} is {said(says[name])}; dropout inside attention is {which}, as that of the layer is"
 
 
 def _quantized(name: str, _says: Says, _sizes: Mapping[str, Any]) -> str:

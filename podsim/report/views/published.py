@@ -114,7 +114,7 @@ def summaries(report: PublishedReport) -> Table:
     """Figures of the rows that say enough, of the others and of all."""
     columns = (Column("rows"), Column("number", number=True), Column("median", number=True),
                Column("mean", number=True, priority=1), Column("worst", number=True),
-               Column("within 40 %", number=True), Column("bars"))  # fmt: skip
+               Column(f"within {numbers.percent(NEAR)}", number=True), Column("bars"))  # fmt: skip
     found = (("determined", report.determined), (HANGING, report.undetermined), ("all", report.all_rows))
     return Table(columns, tuple(
         (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
