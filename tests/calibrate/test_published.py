@@ -92,10 +92,10 @@ def test_a_time_is_in_hours_and_of_the_length_that_the_workload_states() -> None
 
 def test_inference_counts_samples_and_not_rows() -> None:
     def infer(_workload: str, **flags: Any) -> SimpleNamespace:
-        assert (flags["chip"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
+        assert (flags["topology"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
         return SimpleNamespace(capacity_per_s=SimpleNamespace(value=50.0), samples_per_row=2.0)
 
-    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000", chip="c600", batch=8,
+    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="c600", batch=8,
                       precision="8.16")  # fmt: skip
     assert judged(reading, row(), infer=infer).predicted == 100.0
 
@@ -332,5 +332,5 @@ def test_a_row_of_so_many_chips_is_asked_of_as_many() -> None:
     served = [one for one in READINGS.values() if one.mode is Mode.INFER]
     assert served
     for one in served:
-        machine = catalog.topology(one.machine, chip=one.chip or None).value
+        machine = catalog.topology(one.machine).value
         assert (machine.chip.name, machine.ipus) == (ROWS[one.row].chip, ROWS[one.row].whole("ipus")), one.row

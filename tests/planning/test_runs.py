@@ -1,5 +1,6 @@
 """Runs in phases: what every verb says of them is the sum of what it says of each."""
 
+import json
 import math
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.planning import runs
+from podsim.report import json_phases
 
 RUN, PHASES = "bert-large-full", ("bert-large-128", "bert-large-512")
 SPLIT = {"replicas": 16, "ipus_per_replica": 4, "engine": "analytic"}
@@ -45,6 +47,12 @@ def test_a_prediction_is_the_sum_of_its_phases(whole, phases):
     peak = [one.mfu * one.run.training_s for one in phases]
     assert whole.mfu * whole.run.training_s == pytest.approx(sum(peak))
     assert any(line.startswith("bert-large-512: ") for line in whole.assumptions)
+
+
+def test_json_has_the_name_of_the_run_and_its_seconds(whole):
+    found = json.loads(json_phases.prediction(whole))
+    assert found["run"] == RUN
+    assert found["training_s"] == pytest.approx(sum(phase["training_s"] for phase in found["phases"]))
 
 
 def test_money_is_that_of_the_whole(whole, phases):
