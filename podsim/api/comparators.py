@@ -44,8 +44,6 @@ def predict_comparator(
     ))  # fmt: skip
 
 
-TAKEN = ("topology", "chips", "global_batch", "samples", "division")
-"""Keywords of `predict` that a scaling law has an answer to."""
 SILENT = ("workload", "on_progress")
 FLAGS = {"changes": "set", "faults": "fault"}
 
@@ -66,15 +64,17 @@ def by_law(asked: Mapping[str, Any], verb: Callable[..., object]) -> ComparatorP
     if topology is None or not _has_law(topology):
         _refuse_chips(flags.get("chips"), topology)
         return None
+    from podsim.planning.sides import OF_LAWS
+
     usual = {"overlap": False, "steps": 0, **(verb.__kwdefaults__ or {})}
     for name, value in flags.items():
-        if name not in (*TAKEN, *SILENT) and value != usual.get(name) and value not in ([], {}):
+        if name not in (*OF_LAWS, *SILENT) and value != usual.get(name) and value not in ([], {}):
             flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
             raise InputError(
                 f"{flag} says nothing to {topology}, which has no IPUs: a scaling law answers",
                 code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
             )  # fmt: skip
-    return predict_comparator(flags["workload"], **{name: flags[name] for name in TAKEN if name in flags})
+    return predict_comparator(flags["workload"], **{name: flags[name] for name in OF_LAWS if name in flags})
 
 
 def _has_law(topology: str) -> bool:

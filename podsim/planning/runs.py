@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Length = tuple["float | None", "LawLength | None"]
 """Samples that are given, or what a law says of them."""
-LENGTHS = ("samples", "tokens", "law", "target_loss")
+LENGTHS = ("samples", *asking.LengthFlags.__annotations__)
 """Flags of how long a run is."""
 
 

@@ -48,6 +48,8 @@ def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -
         (("--pod", "16", "--set", "gw-link.bandwith=1 GB/s"), "bad-change"),
         (("pod16", "dgx-a100", "--prices", "none.toml"), "no-such-file"),
         (("pod16", "pod64", "--use", "2"), "bad-value"),
+        (("pod16", "dgx-a100", "--tokens", "1e9"), "no-tokens"),
+        (("dgx-a100", "pod16", "--tokens", "1e9"), "conflicting-flags"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
@@ -71,3 +73,9 @@ def test_typical_and_peak_power_are_told_apart(capsys: pytest.CaptureFixture[str
     assert main(["compare", "bert", "pod16", "dgx-a100", "--engine", "analytic"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip().startswith("power,")]
     assert [row[-3:] for row in rows] == [["5.00", "kW", "–"], ["kW", "6.50", "kW"]]
+
+
+def test_tokens_say_how_long_the_run_of_each_side_is() -> None:
+    found = podsim.compare("gpt2-small", ["pod16", "pod64"], tokens=1024e6, engine="analytic")
+    for side in found.sides:
+        assert side.answer.samples_to_converge.value == pytest.approx(1e6)

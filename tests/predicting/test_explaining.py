@@ -121,3 +121,11 @@ def test_a_split_says_its_flags():
 def test_a_notebook_draws_it(found):
     assert "how the time to train adds up" in found._repr_html_()
     assert dataclasses.is_dataclass(found)
+
+
+def test_a_law_and_tokens_say_how_long_a_run_is():
+    asked = {"pod": 16, "engine": "analytic"}
+    by_law = podsim.explain("gpt2-small", law="chinchilla", **asked).prediction
+    assert by_law.time_to_train_s == podsim.predict("gpt2-small", law="chinchilla", **asked).time_to_train_s
+    stated = podsim.explain("gpt2-small", tokens=1024e6, **asked).prediction
+    assert stated.samples_to_converge.value == pytest.approx(1e6)

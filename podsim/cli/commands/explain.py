@@ -6,14 +6,18 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
+    ANY_MODEL,
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
+    ModelFlags,
     OutputFlags,
     PracticeFlags,
     RunFlags,
@@ -33,10 +37,12 @@ def explain(
     /,
     *,
     ops: bool = False,
+    model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
@@ -46,16 +52,17 @@ def explain(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     ops
         Rank operators by time instead, with what bounds each: compute, exchange, SRAM or sync.
     """
     output.check()
     report.check()
-    _check(ops=ops, run=run, engine=engine)
+    _check(ops=ops, run=run, length=length, engine=engine)
+    machine = model.added(machine)
     if ops:
         return _operators(workload, (machine, mapping, practice), report, output)
-    asked = keywords(machine, mapping, practice, run, engine)
+    asked = keywords(machine, mapping, practice, run, length, engine)
     asked.pop("fidelity")
     return _run(workload, asked, machine, report, output)
 
@@ -91,9 +98,9 @@ def _origins(found: "Explanation", workload: str, machine: MachineFlags) -> "Gro
     return of_page([used], [workload], answers=[found.prediction])
 
 
-def _check(*, ops: bool, run: RunFlags, engine: EngineFlags) -> None:
+def _check(*, ops: bool, run: RunFlags, length: LengthFlags, engine: EngineFlags) -> None:
     """Raise InputError for flags that change nothing here."""
-    if ops and (run, engine) != (ANY_RUN, ANY_ENGINE):
+    if ops and (run, length, engine) != (ANY_RUN, ANY_LENGTH, ANY_ENGINE):
         raise InputError("--ops looks at one micro-batch: flags of the run and of the engine change nothing",
                          code="conflicting-flags", hint="leave them out, or --ops")  # fmt: skip
     if engine.fidelity != ANY_ENGINE.fidelity:
