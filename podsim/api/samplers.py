@@ -32,4 +32,4 @@ def sample(
     machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
     found = predicting.report(asked.value, samples, machine, rounds)
     notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
-    return replace(found, assumed=tuple(notes))
+    return replace(found, assumed=(*asked.value.notes, *notes))

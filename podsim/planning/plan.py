@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
+from podsim.files.changes import parse
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.planning import asking, pareto
 from podsim.planning.remedies import remedies
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
 
 if TYPE_CHECKING:
+    from podsim.files.changes import Changes
     from podsim.planning.runs import Named
 
 SIZES = (4, 16, 64, 128, 256, 512, 1024)
@@ -41,6 +43,14 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
         raise InputError("--machines names no machine", code="bad-value", hint=hint)
     asking.once("machines", names, hint)
     return names
+
+
+def of_models(changes: Changes) -> None:
+    """Raise InputError where a change is of a machine: each is weighed as it is."""
+    for change in parse(changes):
+        if not change.path.startswith(("workload.", "import.")):
+            raise InputError(f"{change.path} is no number of a workload, and machines are weighed as they are",
+                             code="bad-change", hint="name a machine file of your own (docs/formats.md)")  # fmt: skip
 
 
 def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:

@@ -167,3 +167,8 @@ def test_energies_at_peak_and_typical_draw_are_told_apart() -> None:
     assert not [*view.unlike_draws(replace(found.demand, objective=Objective.COST), owned)]
     assert not [*view.unlike_draws(found.demand, {"pod16": owned["pod16"]})]
     assert not [*view.unlike_draws(found.demand, {"dgx-a100": owned["dgx-a100"]})]
+
+
+def test_a_change_of_the_machine_is_refused_and_not_passed_over() -> None:
+    with pytest.raises(InputError, match="is no number of a workload"):
+        api.plan("resnet50", machines="pod16", changes={"chip.clock": "1 GHz"})
