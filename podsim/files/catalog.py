@@ -154,10 +154,9 @@ def _no_workload(name: str) -> InputError:
 
     runs = run_phases.names()
     if name in runs and (found := run_phases.phases(name)):
-        phases = [phase.workload for phase in found.phases]
         return InputError(
             f"{name} is a run in phases, and this is asked of one workload at a time", code="in-phases",
-            context=[f"its phases: {', '.join(phases)}"], hint=f"name a phase: {phases[0]}",
+            context=[f"its phases: {', '.join(found.workloads)}"], hint=f"name a phase: {found.workloads[0]}",
         )  # fmt: skip
     return find.unknown_name("workloads", name, names("workloads"), also=runs)
 

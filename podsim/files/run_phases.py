@@ -26,7 +26,7 @@ def phases(name: str) -> Phases | None:
 def workloads(name: str) -> tuple[str, ...]:
     """The workloads that a name or a file means, one after the other: those of its phases, or itself."""
     found = phases(name)
-    return tuple(phase.workload for phase in found.phases) if found else (name,)
+    return found.workloads if found else (name,)
 
 
 def names() -> tuple[str, ...]:

@@ -26,3 +26,8 @@ class Phases:
     def __post_init__(self) -> None:
         if not 2 <= len(self.phases) <= MOST_PHASES:
             raise ValueError(f"phase: a run has from 2 to {MOST_PHASES} phases")
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """What is trained, one after the other."""
+        return tuple(phase.workload for phase in self.phases)

@@ -11,7 +11,7 @@ from podsim.errors import InputError
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
-from podsim.planning.practice import SMALLER_SHARES, TENSOR_SHARDS, Planner, in_phases, may_stream
+from podsim.planning.practice import SMALLER_SHARES, TENSOR_SHARDS, Planner, may_stream, streamed
 from podsim.planning.real_flags import settings
 from podsim.planning.search import Search, Wanted
 from podsim.predicting import intervals
@@ -106,7 +106,7 @@ def _resident(question: Question, wanted: Wanted, share: float | None) -> list[S
 def _phased(question: Question, wanted: Wanted) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
     shared = product(TENSOR_SHARDS, (True, False))
-    return [_search(question, wanted, in_phases(wanted.what_if, shards, sharded=one)) for shards, one in shared]
+    return [_search(question, wanted, streamed(wanted.what_if, shards, sharded=one)) for shards, one in shared]
 
 
 def _search(question: Question, wanted: Wanted, what_if: WhatIf) -> Search:

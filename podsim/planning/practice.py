@@ -111,10 +111,10 @@ def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:
         yield replace(base, available_memory=share)
     if base.schedule is None and may_stream(workload):
         for shards in TENSOR_SHARDS:
-            yield in_phases(base, shards)
+            yield streamed(base, shards)
 
 
-def in_phases(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
+def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
     """A step in phases with so many tensor shards: weights and state streamed, layers recomputed from what enters."""
     return replace(
         base, schedule=Schedule.PHASED, recompute=Recompute.CHECKPOINTS, state=StatePlace.STREAMING,

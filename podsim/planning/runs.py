@@ -99,4 +99,4 @@ def run(workload: str) -> Run:
     A name that nobody knows is a workload: whoever reads it says so.
     """
     found = run_phases.phases(workload)
-    return Run((workload,)) if found is None else Run(tuple(phase.workload for phase in found.phases), found)
+    return Run((workload,)) if found is None else Run(found.workloads, found)

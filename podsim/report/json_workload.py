@@ -27,7 +27,7 @@ def listing(found: Sequence[Workload], runs: Sequence[Phases]) -> str:
              "presets": [preset.name for preset in value.presets]} for value in found
         ],
         "phases": [
-            {"name": run.name, "title": run.title, "phases": [phase.workload for phase in run.phases]} for run in runs
+            {"name": run.name, "title": run.title, "phases": list(run.workloads)} for run in runs
         ],
     })  # fmt: skip
 
