@@ -55,8 +55,7 @@ def plan(
     demand = demands.demand(
         within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
     )
-    planning.of_models(changes)
-    run, named = runs.named(workload, changes), planning.named(machines)
+    run, named = runs.named(workload, planning.of_models(changes)), planning.named(machines)
     samples, by_law = run.length(samples, others)
     money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,

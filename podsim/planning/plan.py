@@ -45,12 +45,13 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def of_models(changes: Changes) -> None:
-    """Raise InputError where a change is of a machine: each is weighed as it is."""
+def of_models(changes: Changes) -> Changes:
+    """The changes, all of them of workloads; InputError where one is of a machine: each is weighed as it is."""
     for change in parse(changes):
         if not change.path.startswith(("workload.", "import.")):
             raise InputError(f"{change.path} is no number of a workload, and machines are weighed as they are",
                              code="bad-change", hint="name a machine file of your own (docs/formats.md)")  # fmt: skip
+    return changes
 
 
 def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:

@@ -105,6 +105,11 @@ def percent(fraction: float | None, decimals: int = 0) -> str:
     return f"{fixed(fraction * 100, decimals)} %"
 
 
+def level(interval: float) -> str:
+    """The share of truths that intervals hold, as percent: "90 %", "99.5 %"."""
+    return percent(interval, 0 if round(interval * 1000) % 10 == 0 else 1)
+
+
 def signed_percent(fraction: float | None, decimals: int = 1) -> str:
     """A signed error as percent: "+0.6 %", "−1.3 %"."""
     if fraction is None or not math.isfinite(fraction):

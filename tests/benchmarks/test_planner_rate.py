@@ -6,8 +6,8 @@ import pytest
 
 from podsim.engines import analytic
 from podsim.planning import asking, search
-from podsim.planning.practice import Planner
-from podsim.planning.search import MICRO_BATCHES, Search, Wanted
+from podsim.planning.practice import MICRO_BATCHES, Planner
+from podsim.planning.search import Search, Wanted
 from podsim.predicting import assemble
 
 ACCUMULATIONS = range(40, 40 + 256)  # from a full pipeline on, where the line in accumulation is exact (Eq. 34)

@@ -7,6 +7,7 @@ from samples_of_results import BREAKDOWN_S, estimate, far_prediction, given_pred
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.report.terminal import Look, render
+from podsim.report.views import grades
 from podsim.report.views import prediction as view
 
 
@@ -106,6 +107,6 @@ def test_ipus_left_idle_by_the_mapping_are_named() -> None:
 
 def test_a_measured_estimate_is_called_so() -> None:
     measured = replace(estimate(1.0, 0.9, 1.1, beyond=1.0), grade=Grade.MEASURED)
-    assert view.grade(measured) == "measured"
-    assert view.grade(estimate(1.0, 0.9, 1.1, beyond=4.0)) == "extrapolated ×4 beyond calibration"
-    assert view.grade(estimate(1.0, 0.9, 1.1, beyond=1.0)) == "extrapolated"
+    assert grades.grade(measured) == "measured"
+    assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=4.0)) == "extrapolated ×4 beyond calibration"
+    assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=1.0)) == "extrapolated"

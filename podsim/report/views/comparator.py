@@ -17,7 +17,7 @@ from podsim.model.validation import ErrorSummary
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 from podsim.report.views import money
-from podsim.report.views.prediction import grade
+from podsim.report.views.grades import grade
 from podsim.report.views.validation import three
 
 PARTS = {"work": "work on samples", "fixed": "every step", "growing": "grows with chips"}

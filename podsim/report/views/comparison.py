@@ -10,8 +10,9 @@ from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views import comparator, money
+from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.phases import batches, splits
-from podsim.report.views.prediction import CAUSES, PARTS, short_grade
+from podsim.report.views.prediction import PARTS
 
 Answer = Prediction | ComparatorPrediction
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}

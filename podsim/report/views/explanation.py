@@ -10,7 +10,8 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views.prediction import PARTS, grade
+from podsim.report.views.grades import grade
+from podsim.report.views.prediction import PARTS
 
 MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal arithmetic", "at peak FLOP/s"),
@@ -65,7 +66,7 @@ def _coarse(e: Explanation) -> bool:
 def _time(e: Explanation) -> Facts:
     p = e.prediction
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
-    level = numbers.percent(p.interval, 0 if round(p.interval * 1000) % 10 == 0 else 1)
+    level = numbers.level(p.interval)
     return Facts((
         Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grade(p.time_to_train_s),
              strong=True),

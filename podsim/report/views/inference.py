@@ -61,7 +61,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
 
 def _facts(report: InferenceReport) -> Iterator[Fact]:
     service, delays, load, most = report.service, report.delays, report.load, report.capacity_per_s
-    level = numbers.percent(report.interval, 0 if round(report.interval * 1000) % 10 == 0 else 1)
+    level = numbers.level(report.interval)
     samples = ""
     if report.samples_per_row != 1:
         samples = f"{numbers.significant(most.value * report.samples_per_row)} samples/s"

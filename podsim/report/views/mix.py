@@ -6,8 +6,8 @@ from podsim.model.mix import MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Objective
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views.grades import short_grade
 from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, power, rests_on, unlike_draws, watts
-from podsim.report.views.prediction import short_grade
 
 LEAST = {
     Objective.TIME: "the quickest",

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import grades
 from podsim.report.views import prediction as view
 
 
@@ -24,14 +25,14 @@ def document(found: Prediction, *, verbose: bool = False, extra: Iterable[tuple[
     title = f"{found.workload_title}, {len(found.phases)} phases, on {found.topology_title}"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{title} ({found.ipus:,} × {found.chip})"),),
-        (Facts(tuple(_facts(found))), *view.rests(found)),
+        (Facts(tuple(_facts(found))), *grades.rests(found)),
         (_phases(found),),
         (Heading("where the mean of all steps goes"), view.step_bars(found)),
         (Note(found.limited_by, "limited by", Tone.STRONG),),
         tuple(view.paid(found)),
     ]
     if verbose:
-        groups += [tuple(view.doubts(found)), tuple(view.graded(found)), *extra]
+        groups += [tuple(grades.doubts(found)), tuple(grades.graded(found)), *extra]
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in found.assumptions)),
         (Note(f"podsim predict {found.phases[0].workload} shows a phase in full"), *view.footer(found)),
@@ -42,9 +43,9 @@ def document(found: Prediction, *, verbose: bool = False, extra: Iterable[tuple[
 def _facts(found: Prediction) -> Iterable[Fact]:
     time = numbers.shown(found.time_to_train_s, numbers.TIME)
     rate = numbers.shown(found.throughput_samples_per_s, numbers.COUNT)
-    level = view.level(found)
-    yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", view.grade(found.time_to_train_s),
-               strong=True)  # fmt: skip
+    level = numbers.level(found.interval)
+    yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}",
+               grades.grade(found.time_to_train_s), strong=True)  # fmt: skip
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), "of all phases, in steps",
                f"MFU {view.mfu(found)}")  # fmt: skip
     yield view.overhead(found)

@@ -23,7 +23,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import money
-from podsim.report.views.prediction import grade, short_grade
+from podsim.report.views.grades import grade, short_grade
 
 J_PER_KWH = 3.6e6
 MONEY: numbers.Ladder = ((1e6, 1e6, "M USD"), (1e3, 1e3, "k USD"), (0.0, 1.0, "USD"))

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
-from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import grades
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -53,7 +53,7 @@ def document(
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, {_aim(p)}, on {p.topology_title} ({_chips(p)})"),),
-        (Facts(tuple(_facts(p))), *rests(p)),
+        (Facts(tuple(_facts(p))), *grades.rests(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), step_bars(p)),
@@ -63,7 +63,7 @@ def document(
         tuple(paid(p)),
     ]
     if verbose:
-        groups += [tuple(doubts(p)), tuple(graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
+        groups += [tuple(grades.doubts(p)), tuple(grades.graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
         tuple(footer(p)),
@@ -95,108 +95,34 @@ def _chips(p: Prediction) -> str:
     return f"{p.ipus:,} × {p.chip}{used}"
 
 
-def grade(estimate: Estimate) -> str:
-    """How far the estimate stands from a measurement, in words."""
-    if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1:
-        return f"extrapolated ×{numbers.short(estimate.beyond)} beyond calibration"
-    return estimate.grade.value
-
-
-def short_grade(found: Estimate) -> str:
-    """The grade for a cell of a table: "extrapolated ×4"."""
-    far = f" ×{numbers.short(found.beyond)}" if found.grade is Grade.EXTRAPOLATED and found.beyond > 1 else ""
-    return f"{found.grade.value}{far}"
-
-
 def _length(p: Prediction) -> str:
     """Who says how long a run without a target is."""
     asked = p.samples_to_converge
-    return "as stated" if asked.low == asked.high else f"{level(p)}: {numbers.shown(asked, numbers.COUNT).interval}"
+    if asked.low == asked.high:
+        return "as stated"
+    return f"{numbers.level(p.interval)}: {numbers.shown(asked, numbers.COUNT).interval}"
 
 
 def _facts(p: Prediction) -> Iterator[Fact]:
+    level = numbers.level(p.interval)
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if _coarse(p) else 3)
     samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
-    yield Fact(
-        "time to train", time.number, time.unit, f"{level(p)}: {time.interval}", grade(p.time_to_train_s), strong=True
-    )
+    yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grades.grade(p.time_to_train_s),
+               strong=True)  # fmt: skip
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {mfu(p)}")
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
     if p.division is None:
         yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:
         yield Fact(
-            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{level(p)}: {samples.interval}",
-            grade(p.samples_to_converge),
+            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{level}: {samples.interval}",
+            grades.grade(p.samples_to_converge),
         )  # fmt: skip
     yield _steps(p)
     yield overhead(p)
     yield _memory_fact(p)
-
-
-def level(p: Prediction) -> str:
-    """The share of truths that intervals hold."""
-    return numbers.percent(p.interval, 0 if round(p.interval * 1000) % 10 == 0 else 1)
-
-
-def rests(p: Prediction) -> Iterator[Note]:
-    """How much of the time to train rests on what, and the grades of figures that say no more of theirs."""
-    if not p.grades.shares:
-        return
-    beyond = p.grades.figures["step"].beyond
-    known = [(share, item) for item, share in sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)]
-    parts = [f"{numbers.percent(share)} {_far(item, beyond)}" for share, item in known]
-    yield Note(f"{', '.join(parts)}, of the time to train: -v has every figure", "rests on", Tone.QUIET)
-
-
-def _far(item: Grade, beyond: float) -> str:
-    return f"{item} ×{numbers.short(beyond)}" if item is Grade.EXTRAPOLATED and beyond > 1 else item.value
-
-
-FIGURES = {
-    "step": "step time",
-    "throughput": "throughput",
-    "samples_to_converge": "samples to converge",
-    "time_to_train": "time to train",
-    "outside_steps": "outside steps",
-    "memory": "memory",
-}
-CAUSES = {
-    Cause.PARAMETERS: "errors of fitted parameters",
-    Cause.MODEL: "what no parameter explains",
-    Cause.NOISE: "noise from run to run",
-    Cause.DISTANCE: "distance beyond calibration",
-    Cause.CHIP: "a chip or workload without a point",
-    Cause.RELEASE: "software without published runs",
-    Cause.SEEDS: "spread between seeds",
-    Cause.CONVERGENCE: "doubt of mean samples",
-    Cause.EVALUATION: "runs end at an evaluation",
-    Cause.OUTSIDE: "time outside steps",
-}
-
-
-def doubts(p: Prediction) -> Iterator[Block]:
-    """Why intervals are as wide as they are."""
-    estimates = (p.step_s, p.samples_to_converge, p.time_to_train_s)
-    rows = tuple(
-        (title, *(numbers.percent(found.causes[cause]) if cause in found.causes else "" for found in estimates))
-        for cause, title in CAUSES.items()
-        if any(cause in found.causes for found in estimates)
-    )
-    if rows:
-        yield Heading("why the intervals are so wide, by share of the variance")
-        titles = ("step", "samples", "time to train")
-        yield Table((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
-
-
-def graded(p: Prediction) -> Iterator[Block]:
-    """The grade of every figure."""
-    figures = tuple((FIGURES[name], _far(found.grade, found.beyond)) for name, found in p.grades.figures.items())
-    if figures:
-        yield Heading("how far each figure stands from a measurement")
-        yield Table((Column("figure"), Column("grade")), figures)
 
 
 def _coarse(p: Prediction) -> bool:
@@ -229,7 +155,13 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
     total = numbers.time(p.run.training_s, _figures(p))
-    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{level(p)}: {step.interval}; {total} in all")
+    return Fact(
+        "steps",
+        f"{p.run.steps:,}",
+        "",
+        f"of {step.text}",
+        f"{numbers.level(p.interval)}: {step.interval}; {total} in all",
+    )
 
 
 def overhead(p: Prediction) -> Fact:

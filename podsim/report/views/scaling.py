@@ -22,8 +22,9 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import goodput, money
+from podsim.report.views.grades import short_grade
 from podsim.report.views.phases import batches
-from podsim.report.views.prediction import PARTS, short_grade
+from podsim.report.views.prediction import PARTS
 
 BATCH = {
     Scaling.BEST: "the best for each machine",
@@ -68,7 +69,7 @@ def _batch(report: ScaleReport) -> str:
 
 def _machines(report: ScaleReport) -> Table:
     unit = numbers.scale([one.time_to_train_s.value for one in report.answered], numbers.TIME)
-    level = numbers.percent(report.interval, 0 if round(report.interval * 1000) % 10 == 0 else 1)
+    level = numbers.level(report.interval)
     columns = (
         Column("machine"),
         Column("IPUs", number=True, priority=10),
