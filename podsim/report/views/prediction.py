@@ -155,13 +155,8 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
     total = numbers.time(p.run.training_s, _figures(p))
-    return Fact(
-        "steps",
-        f"{p.run.steps:,}",
-        "",
-        f"of {step.text}",
-        f"{numbers.level(p.interval)}: {step.interval}; {total} in all",
-    )
+    interval = f"{numbers.level(p.interval)}: {step.interval}"
+    return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{interval}; {total} in all")
 
 
 def overhead(p: Prediction) -> Fact:
