@@ -36,6 +36,8 @@ def test_the_table_is_small_enough_to_review_and_covers_what_is_published():
         if catalog.workload(name).value.benchmark.style in (EvaluationStyle.FIXED, EvaluationStyle.POINTS):
             continue  # nothing is fitted to it: one of each family stands for all, so that the table stays small
         for preset in catalog.workload(name).value.presets:
+            if preset.division is None:
+                continue  # a mapping without a published result
             assert asked[name, preset.topology, preset.name] == 1
         for topology in ("pod16", "pod64", "pod256", "pod512", "pod1024", "pod65536"):
             assert asked[name, topology, None] == 1

@@ -58,7 +58,8 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
     words = (
         "goodput bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --preset p --replicas 8 "
         "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --work 14d --checkpoint-every 1h "
-        "--spares 3 --runs 7 --seed 9 --fault ipu:3=0.5 --parameters f.toml"
+        "--spares 3 --runs 7 --seed 9 --fault ipu:3=0.5 --parameters f.toml --tokens 2e10 --law kaplan "
+        "--target-loss 2.5"
     )
     assert run(capsys, *words.split())[0] == 2
     assert asked.pop("on_progress") is None
@@ -66,7 +67,7 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1",),
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "work": "14d", "checkpoint_every": "1h", "spares": 3, "runs": 7, "seed": 9,
-        "faults": ("ipu:3=0.5",), "parameters": "f.toml",
+        "faults": ("ipu:3=0.5",), "parameters": "f.toml", "tokens": 2e10, "law": "kaplan", "target_loss": 2.5,
     }  # fmt: skip
 
 

@@ -252,7 +252,12 @@ def test_a_file_one_may_not_read_is_said_so(write, monkeypatch):
 def test_an_endless_file_is_refused():
     if not Path("/dev/zero").exists():
         pytest.skip("no endless file on this system")
-    assert refused("/dev/zero").message == "zero is larger than any podsim file: more than 16 MiB"
+    assert refused("/dev/zero").message == "zero is no plain file"
+
+
+def test_a_file_larger_than_any_of_podsim_is_refused(write):
+    write("big.toml", "#" * (16 * 2**20 + 1))
+    assert refused("big.toml").message == "big.toml is larger than any podsim file: more than 16 MiB"
 
 
 def test_a_path_with_a_null_byte_is_refused():

@@ -78,7 +78,7 @@ def test_one_point_that_can_be_asked_is_enough():
 
 def test_a_slip_in_every_one_of_many_points_is_told_soon(monkeypatch):
     tried = []
-    monkeypatch.setattr(points, "_names", lambda question, folder: tried.append(question) or ())
+    monkeypatch.setattr(points, "_names", lambda name, question, folder: tried.append(question) or ())
 
     def refuse(names):
         raise InputError("no such path", code="bad-change")
