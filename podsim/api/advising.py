@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from podsim.api.answers import PracticeFlags
+from podsim.api.answers import PracticeFlags, practice_of
 from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def mappings(
     rank = Rank(asking.one_of("by", by, Rank))
     length, timed = _length(model, samples, others, needed=rank is Rank.TIME)
     question = asking.question(machine, model, None, samples=length[0], by_law=length[1], engine="analytic")
-    practice = PracticeFlags(**{name: others[name] for name in PracticeFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice))
+    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice_of(others)))
     said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
     return advising.mappings(question, wanted, rank, most, said, on_progress, timed=timed)
 

@@ -112,12 +112,12 @@ def predict(
     samples, by_law = _length(model, samples, others)
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
-    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), _practice(others))
+    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice_of(others))
     return _with_noise(*_answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress), changes, steps,
                        others.get("noise_scale"))  # fmt: skip
 
 
-def _practice(flags: Mapping[str, Any]) -> PracticeFlags:
+def practice_of(flags: Mapping[str, Any]) -> PracticeFlags:
     """Those of the flags that change the practice."""
     return PracticeFlags(**{name: flags[name] for name in PracticeFlags.__annotations__ if name in flags})  # type: ignore[typeddict-item, no-any-return]
 
@@ -369,7 +369,7 @@ def _mapped(
         asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
         asked.get("global_batch"),
     )  # fmt: skip
-    practice = _practice(asked)
+    practice = practice_of(asked)
     meant = broken.Asked(question, _wanted(split, practice), named, (None, hosts, chip), on_progress, takes_sdk=False)
     return broken.mapped(meant, faults)
 

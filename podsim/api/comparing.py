@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
+from podsim.api.answers import practice_of
 from podsim.api.comparators import predict_comparator
 from podsim.api.money import priced
 from podsim.planning import asking, runs, sides
@@ -113,8 +114,7 @@ def _predicted(
         **{name: asked[name] for name in ("division", "engine", "fidelity", "seed", "interval")},
     )  # fmt: skip
     split = {name: asked[name] for name in SPLIT}
-    practice = {name: asked[name] for name in ("schedule", "prefetch", "overlap", "io_tiles") if name in asked}
-    wanted = Wanted(**split, what_if=what_if(**practice))
+    wanted = Wanted(**split, what_if=what_if(**practice_of(asked)))
     answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
     return answer, comparing.of_prediction(answer, question, run.phases.name if run.phases else "")
 

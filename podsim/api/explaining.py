@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from podsim.api.answers import AskedFlags, PracticeFlags, Progress
+from podsim.api.answers import AskedFlags, Progress, practice_of
 from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
@@ -80,6 +80,5 @@ def _wanted(asked: ExplainFlags) -> Wanted:
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
-    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
     split = (asked.get("replicas"), asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"))
-    return Wanted(*split, asked.get("global_batch"), what_if(**practice))
+    return Wanted(*split, asked.get("global_batch"), what_if(**practice_of(asked)))

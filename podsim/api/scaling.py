@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from podsim.api.answers import PracticeFlags
+from podsim.api.answers import PracticeFlags, practice_of
 from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
@@ -143,10 +143,9 @@ def _wanted(asked: ScaleAsked) -> Wanted:
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
 
-    practice = PracticeFlags(**{name: asked[name] for name in PracticeFlags.__annotations__ if name in asked})  # type: ignore[literal-required, typeddict-item]
     return Wanted(
         None, asked.get("ipus_per_replica"), asked.get("micro_batch"), asked.get("accumulation"),
-        asked.get("global_batch"), what_if(**practice),
+        asked.get("global_batch"), what_if(**practice_of(asked)),
     )  # fmt: skip
 
 
