@@ -92,11 +92,10 @@ def test_a_time_is_in_hours_and_of_the_length_that_the_workload_states() -> None
 
 def test_inference_counts_samples_and_not_rows() -> None:
     def infer(_workload: str, **flags: Any) -> SimpleNamespace:
-        assert (flags["chip"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
+        assert (flags["topology"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
         return SimpleNamespace(capacity_per_s=SimpleNamespace(value=50.0), samples_per_row=2.0)
 
-    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000", chip="c600", batch=8,
-                      precision="8.16")  # fmt: skip
+    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="c600", batch=8, precision="8.16")
     assert judged(reading, row(), infer=infer).predicted == 100.0
 
 
@@ -270,6 +269,19 @@ def test_rows_that_hang_on_something_count_among_all_and_apart() -> None:
     assert other.missed
 
 
+def test_networks_are_summed_apart_from_programs_without_one() -> None:
+    """Many programs that are near hide networks that are not; the sum by kind shows them, and is not judged."""
+    tiles = replace(read(101.0), reading=RowReading(row="published-0001", mode=Mode.TILES))
+    mixed = replace(of(0.5, 0.1), compared=(*of(0.5, 0.1).compared, tiles, tiles, tiles))
+    assert (len(mixed.networks.rows), len(mixed.programs.rows)) == (2, 3)
+    assert mixed.networks.share_near == 0.5
+    shown = {line[0]: line for line in view.summaries(mixed).rows}
+    assert shown["networks"][1:] == ("2", "30.0 %", "+30.0 %", "+50.0 %", "50 %", "")
+    assert shown["other programs"][-2:] == ("100 %", "")
+    found = json.loads(json_published.published(mixed))
+    assert (found["networks"]["rows"], found["programs"]["rows"]) == (2, 3)
+
+
 def test_no_row_is_no_pass() -> None:
     assert math.isnan(of().all_rows.median_abs)
     assert of().all_rows.misses == ("median", "near")
@@ -332,5 +344,5 @@ def test_a_row_of_so_many_chips_is_asked_of_as_many() -> None:
     served = [one for one in READINGS.values() if one.mode is Mode.INFER]
     assert served
     for one in served:
-        machine = catalog.topology(one.machine, chip=one.chip or None).value
+        machine = catalog.topology(one.machine).value
         assert (machine.chip.name, machine.ipus) == (ROWS[one.row].chip, ROWS[one.row].whole("ipus")), one.row
