@@ -180,9 +180,13 @@ def _of_shards(question: Question, mapping: Mapping, timeline: StepTimeline) -> 
     if not more_s:
         return ()
     more = f"{100 * more_s / timeline.step_s:.0f} % a step more"
+    reached = question.machine.parameters.value("collective.efficiency")
+    hangs = 100 * timeline.breakdown_s[Part.ALL_REDUCE] / timeline.step_s
     said = (
         f"{OF_SHARDS} as sums inside a program do, which on Mk1 take 15 µs over 16 IPUs (jia-2019); "
-        f"none of shards was measured: started as those of a weight update, {more}"
+        f"none of shards was measured: started as those of a weight update, {more}. Their bytes move as those of a "
+        f"weight update do, at the fitted {100 * reached:.0f} % of what links reach: {hangs:.0f} % of the step hangs "
+        "on it"
     )
     return (said,)
 

@@ -4,6 +4,7 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible, InputError
+from podsim.model.program import Part
 from podsim.model.scaling import Scaling
 from podsim.planning.scaling import sizes
 
@@ -132,5 +133,8 @@ def test_starts_that_nobody_measured_are_said_beside_the_machines():
     found = podsim.scale("gpt3-175b", pods="128,256", engine="analytic")
     (line,) = found.notes
     assert line.startswith("pod256: collectives between tensor shards start")
-    assert line.removeprefix("pod256: ") in podsim.predict("gpt3-175b", pod=256, engine="analytic").assumptions
+    alone = podsim.predict("gpt3-175b", pod=256, engine="analytic")
+    assert line.removeprefix("pod256: ") in alone.assumptions
+    share = alone.breakdown_s[Part.ALL_REDUCE] / alone.step_s.value
+    assert line.endswith(f"at the fitted 39 % of what links reach: {100 * share:.0f} % of the step hangs on it")
     assert podsim.scale("resnet50", pods="16", engine="analytic").notes == ()
