@@ -232,6 +232,16 @@ class PublishedReport:
         return Summary(rows=tuple(one for one in self.compared if not one.determined))
 
     @property
+    def networks(self) -> Summary:
+        """Rows of a workload: training, inference and ratios of them."""
+        return Summary(rows=tuple(one for one in self.compared if one.reading.mode is not Mode.TILES))
+
+    @property
+    def programs(self) -> Summary:
+        """Rows of programs without a network: stencils and streams, on which the tile model is measured as well."""
+        return Summary(rows=tuple(one for one in self.compared if one.reading.mode is Mode.TILES))
+
+    @property
     def missed(self) -> bool:
         """Whether a bar is not cleared by all rows, or by the determined ones."""
         return bool(self.all_rows.misses or self.determined.misses)

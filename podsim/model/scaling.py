@@ -82,7 +82,8 @@ class ScaleReport(Shown):
     `knee_ipus` is the size from which a doubling gains less than `knee_gain` by the universal law, `peak_ipus` the one
     that no larger machine beats; None where the law has neither. `grown` are the parts of a step by what they add to
     the IPU time of a sample from the first machine to the last, as shares of the first's. `preset` names
-    the published mappings, "" where mappings were searched for; `notes` say which machines asked for there are not.
+    the published mappings, "" where mappings were searched for; `notes` say which machines asked for there are not, and
+    what nobody measured.
     """
 
     workload: str

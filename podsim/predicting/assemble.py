@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
@@ -22,6 +23,8 @@ from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
+
+OF_SHARDS: Final = "collectives between tensor shards start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +180,13 @@ def _of_shards(question: Question, mapping: Mapping, timeline: StepTimeline) -> 
     if not more_s:
         return ()
     more = f"{100 * more_s / timeline.step_s:.0f} % a step more"
+    reached = question.machine.parameters.value("collective.efficiency")
+    hangs = 100 * timeline.breakdown_s[Part.ALL_REDUCE] / timeline.step_s
     said = (
-        "collectives between tensor shards start as sums inside a program do, which on Mk1 take 15 µs over 16 IPUs "
-        f"(jia-2019); none of shards was measured: started as those of a weight update, {more}"
+        f"{OF_SHARDS} as sums inside a program do, which on Mk1 take 15 µs over 16 IPUs (jia-2019); "
+        f"none of shards was measured: started as those of a weight update, {more}. Their bytes move as those of a "
+        f"weight update do, at the fitted {100 * reached:.0f} % of what links reach: {hangs:.0f} % of the step hangs "
+        "on it"
     )
     return (said,)
 

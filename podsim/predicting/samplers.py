@@ -33,7 +33,7 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int
     each = -(-samples // ipus)
     on_a_tile = -(-each // chip.tiles)
     if samples > most:
-        needed = tiles.tile_bytes(sampler, on_a_tile)
+        needed = tiles.tile_bytes(sampler, on_a_tile, chip)
         raise Infeasible(
             f"{sampler.name}: {samples:,} samples need {needed:,.0f} B on a tile; a tile of {chip.name} has "
             f"{chip.sram.bytes_per_tile:,.0f} B",
@@ -56,7 +56,7 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int
         tiles=sum(count for count, _ in spread(each, chip.tiles)),
         on_a_tile=on_a_tile,
         most_samples=most,
-        sram_bytes_per_tile=tiles.tile_bytes(sampler, on_a_tile),
+        sram_bytes_per_tile=tiles.tile_bytes(sampler, on_a_tile, chip),
         works=works,
         host_s=times * host_s(returned, _to_host(machine)) if returned else 0.0,
         returned_bytes=times * returned,

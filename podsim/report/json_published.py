@@ -25,6 +25,8 @@ def published(report: PublishedReport) -> str:
         },
         "determined": _summary(report.determined),
         "undetermined": _summary(report.undetermined),
+        "networks": _summary(report.networks),
+        "programs": _summary(report.programs),
     })  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from podsim.model.sampler import Sampler, Work
 from podsim.model.tile_plan import Superstep
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
+from podsim.tiles.memory import CODE_SHARE
 from podsim.tiles.reduction import Scattered
 from podsim.tiles.shares import spread
 
@@ -50,11 +51,12 @@ def sample_bytes(sampler: Sampler) -> float:
     return float(OUTPUT_BYTES[sampler.precision] * (sampler.state + live))
 
 
-def tile_bytes(sampler: Sampler, samples: int) -> float:
-    """What a tile with so many samples holds [B] (Eq. 94)."""
-    return OUTPUT_BYTES[sampler.precision] * sampler.shared + samples * sample_bytes(sampler)
+def tile_bytes(sampler: Sampler, samples: int, chip: Chip) -> float:
+    """What a tile with so many samples holds, its code included [B] (Eq. 94)."""
+    fixed = CODE_SHARE * chip.sram.bytes_per_tile + OUTPUT_BYTES[sampler.precision] * sampler.shared
+    return fixed + samples * sample_bytes(sampler)
 
 
 def most_on_a_tile(sampler: Sampler, chip: Chip) -> int:
     """Samples that a tile has room for."""
-    return max(0, int((chip.sram.bytes_per_tile - tile_bytes(sampler, 0)) // sample_bytes(sampler)))
+    return max(0, int((chip.sram.bytes_per_tile - tile_bytes(sampler, 0, chip)) // sample_bytes(sampler)))

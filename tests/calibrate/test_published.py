@@ -95,8 +95,7 @@ def test_inference_counts_samples_and_not_rows() -> None:
         assert (flags["topology"], flags["batch"], flags["precision"]) == ("c600", 8, "8.16")
         return SimpleNamespace(capacity_per_s=SimpleNamespace(value=50.0), samples_per_row=2.0)
 
-    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="c600", batch=8,
-                      precision="8.16")  # fmt: skip
+    reading = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="c600", batch=8, precision="8.16")
     assert judged(reading, row(), infer=infer).predicted == 100.0
 
 
@@ -268,6 +267,19 @@ def test_rows_that_hang_on_something_count_among_all_and_apart() -> None:
     other = of(0.5, hanging=(0.1, 0.1, 0.1, 0.1))
     assert other.all_rows.misses == ()
     assert other.missed
+
+
+def test_networks_are_summed_apart_from_programs_without_one() -> None:
+    """Many programs that are near hide networks that are not; the sum by kind shows them, and is not judged."""
+    tiles = replace(read(101.0), reading=RowReading(row="published-0001", mode=Mode.TILES))
+    mixed = replace(of(0.5, 0.1), compared=(*of(0.5, 0.1).compared, tiles, tiles, tiles))
+    assert (len(mixed.networks.rows), len(mixed.programs.rows)) == (2, 3)
+    assert mixed.networks.share_near == 0.5
+    shown = {line[0]: line for line in view.summaries(mixed).rows}
+    assert shown["networks"][1:] == ("2", "30.0 %", "+30.0 %", "+50.0 %", "50 %", "")
+    assert shown["other programs"][-2:] == ("100 %", "")
+    found = json.loads(json_published.published(mixed))
+    assert (found["networks"]["rows"], found["programs"]["rows"]) == (2, 3)
 
 
 def test_no_row_is_no_pass() -> None:

@@ -100,6 +100,12 @@ def test_the_most_that_fit_are_named_and_fit():
         predicting.report(HMC, most + 1, machine())
 
 
+def test_a_tile_keeps_room_for_its_code():
+    """Of 638,976 B a tenth is code; 147 shared floats; 31 floats a particle: 15 of state, 2 x 8 of the widest work."""
+    most = predicting.report(ABC, None, machine()).on_a_tile
+    assert most == (638_976 * 9 // 10 - 147 * 4) // (31 * 4) == 4632
+
+
 def test_one_sample_too_large_for_a_tile_is_refused():
     with pytest.raises(Infeasible, match="1 samples"):
         predicting.report(drawing(state=200_000), None, machine())

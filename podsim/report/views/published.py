@@ -20,6 +20,7 @@ from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
 
 HANGING: Final = "undetermined"
+JUDGED: Final = ("determined", "all")
 
 
 def answer(report: PublishedReport) -> str:
@@ -111,15 +112,16 @@ def _unsaid(rows: Sequence[ReadRow]) -> Iterator[Block]:
 
 
 def summaries(report: PublishedReport) -> Table:
-    """Figures of the rows that say enough, of the others and of all."""
+    """Figures of the rows that say enough, of the others, of networks and of programs without one, and of all."""
     columns = (Column("rows"), Column("number", number=True), Column("median", number=True),
                Column("mean", number=True, priority=1), Column("worst", number=True),
                Column(f"within {numbers.percent(NEAR)}", number=True), Column("bars"))  # fmt: skip
-    found = (("determined", report.determined), (HANGING, report.undetermined), ("all", report.all_rows))
+    found = (("determined", report.determined), (HANGING, report.undetermined), ("networks", report.networks),
+             ("other programs", report.programs), ("all", report.all_rows))  # fmt: skip
     return Table(columns, tuple(
         (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
          numbers.signed_percent(one.worst), numbers.percent(one.share_near),
-         "" if name == HANGING else "MISS" if one.misses else "PASS")
+         "" if name not in JUDGED else "MISS" if one.misses else "PASS")
         for name, one in found if one.rows
     ))  # fmt: skip
 
