@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 from podsim.api.comparators import predict_comparator
 from podsim.api.money import priced
 from podsim.planning import asking, runs, sides
+from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags, Purse, purse
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
 
 
-class Flags(MoneyFlags, sides.SideFlags, total=False):
-    """Terms of owning, what the sides are, and how the work of each is split."""
+class Flags(MoneyFlags, sides.SideFlags, LengthFlags, total=False):
+    """Terms of owning, what the sides are, how long the run of a language model is, and how the work is split."""
 
     preset: str | None
     replicas: int | None
@@ -58,7 +59,8 @@ def compare(
     Raises InputError where the question is malformed, Infeasible where one of the sides cannot be.
     """
     asked = {
-        **{name: flags.get(name) for name in ("preset", *SPLIT)}, "chip": chip, "chips": chips, "samples": samples,
+        **{name: flags.get(name) for name in ("preset", *SPLIT, *LengthFlags.__annotations__)},
+        "chip": chip, "chips": chips, "samples": samples,
         "division": division, "sdk": sdk, "interval": interval, "hosts": hosts, "parameters": parameters,
         "engine": engine, "fidelity": fidelity, "seed": seed, **(practice or {}),
     }  # fmt: skip
@@ -106,9 +108,10 @@ def _predicted(
         workload, asking.machine_name(asked.get("pod"), asked["topology"], chip), chip=chip, preset=asked["preset"],
         sdk=sdk, hosts=hosts, changes=asked.get("changes", ()), parameters_file=asked["parameters"],
     )  # fmt: skip
+    samples, by_law = asking.length(model, asked["samples"], asked)
     question = asking.question(
-        machine, model, named,
-        **{name: asked[name] for name in ("division", "samples", "engine", "fidelity", "seed", "interval")},
+        machine, model, named, samples=samples, by_law=by_law,
+        **{name: asked[name] for name in ("division", "engine", "fidelity", "seed", "interval")},
     )  # fmt: skip
     split = {name: asked[name] for name in SPLIT}
     practice = {name: asked[name] for name in ("schedule", "prefetch", "overlap", "io_tiles") if name in asked}

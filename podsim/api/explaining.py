@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from podsim.api.answers import AskedFlags, PracticeFlags, Progress
+from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from podsim.model.explanation import Explanation
     from podsim.planning.search import Wanted
+
+
+class ExplainFlags(AskedFlags, LengthFlags, total=False):
+    """A mapping on a machine, and how long the run of a language model is, as the flags of the same names."""
 
 
 def explain(
@@ -23,7 +28,7 @@ def explain(
     engine: Literal["des", "analytic"] = "des",
     seed: int = 0,
     on_progress: Progress | None = None,
-    **asked: Unpack[AskedFlags],
+    **asked: Unpack[ExplainFlags],
 ) -> Explanation:
     """Take a predicted run apart; flags as those of `podsim explain`.
 
@@ -42,12 +47,12 @@ def explain(
     return explained_run.together(run.whole([one.prediction for one in found]), found)
 
 
-def _of_one(workload: str, told: Mapping[str, Any], asked: AskedFlags, on_progress: Progress | None) -> Explanation:
+def _of_one(workload: str, told: Mapping[str, Any], asked: ExplainFlags, on_progress: Progress | None) -> Explanation:
     """One workload taken apart."""
     from podsim.files import catalog
     from podsim.model.explanation import Explanation
     from podsim.planning import alternatives, influences
-    from podsim.planning.asking import asked_of, machine_name, question, settled
+    from podsim.planning.asking import asked_of, length, machine_name, question, settled
     from podsim.predicting import assemble, explaining
 
     chip, sdk, hosts, changes = asked.get("chip"), told["sdk"], asked.get("hosts"), asked.get("changes", ())
@@ -56,7 +61,9 @@ def _of_one(workload: str, told: Mapping[str, Any], asked: AskedFlags, on_progre
         workload, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
         parameters_file=asked.get("parameters"),
     )  # fmt: skip
-    meant = question(machine, model, named, **{name: value for name, value in told.items() if name != "sdk"})
+    samples, by_law = length(model, told["samples"], asked)
+    others = {name: value for name, value in told.items() if name not in ("sdk", "samples")}
+    meant = question(machine, model, named, samples=samples, by_law=by_law, **others)
     wanted = _wanted(asked)
     prediction = assemble.predict(meant, *settled(meant, wanted, named, (sdk, hosts, chip), on_progress))
     known = explaining.answered(meant, prediction)

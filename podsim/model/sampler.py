@@ -65,7 +65,7 @@ class Sampler:
 
     @property
     def parts(self) -> tuple[tuple[str, int, tuple[Work, ...]], ...]:
-        """What an round is made of: name, times, work."""
+        """What a round is made of: name, times, work."""
         return ("start", 1, self.start), ("step", self.steps, self.step), ("end", 1, self.end)
 
 

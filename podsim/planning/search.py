@@ -297,7 +297,7 @@ class Search:
         best, mapping = shown[0], shown[0].mapping
         larger = [m for _, m, _ in found if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
-        text = f"shortest expected time to train of {self.legal} legal mappings"
+        text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from podsim.errors import InputError
+from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
     from podsim.model.comparison import Ratio
@@ -79,6 +80,12 @@ def of_law(side: Wanted) -> dict[str, Any]:
             f"{side.remark} says nothing to {side.asked['topology']}, which has no IPUs", code="conflicting-flags",
             hint="put the machine with IPUs first, or change --chips and --global-batch",
         )  # fmt: skip
+    for name in LengthFlags.__annotations__:
+        if side.asked.get(name) is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} says nothing to {side.asked['topology']}, which has no IPUs",
+                code="conflicting-flags", hint="give --samples, which every side takes",
+            )  # fmt: skip
     return {name: side.asked[name] for name in OF_LAWS if name in side.asked}
 
 

@@ -10,6 +10,7 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_COMPARATOR,
     ANY_ENGINE,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_MONEY,
@@ -18,6 +19,7 @@ from podsim.cli.options import (
     ANY_RUN,
     ComparatorFlags,
     EngineFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
     MoneyFlags,
@@ -70,6 +72,7 @@ def compare(
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
@@ -90,7 +93,7 @@ def compare(
     report.check()
     from podsim import api
 
-    asked = keywords(machine, against, comparator, mapping, run, engine, money)
+    asked = keywords(machine, against, comparator, mapping, run, length, engine, money)
     with progress("predicting sides", output) as on_progress:
         found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
     _give(found, workload, report, output)

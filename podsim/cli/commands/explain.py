@@ -6,12 +6,14 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_ENGINE,
+    ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
     EngineFlags,
+    LengthFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
@@ -37,6 +39,7 @@ def explain(
     mapping: MappingFlags = ANY_MAPPING,
     practice: PracticeFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
+    length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
@@ -52,10 +55,10 @@ def explain(
     """
     output.check()
     report.check()
-    _check(ops=ops, run=run, engine=engine)
+    _check(ops=ops, flags=(run, length, engine))
     if ops:
         return _operators(workload, (machine, mapping, practice), report, output)
-    asked = keywords(machine, mapping, practice, run, engine)
+    asked = keywords(machine, mapping, practice, run, length, engine)
     asked.pop("fidelity")
     return _run(workload, asked, machine, report, output)
 
@@ -91,12 +94,12 @@ def _origins(found: "Explanation", workload: str, machine: MachineFlags) -> "Gro
     return of_page([used], [workload])
 
 
-def _check(*, ops: bool, run: RunFlags, engine: EngineFlags) -> None:
+def _check(*, ops: bool, flags: tuple[RunFlags, LengthFlags, EngineFlags]) -> None:
     """Raise InputError for flags that change nothing here."""
-    if ops and (run, engine) != (ANY_RUN, ANY_ENGINE):
+    if ops and flags != (ANY_RUN, ANY_LENGTH, ANY_ENGINE):
         raise InputError("--ops looks at one micro-batch: flags of the run and of the engine change nothing",
                          code="conflicting-flags", hint="leave them out, or --ops")  # fmt: skip
-    if engine.fidelity != ANY_ENGINE.fidelity:
+    if flags[-1].fidelity != ANY_ENGINE.fidelity:
         raise InputError("what-ifs run folded, which is exact", code="conflicting-flags",
                          hint="leave out --fidelity")  # fmt: skip
 
