@@ -54,6 +54,7 @@ class Search:
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
     nearest_by: Planner | None = None
+    indivisible: InputError | None = None  # why the first split that could not be lowered was not
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
@@ -173,8 +174,9 @@ class Search:
             return []
         try:
             accumulations, mapping, held = self._widest(replicas, size, micro_batch, accumulations)
-        except InputError:
+        except InputError as error:
             self.rejected["do not divide"] += len(accumulations)
+            self.indivisible = self.indivisible or error
             return []
         if not held.fits:
             self.rejected[f"do not fit in {'SRAM' if held.fraction > 1 else 'streaming memory'}"] += len(accumulations)
@@ -298,6 +300,8 @@ class Search:
         larger = [m for _, m, _ in found if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
         text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
+        if not self.question.workload.presets:
+            text += " stored so; podsim workload map weighs other storage too"
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
@@ -337,9 +341,12 @@ class Search:
             max((b for b in self.global_batches if b <= asked), default=0),
             min((b for b in self.global_batches if b > asked), default=0),
         ]
+        counts = [f"{count:,} {why}" for why, count in sorted(self.rejected.items())]
+        if self.indivisible is not None:  # another batch would not help
+            return InputError(self.indivisible.message, code="mapping-does-not-divide",
+                              context=[*self.indivisible.context, *counts], hint=self.indivisible.hint)  # fmt: skip
         return InputError(
-            "no mapping divides as asked", code="mapping-does-not-divide",
-            context=[f"{count:,} {why}" for why, count in sorted(self.rejected.items())],
+            "no mapping divides as asked", code="mapping-does-not-divide", context=counts,
             hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
             or "leave out --ipus-per-replica or --replicas and let podsim choose",
         )  # fmt: skip
