@@ -224,10 +224,8 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
-    total_s, figures = p.run.training_s, _figures(p)
-    if not _coarse(p) and total_s >= 100 * numbers.scale(total_s, numbers.TIME).factor:
-        figures += 1  # 320 days beside 318 would contradict each other
-    total = numbers.time(total_s, figures)
+    long = p.run.training_s >= 100 * numbers.scale(p.run.training_s, numbers.TIME).factor
+    total = numbers.time(p.run.training_s, 3 if long and not _coarse(p) else _figures(p))  # no 320 days beside 318
     return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{level(p)}: {step.interval}; {total} in all")
 
 
