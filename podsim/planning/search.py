@@ -300,8 +300,6 @@ class Search:
         larger = [m for _, m, _ in found if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
         text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
-        if not self.question.workload.presets:
-            text += " stored so; podsim workload map weighs other storage too"
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
@@ -313,6 +311,8 @@ class Search:
                 f"; memory would hold a batch above {mapping.global_batch:,}, convergence would not repay it: "
                 "a larger batch thins the bubble and the all-reduce but needs more samples"
             )
+        if not (self.question.workload.points and self.question.workload.presets):
+            text += "; podsim workload map weighs other micro-batches and storage too"
         return text
 
     def _on_fewer(self, quick: assemble.Question, best: Considered) -> str:
