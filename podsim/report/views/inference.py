@@ -94,8 +94,8 @@ def _bars(report: InferenceReport) -> Bars:
     whole = report.service.latency_s
     beside = whole - sum(report.service.parts_s.values())
     if beside > DUST * whole:
-        waits = "waits for slower stages, " if len(report.mapping.stages) > 1 else ""
-        named.append(("beside it", beside, f"{waits}transfers start, results go to the host"))
+        first = "slower stages" if len(report.mapping.stages) > 1 else "transfers start"
+        named.append(("beside it", beside, f"{first}, results go to the host"))
     return Bars(tuple(
         Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), note)
         for name, seconds, note in named
