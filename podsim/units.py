@@ -55,6 +55,12 @@ def spell(value: float, unit: str) -> str:
     return f"{value!r} {unit}"
 
 
+def counted(value: float, figures: int = 3) -> str:
+    """A count with a prefix, "31.6 G": texts of answers, which no screen writes in its own way."""
+    size = next((size for size in ("P", "T", "G", "M") if abs(value) >= PREFIXES[size]), "")
+    return f"{value / PREFIXES[size]:.{figures}g} {size}".rstrip()
+
+
 def parted(text: str) -> tuple[float, str]:
     """The number of a text and whatever follows it, "100 Gbit/s" as 100.0 and "Gbit/s"; ValueError where none does."""
     return _split(text, "")

@@ -39,8 +39,7 @@ class LawLength:
         more = 1 + batch / self.critical_batch
         return replace(
             self.least, mean=self.least.mean * more,
-            basis=f"{self.least.basis}; {more:.3g} times as many at a global batch of {batch:,.0f}; time to train is "
-            f"the mean over their doubt, {math.exp(self.least.doubt**2 / 2):.2f} times that of so many",
+            basis=f"{self.least.basis}; {more:.3g} times as many at a global batch of {batch:,.0f}",
         )  # fmt: skip
 
     @property

@@ -37,8 +37,9 @@ def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, .
     from podsim.workloads import shards  # few workloads need it
 
     if ipus % practice.tensor_shards:
-        raise InputError(f"{practice.tensor_shards} tensor shards do not divide {ipus} IPUs a replica",
-                         code="mapping-does-not-divide")  # fmt: skip
+        raise InputError(f"practice {practice.name} cuts products over {practice.tensor_shards} IPUs, which do not "
+                         f"divide {ipus} a replica", code="mapping-does-not-divide",
+                         hint=f"--pod {practice.tensor_shards} or more, replicas of at least so many IPUs")  # fmt: skip
     cut = shards.Cut(practice.tensor_shards, ipus // practice.tensor_shards)
     if cut.shards > 1:
         shards.check(workload.units, cut)

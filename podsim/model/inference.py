@@ -42,7 +42,8 @@ class Served:
 class Service:
     """One batch on one replica: it takes a new one every `period_s` and answers `latency_s` after it has begun.
 
-    `parts_s` cuts what a batch takes alone. A batch that is not full takes as long.
+    `parts_s` cuts what a batch takes alone, but for the starts of transfers, results on their way to the host and waits
+    for slower stages. A batch that is not full takes as long.
     """
 
     batch: int

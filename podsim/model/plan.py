@@ -119,6 +119,7 @@ class Plan(Shown):
     workload: str
     workload_title: str
     target: str
+    stated_length: bool  # nothing is to be reached: a run is as long as it is stated to be
     demand: Demand
     chosen: Candidate | None
     closest: Candidate | None

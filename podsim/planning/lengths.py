@@ -12,6 +12,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import loss_laws
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
+from podsim.units import counted
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
@@ -68,7 +69,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     if tokens > MOST_TOKENS:
         raise Infeasible(
-            f"{tokens:.1g} tokens {why}: nobody has so many", code="loss-out-of-reach",
+            f"{counted(tokens, 1)} tokens {why}: nobody has so many", code="loss-out-of-reach",
             context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
             hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
         )  # fmt: skip
@@ -81,12 +82,14 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         grade=Grade.ASSUMED,
         beyond=1.0,
         basis=(
-            f"{tokens:.3g} tokens, {why} by {law.title} for {parameters / 1e9:.3g} G parameters, where the loss is "
-            f"{reached:.3f} nat a token; the critical batch, above which more is spent than saved, is "
-            f"{batch / 1e6:.3g} M tokens ({batch / a_sample:,.0f} samples)"
+            f"{counted(tokens)} tokens, {why} by {law.title} for {counted(parameters)} parameters, where the loss "
+            f"is {reached:.3f} nat a token; the critical batch, above which more is spent than saved, is "
+            f"{counted(batch)} tokens ({batch / a_sample:,.0f} samples)"
         ),
     )
-    return LawLength(least=least, critical_batch=batch / a_sample, target=f"{tokens:.3g} tokens, {why} by {law.title}")
+    return LawLength(
+        least=least, critical_batch=batch / a_sample, target=f"{counted(tokens)} tokens, {why} by {law.title}"
+    )
 
 
 def _counted(workload: Workload, law: LossLaw) -> float:

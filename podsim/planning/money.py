@@ -34,7 +34,8 @@ def capital(topology: Topology, hosts: int, prices: PriceList, *, changed: bool 
     each = one or topology.economics.machine_usd
     if each is None:
         return None
-    said = f"{topology.machines:,} machines of {_dollars(each)} and {_servers(hosts, server)}"
+    machines = f"{topology.machines:,} machine{'' if topology.machines == 1 else 's'}"
+    said = f"{machines} of {_dollars(each)} and {_servers(hosts, server)}"
     return _capital(each, topology.machines, server, hosts, f"{said}; switches are not in it", derived=True)
 
 

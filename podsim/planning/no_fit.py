@@ -28,7 +28,7 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
-        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:.0f} GB a machine are needed; "
+        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:,.0f} GB a machine are needed; "
         f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
     )
     in_phases = mapping.schedule is Schedule.PHASED
@@ -67,9 +67,19 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
 
 def _larger_machine(planner: Planner, mapping: Mapping) -> str:
     """The smallest machine that holds the batch in phases, in streaming memory that grows with it, and how."""
+    rows = mapping.micro_batch * mapping.accumulation * mapping.replicas
+    if held := _holding(planner, mapping, rows):
+        return held
+    if held := _holding(planner, mapping, 1):
+        return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {held}"
+    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; a smaller model would"
+
+
+def _holding(planner: Planner, mapping: Mapping, rows: int) -> str:
+    """The smallest machine that holds so many rows a weight update, and how; "" where none does."""
     for ipus, size, micro_batch in _machines(planner.topology.ipus, mapping):
         replicas = ipus // size
-        count = max(1, round(mapping.micro_batch * mapping.accumulation * mapping.replicas / (micro_batch * replicas)))
+        count = max(1, round(rows / (micro_batch * replicas)))
         try:
             _, held = planner.first_that_fits(
                 replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=count
@@ -80,8 +90,7 @@ def _larger_machine(planner: Planner, mapping: Mapping) -> str:
             return f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * held.needed:.0f} %: --pod {ipus}"
         if held.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
-    most = f"{MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica"
-    return f"no machine of up to {most}; a smaller model or batch would"
+    return ""
 
 
 def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:

@@ -72,7 +72,8 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
     found = sorted(late, key=lambda one: _short(one.candidate))[:HELPED]
     first = next((one for one in settled if one.candidate is (chosen or closest)), settled[0])
     return Plan(
-        workload=run.name, workload_title=run.title, target=first.target or run.target, demand=asked.demand,
+        workload=run.name, workload_title=run.title, target=first.target or run.target,
+        stated_length=first.stated_length, demand=asked.demand,
         chosen=chosen, closest=closest, candidates=tuple(candidates), frontier=tuple(frontier), near=near,
         remedies=tuple(remedy for one in found for remedy in remedies(one, asked)),
         contradiction=_contradiction(candidates) if chosen is None else "", excluded=tuple(scale.excluded),

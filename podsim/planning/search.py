@@ -48,6 +48,7 @@ class Search:
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
     nearest_by: Planner | None = None
+    indivisible: InputError | None = None  # why the first split that could not be lowered was not
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
@@ -167,8 +168,9 @@ class Search:
             return []
         try:
             accumulations, mapping, held = self._widest(replicas, size, micro_batch, accumulations)
-        except InputError:
+        except InputError as error:
             self.rejected["do not divide"] += len(accumulations)
+            self.indivisible = self.indivisible or error
             return []
         if not held.fits:
             self.rejected[f"do not fit in {'SRAM' if held.fraction > 1 else 'streaming memory'}"] += len(accumulations)
@@ -291,7 +293,7 @@ class Search:
         best, mapping = shown[0], shown[0].mapping
         larger = [m for _, m, _ in found if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
-        text = f"shortest expected time to train of {self.legal} legal mappings"
+        text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
@@ -303,6 +305,8 @@ class Search:
                 f"; memory would hold a batch above {mapping.global_batch:,}, convergence would not repay it: "
                 "a larger batch thins the bubble and the all-reduce but needs more samples"
             )
+        if not (self.question.workload.points and self.question.workload.presets):
+            text += "; podsim workload map weighs other micro-batches and storage too"
         return text
 
     def _on_fewer(self, quick: assemble.Question, best: Considered) -> str:
@@ -331,9 +335,12 @@ class Search:
             max((b for b in self.global_batches if b <= asked), default=0),
             min((b for b in self.global_batches if b > asked), default=0),
         ]
+        counts = [f"{count:,} {why}" for why, count in sorted(self.rejected.items())]
+        if self.indivisible is not None:  # another batch would not help
+            return InputError(self.indivisible.message, code="mapping-does-not-divide",
+                              context=[*self.indivisible.context, *counts], hint=self.indivisible.hint)  # fmt: skip
         return InputError(
-            "no mapping divides as asked", code="mapping-does-not-divide",
-            context=[f"{count:,} {why}" for why, count in sorted(self.rejected.items())],
+            "no mapping divides as asked", code="mapping-does-not-divide", context=counts,
             hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
             or "leave out --ipus-per-replica or --replicas and let podsim choose",
         )  # fmt: skip

@@ -70,6 +70,7 @@ class Weighed:
     said: tuple[str, ...] = ()
     worth: str = ""
     target: str = ""
+    stated_length: bool = False
 
 
 @dataclass
@@ -238,7 +239,7 @@ def _weighed(run: runs.Run, parts: tuple[Trained, ...], asked: Asked) -> Weighed
     )  # fmt: skip
     spent = asked.purse.run(time, asked.purse.machine(topology, first.machine.hosts))
     return Weighed(candidate=_judged(_paid(candidate, spent), asked.demand), parts=parts, said=found.assumptions,
-                   worth=found.calibration, target=found.target)  # fmt: skip
+                   worth=found.calibration, target=found.target, stated_length=found.division is None)  # fmt: skip
 
 
 def together(each: Sequence[Sequence[float]]) -> list[float]:

@@ -23,6 +23,7 @@ from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
+from podsim.units import counted
 
 OF_SHARDS: Final = "collectives between tensor shards start"
 
@@ -124,7 +125,7 @@ def _of_points(workload: Workload, count: float) -> str:
     if workload.row_tokens is None:
         return text
     tokens = count * workload.row_tokens / (workload.samples_per_row * workload.packing)
-    return f"{tokens:.3g} tokens, {tokens / workload.parameters:.2g} a parameter; {text}"
+    return f"{counted(tokens)} tokens, {tokens / workload.parameters:.2g} a parameter; {text}"
 
 
 def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: float | None = None) -> Pace:

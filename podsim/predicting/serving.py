@@ -112,8 +112,7 @@ def limited_by(found: Service) -> str:
     """What takes most of a batch that is alone."""
     from podsim.predicting.assemble import NAMES
 
-    whole_s = sum(found.parts_s.values())
-    shares = sorted(((seconds / whole_s, part) for part, seconds in found.parts_s.items()), reverse=True)
+    shares = sorted(((seconds / found.latency_s, part) for part, seconds in found.parts_s.items()), reverse=True)
     (most, first), *others = shares
     said = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in others[:2] if share >= 0.005]
     text = ", ".join([f"{NAMES[first]} takes {100 * most:.0f} % of a batch alone", *said])

@@ -61,12 +61,15 @@ def call(cycles: float, tiles: int) -> tuple[Superstep, ...]:
     return (step("call", "overhead", (Cohort(tiles=tiles, compute_cycles=cycles),)),) if cycles else ()
 
 
-def fitted(operator: str, held: Mapping[str, float], chip: Chip) -> Mapping[str, float]:
+USUAL_HINT = "split the operator, or spread it over more IPUs"
+
+
+def fitted(operator: str, held: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
     """The bytes of the fullest tile; Infeasible where a tile has less SRAM than that."""
     needed = sum(held.values())
     if needed > chip.sram.bytes_per_tile:
         raise Infeasible(
             f"{operator} needs {needed:,.0f} B on a tile; a tile of {chip.name} has {chip.sram.bytes_per_tile:,.0f} B",
-            hint="split the operator, or spread it over more IPUs",
+            hint=hint,
         )
     return held

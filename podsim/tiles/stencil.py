@@ -71,7 +71,7 @@ def plan(
         splits={f"dimension {at}": count for at, count in enumerate(boxes.counts)},
         supersteps=(Superstep(name="sweep", phase="vector", cohorts=(work,), fragments=_pieces(boxes, reach)),),
         flop=math.prod(grid) * computed,
-        sram_bytes_per_tile=fitted(name, held, chip),
+        sram_bytes_per_tile=fitted(name, held, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
         tiles_used=tiles,
     )
 

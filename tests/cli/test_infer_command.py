@@ -6,6 +6,8 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
+from podsim.report.doc import Bars
+from podsim.report.views import inference
 
 QUESTION = ["infer", "resnet50", "--pod", "4", "--batch", "4", "--engine", "analytic"]
 STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"batch,"}
@@ -62,3 +64,11 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", width)
     assert main([*QUESTION, "-v"]) == 0
     assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= int(width)
+
+
+@pytest.mark.usefixtures("known")
+def test_bars_add_up_to_a_batch_alone(found):
+    """What lies beside the parts of a batch, starts of transfers and results on their way, is a bar too."""
+    bars = next(block for group in inference.document(found).groups for block in group if isinstance(block, Bars))
+    assert sum(row.share for row in bars.rows) == pytest.approx(1)
+    assert bars.rows[-1].label == "beside it"

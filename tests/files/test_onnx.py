@@ -40,6 +40,26 @@ def test_a_small_cnn_to_the_last_weight(tmp_path):
     assert [unit.name for unit in found.units] == ["part0", "part1", "part2", "part3"]
 
 
+def test_the_host_sends_the_image_and_nothing_that_is_computed_of_it(tmp_path):
+    """What comes in is counted once, whatever reads it first; the bias of the first product has a gradient."""
+    image = models.value("image", [1, 3, 8, 8])
+    ids = models.value("ids", [1, 5], TensorProto.INT64)
+    nodes = [
+        helper.make_node("Sqrt", ["image"], ["less"], name="less"),
+        helper.make_node("Conv", ["less", "w", "b"], ["c"], name="stem", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Gather", ["table", "ids"], ["rows"], name="rows"),
+        helper.make_node("ReduceMean", ["rows"], ["middle"], name="middle", axes=[1, 2], keepdims=0),
+        helper.make_node("ReduceMean", ["c"], ["whole"], name="whole", axes=[1, 2, 3], keepdims=0),
+        helper.make_node("Add", ["middle", "whole"], ["y"], name="sum"),
+    ]
+    weights = [models.weight("w", 16, 3, 3, 3), models.weight("b", 16), models.weight("table", 100, 4)]
+    found = read(models.model(nodes, [image, ids], [models.value("y", [1])], weights), tmp_path)
+    assert found.row_bytes == 2 * 3 * 8 * 8 + 4 * 5
+    assert not named(found, "stem").input_gradient
+    assert named(found, "stem-bias").input_gradient
+    assert read(models.cnn(4), tmp_path).row_bytes == 2 * 4 * 3 * 32 * 32
+
+
 def test_a_small_transformer_to_the_last_weight(tmp_path):
     found = read(models.transformer(), tmp_path)
     assert found.parameters == models.transformer_parameters()

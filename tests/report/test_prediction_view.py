@@ -4,10 +4,12 @@ from dataclasses import replace
 
 from samples_of_results import BREAKDOWN_S, estimate, far_prediction, given_prediction, prediction
 
+import podsim
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
+from podsim.report import numbers
 from podsim.report.terminal import Look, render
-from podsim.report.views import grades
+from podsim.report.views import grades, lengths
 from podsim.report.views import prediction as view
 
 
@@ -110,3 +112,17 @@ def test_a_measured_estimate_is_called_so() -> None:
     assert grades.grade(measured) == "measured"
     assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=4.0)) == "extrapolated ×4 beyond calibration"
     assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=1.0)) == "extrapolated"
+
+
+def test_a_mean_above_the_run_that_is_shown_says_so() -> None:
+    """Doubt of the samples pulls the mean up: steps and time to train would contradict each other without a word."""
+    found = podsim.predict("gpt2-small", pod=4, law="chinchilla", engine="analytic")
+    assert found.time_to_train_s.value > 1.05 * found.run.total_s
+    (note,) = lengths.skewed(found)
+    assert numbers.time(found.run.total_s) in note.text
+    assert not [*lengths.skewed(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
+
+
+def test_what_nobody_measured_outside_steps_is_not_said_to_take_no_time() -> None:
+    found = podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic")
+    assert (view.overhead(found).number, view.overhead(found).remark) == ("–", "not charged")

@@ -16,6 +16,7 @@ from podsim.files.imports.onnx_seen import Seen
 from podsim.files.options import Options
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
 from podsim.workloads import unit as units_of
+from podsim.workloads.families import INDEX_BYTES, INPUT_BYTES
 
 HOPS: Final = 8  # nodes between a product of attention and its softmax
 WORD: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -45,11 +46,22 @@ def workload_text(path: Path, asked: Options) -> str:
         "notes": [*graph.notes, *_notes(steps, chain)],
         "row": rows,
         "samples_per_row": graph.rows,
+        "row_size": f"{_input_bytes(graph)} B",
         "kind": "derived",
         "note": f"read from {path.name}",
         "unit": units_of.written(chain),
     }
     return toml_text.workload_text(tables, naming.written_by(path))
+
+
+def _input_bytes(graph: onnx_file.Graph) -> int:
+    """What the host sends for a row: every input that a node reads [B]."""
+    read = {name for node in graph.nodes for name in node.input}
+    return sum(
+        math.prod(graph.shapes[name]) * (INPUT_BYTES if name in graph.floats else INDEX_BYTES)
+        for name in graph.inputs
+        if name in read
+    )
 
 
 class _Walk:
@@ -105,8 +117,9 @@ class _Walk:
         reads = tuple(one for one in node.input if one and one not in self.roots)
         first = not any(one in self.weighted for one in reads)
         if first:
-            operators = tuple(replace(each, input_gradient=False) for each in operators)
-        if not first or any(isinstance(each.shape, (Matmul, Conv, Gather)) or each.parameters for each in operators):
+            until = next((at for at, each in enumerate(operators) if _trained(each)), len(operators))
+            operators = tuple(replace(each, input_gradient=at > until) for at, each in enumerate(operators))
+        if not first or any(map(_trained, operators)):
             self.weighted.update(node.output)
         self.used.update(root for root in seen.weights.values() if root)
         return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
@@ -131,6 +144,11 @@ def _units(steps: list[_Step]) -> tuple[Unit, ...]:
         tail = parts.pop()
         parts[-1] += tail
     return tuple(_unit(number, part) for number, part in enumerate(parts) if any(one.operators for one in part))
+
+
+def _trained(operator: Operator) -> bool:
+    """Whether what it writes hangs on weights, so that gradients go back to it."""
+    return isinstance(operator.shape, (Matmul, Conv, Gather)) or operator.parameters > 0
 
 
 def _computed(steps: list[_Step]) -> set[str]:

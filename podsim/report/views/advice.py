@@ -151,9 +151,14 @@ def _rejected(found: Mappings) -> Iterator[Block]:
         )  # fmt: skip
 
 
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
 def _last(found: Mappings, *, verbose: bool) -> Iterator[Block]:
     yield Note(
-        f"{found.legal:,} legal mappings that fit, {found.distinct:,} splits and storages, each at its best batch; "
+        f"{found.legal:,} legal mapping{_s(found.legal)} that fit, {found.distinct:,} split{_s(found.distinct)} and "
+        f"storage{_s(found.distinct)}, each at its best batch; "
         f"{len(found.advised):,} shown. What nobody published rests on the memory model alone.", "", Tone.QUIET,
     )  # fmt: skip
     if in_phases(found.advised[0]):

@@ -11,6 +11,7 @@ from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
 from podsim.report.views import comparator, money
 from podsim.report.views.grades import CAUSES, short_grade
+from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
 from podsim.report.views.prediction import PARTS
 
@@ -25,6 +26,11 @@ def answer(found: Comparison) -> tuple[str, ...]:
     return tuple(f"{one.label}: {_change(one.time)}" for one in found.differences)
 
 
+def _aim(found: Comparison) -> str:
+    first = found.sides[0].answer
+    return aim(first) if isinstance(first, Prediction) else f"target {found.target}"
+
+
 def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
     """The sides, the difference of each to the first, and where it comes from; `verbose` adds why it is not sure.
 
@@ -32,7 +38,7 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
     """
     first = found.sides[0].label
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{found.workload_title}, target {found.target}: {first} against {_others(found)}"),),
+        (Heading(f"{found.workload_title}, {_aim(found)}: {first} against {_others(found)}"),),
         (_sides(found),),
         (Heading(f"over {first}"), _differences(found), _said(found)),
     ]

@@ -90,10 +90,15 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
 
 def _bars(report: InferenceReport) -> Bars:
     parts = sorted(report.service.parts_s.items(), key=lambda item: -item[1])
-    whole = sum(seconds for _, seconds in parts)
+    named = [(PARTS[part], seconds, "") for part, seconds in parts]
+    whole = report.service.latency_s
+    beside = whole - sum(report.service.parts_s.values())
+    if beside > DUST * whole:
+        first = "slower stages" if len(report.mapping.stages) > 1 else "transfers start"
+        named.append(("beside it", beside, f"{first}, results go to the host"))
     return Bars(tuple(
-        Bar(PARTS[part], seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds))
-        for part, seconds in parts
+        Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), note)
+        for name, seconds, note in named
     ))  # fmt: skip
 
 

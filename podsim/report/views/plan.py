@@ -74,8 +74,9 @@ def document(
     plan: Plan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
 ) -> Doc:
     """The whole answer; `verbose` lists every machine weighed with its grade and what was assumed, then `extra`."""
+    aim = f"a run of {plan.target}" if plan.stated_length else f"target {plan.target}"
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{plan.workload_title}, target {plan.target}: {_verdict(plan)}"), Note(asked(plan.demand), "asked")),
+        (Heading(f"{plan.workload_title}, {aim}: {_verdict(plan)}"), Note(asked(plan.demand), "asked")),
         tuple(_best(plan)),
         tuple(_charts(plan)) if charts else (),
         tuple(_weighed(plan, verbose=verbose)),

@@ -8,6 +8,7 @@ from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 from podsim.report.views import grades
+from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -52,8 +53,8 @@ def document(
 ) -> Doc:
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title}, {_aim(p)}, on {p.topology_title} ({_chips(p)})"),),
-        (Facts(tuple(_facts(p))), *grades.rests(p)),
+        (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({_chips(p)})"),),
+        (Facts(tuple(_facts(p))), *grades.rests(p), *skewed(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), step_bars(p)),
@@ -138,11 +139,6 @@ def mfu(p: Prediction) -> str:
     return numbers.percent(p.mfu, 0 if p.mfu >= 0.1 else 1)
 
 
-def _aim(p: Prediction) -> str:
-    """What ends the run."""
-    return f"target {p.target}" if p.division else f"a run of {p.target}"
-
-
 def _batch(mapping: Mapping) -> tuple[str, str]:
     factors = [f"{mapping.micro_batch:,}", f"{mapping.accumulation:,}", f"{mapping.replicas:,}"]
     words = "micro-batch × accumulation × replicas"
@@ -154,7 +150,8 @@ def _batch(mapping: Mapping) -> tuple[str, str]:
 
 def _steps(p: Prediction) -> Fact:
     step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=_coarse(p))
-    total = numbers.time(p.run.training_s, _figures(p))
+    long = p.run.training_s >= 100 * numbers.scale(p.run.training_s, numbers.TIME).factor
+    total = numbers.time(p.run.training_s, 3 if long and not _coarse(p) else _figures(p))  # no 320 days beside 318
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     return Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"{interval}; {total} in all")
 
@@ -163,6 +160,8 @@ def overhead(p: Prediction) -> Fact:
     """What a run spends outside its steps."""
     run, figures = p.run, _figures(p)
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
+    if not outside_s:
+        return Fact("outside steps", "–", "", "not charged", "no log says what such runs spend there")
     unit = numbers.scale(outside_s, numbers.TIME)
     parts = [f"start {numbers.time(run.startup_s, figures)}"]
     evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
@@ -206,13 +205,14 @@ def _small(size: float, places: int) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Block]:
     mapping, choice = p.mapping, p.choice
+    called = f"as {mapping.practice.name.removeprefix('as-')}"
     yield Heading(f"mapping by {choice.given}")
     yield Facts((
         Fact(
             "split", f"{mapping.replicas:,} × {mapping.ipus_per_replica}", "", "replicas × IPUs a replica",
             f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
         ),
-        Fact("storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}", f"as {mapping.practice.name}"),
+        Fact("storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}", called),
     ))  # fmt: skip
     if choice.reason:
         yield Note(choice.reason)

@@ -23,6 +23,7 @@ from podsim.report.doc import (
 )
 from podsim.report.views import goodput, money
 from podsim.report.views.grades import short_grade
+from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches
 from podsim.report.views.prediction import PARTS
 
@@ -48,7 +49,7 @@ def answer(report: ScaleReport) -> str:
 def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
     """The whole answer; `verbose` adds each machine's mapping, what limits it and what was assumed; then `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{report.workload_title}, target {report.target}, global batch {_batch(report)}"),),
+        (Heading(f"{report.workload_title}, {aim(report.answered[0])}, global batch {_batch(report)}"),),
         (_machines(report), *_refused(report)),
         tuple(_charts(report)),
         (Heading("the law that throughput follows"), *_laws(report)),
