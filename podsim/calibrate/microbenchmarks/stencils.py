@@ -77,7 +77,7 @@ def _rate(row: Microbenchmark, bench: Bench) -> float:
 
 RULES = (
     Rule(category="hpc", what="^STREAM Triad", family="stream", predict=_triad),
-    leave_out("hpc", "^STREAM", "of C++ that a compiler vectorised, where podsim prices poplibs' vertices by hand, and a round figure"),
+    leave_out("hpc", "^STREAM", "a round figure of C++ that a compiler vectorised; podsim prices those of poplibs"),
     Rule(category="hpc", what="heat equation", family="heat equation", predict=_flop_rate),
     Rule(category="hpc", what="Aliev-Panfilov", family="stencils", predict=_flop_rate),
     Rule(category="other", what="heat equation", family="stencils", predict=_flop_rate),
