@@ -82,6 +82,7 @@ def _conflict(row: Microbenchmark, reading: RowReading, desk: Desk, claimed: Mic
     return (
         f"{measured:g} {row.unit} under SDK {reading.sdk} and {claimed.value:g} × to SDK {reading.later} "
         f"({claimed.id}) would make {implied:.1f} {row.unit} of it; podsim, whose SDK {reading.sdk} rests on that "
-        f"factor, says {earlier:.1f} under {reading.sdk} and {later:.1f} under {reading.later}: the measured time is "
+        f"factor and those claimed of other models, says {earlier:.1f} under {reading.sdk} and {later:.1f} under "
+        f"{reading.later}: the measured time is "
         f"{measured / later:.2f} × that of {reading.later}, the factor leaves it {implied / later:.2f} ×"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.model.workload import Matmul
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -204,4 +205,15 @@ def _memory(report: InferenceReport) -> Bars:
 def _remarks(report: InferenceReport) -> Iterator[Note]:
     yield Note(f"one {report.row}", "a request is")
     text = "nothing is fitted to inference; a framework's time on the host is not published and not in these figures"
+    if _attends(report):
+        text += (
+            "; nor are copies that rearrange operands of attention, which in the one profile that is published take "
+            "longer than its products (docs/model.md, Eq. 90)"
+        )
     yield Note(text, "left out", Tone.QUIET)
+
+
+def _attends(report: InferenceReport) -> bool:
+    """Whether activations are multiplied by each other."""
+    operators = (one for stage in report.mapping.stages for unit in stage.units for one in unit.operators)
+    return any(isinstance(one.shape, Matmul) and not one.shape.weights for one in operators)
