@@ -182,8 +182,10 @@ class Practice:
     layout: tuple[StageLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("tensor_shards", "attention_parts", "half_layers"):
-            if getattr(self, name) > 1 and self.schedule is not Schedule.PHASED:
+        phased = {"tensor_shards": self.tensor_shards > 1, "attention_parts": self.attention_parts > 1,
+                  "half_layers": self.half_layers}  # fmt: skip
+        for name, stated in phased.items():
+            if stated and self.schedule is not Schedule.PHASED:
                 raise ValueError(f'{name}: goes with schedule = "phased"')
         if any(size % self.tensor_shards for size in self.ipus_per_replica):
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")

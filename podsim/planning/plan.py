@@ -61,7 +61,7 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
     if not weighed:
         why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
         raise Infeasible(f"no machine named trains {run.name}", context=why)
-    settled, most = _settled(weighed, asked)
+    settled, most = _settled(weighed, scale)
     candidates = [one.candidate for one in settled]
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
     chosen = best(candidates, asked.demand.objective)
@@ -101,18 +101,18 @@ def worth(one: Candidate, objective: Objective) -> float:
     return math.inf if found is None else found
 
 
-def _settled(weighed: list[Weighed], asked: Asked) -> tuple[list[Weighed], tuple[int, float]]:
+def _settled(weighed: list[Weighed], scale: Scale) -> tuple[list[Weighed], tuple[int, float]]:
     """The best few, and whoever is near, timed by the event engine; how many, and the largest change of a step."""
     candidates = [one.candidate for one in weighed]
     order = (
-        best(candidates, asked.demand.objective),
+        best(candidates, scale.asked.demand.objective),
         *(candidates[at] for at in pareto.front([one.merits for one in candidates])),
         *_near(candidates),
         min(candidates, key=_short),
     )
     wanted = list({id(one): one for one in order if one is not None and one.timeline is not None}.values())
     taken = {id(one) for one in wanted[:MOST_SETTLED]}
-    found = [settle(one, asked) if id(one.candidate) in taken else one for one in weighed]
+    found = [settle(one, scale.run, scale.asked) if id(one.candidate) in taken else one for one in weighed]
     changes = [
         abs(after.candidate.timeline.step_s / before.candidate.timeline.step_s - 1)
         for before, after in zip(weighed, found, strict=True)

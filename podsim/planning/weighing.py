@@ -209,7 +209,7 @@ def _told(weighed: Weighed, hosts: int) -> Weighed:
     return replace(weighed, said=(*others, f"hosts: {hosts}, of the numbers that this machine takes"))
 
 
-def settle(weighed: Weighed, asked: Asked) -> Weighed:
+def settle(weighed: Weighed, run: runs.Run, asked: Asked) -> Weighed:
     """The same timed by the event engine; a law has none."""
     if not weighed.parts:
         return weighed
@@ -217,7 +217,7 @@ def settle(weighed: Weighed, asked: Asked) -> Weighed:
     parts = tuple(
         replace(part, question=replace(part.question, engine=engine, engine_name="des")) for part in weighed.parts
     )
-    settled = _weighed(runs.run(asked.workload), parts, asked)
+    settled = _weighed(run, parts, asked)
     return replace(settled, said=weighed.said, worth=weighed.worth)
 
 

@@ -127,6 +127,15 @@ def test_tensor_shards_go_with_no_schedule_but_phases():
         podsim.predict("gpt3-175b", pod=256, schedule="grouped")
 
 
+@pytest.mark.parametrize("stated", [{"attention_parts": 2}, {"half_layers": True}])
+def test_what_phases_alone_do_is_refused_of_another_schedule(stated):
+    practice = BERT.practices[0]
+    assert practice.schedule is not Schedule.PHASED
+    with pytest.raises(ValueError, match=f'{next(iter(stated))}: goes with schedule = "phased"'):
+        replace(practice, **stated)
+    assert replace(practice, schedule=Schedule.PHASED, **stated)
+
+
 def test_a_practice_that_needs_more_ipus_than_given_is_refused():
     planner = Planner(BERT, catalog.topology("pod16").value, "2.3")
     practice = published(BERT, "gc200", "2.3", 8, 8)

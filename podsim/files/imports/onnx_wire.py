@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 MOST_FIELDS: Final = 2_000_000
-"""Twenty for each node of the largest graph that is read."""
+"""A hundred for each node of the largest graph that is read."""
 _VARINT, _LENGTH = 0, 2
 _FIXED: Final = {1: 8, 5: 4}  # bytes of a field by its wire type
 
