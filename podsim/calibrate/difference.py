@@ -87,7 +87,8 @@ def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
         yield Cause(what=f"file {name}", old=_text(before), new=_text(after), why=why)
     # Under other flags another mapping is what they led to; under the same it is a cause of its own.
     if old.part("flags") == new.part("flags") and (before := _split(old)) != (after := _split(new)):
-        yield Cause(what="mapping", old=_text(before), new=_text(after))
+        why = "" if before and after else "only one of the two states its whole mapping"
+        yield Cause(what="mapping", old=_text(before), new=_text(after), why=why)
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -97,8 +98,10 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _split(one: Saved) -> list[Any]:
+    """Replicas, IPUs a replica, micro-batch and accumulation; [] where one of them is no whole number."""
     found = one.body.get("mapping")
-    return [found.get(name) for name in MAPPING] if isinstance(found, dict) else []
+    split = [found.get(name) for name in MAPPING] if isinstance(found, dict) else []
+    return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []
 
 
 def _text(value: object) -> str:
@@ -162,7 +165,7 @@ def _headline(answer: Prediction) -> tuple[float, ...]:
 def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predict, notes: list[str]) -> list[Cause]:
     """Causes with what each does alone, where it can be put back."""
     try:
-        replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" for cause in causes))
+        replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" and not cause.why for cause in causes))
     except PodsimError as no:
         notes.append(f"{new.name} cannot be predicted again here: {no.message}")
         return [*causes]

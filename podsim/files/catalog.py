@@ -12,6 +12,7 @@ from podsim.files import changes as what_if
 from podsim.files import find, imports, inputs, readers, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
+from podsim.files.contents import is_folder
 from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
@@ -232,7 +233,7 @@ def points() -> tuple[CalibrationPoint, ...]:
 
 def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     """The points of a file, or of all TOML files of a folder; InputError with every fault, or where there are none."""
-    paths = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    paths = sorted(path.glob("*.toml")) if is_folder(path) else [path]
     found = tuple(point for each in paths for point in _points(load(each, "points")).value)
     twice = sorted({point.id for point in found if sum(other.id == point.id for other in found) > 1})
     if twice or not found:

@@ -7,6 +7,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find
 from podsim.files.comparators import FOLDER, WHAT
+from podsim.files.contents import mentions
 from podsim.files.read import Document, read
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
 
@@ -37,7 +38,7 @@ def known(name: str) -> bool:
     if not find.is_name(name):
         return False
     folder = find.shipped("topologies") / FOLDER
-    return any(f'"{name}"' in path.read_text(encoding="utf-8") for path in folder.glob("*.toml")) and name in machines()
+    return any(mentions(path, f'"{name}"') for path in folder.glob("*.toml")) and name in machines()
 
 
 def meant(name: str) -> bool:

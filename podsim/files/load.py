@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs
+from podsim.files.contents import text_of
 from podsim.files.faults import Fault, error_of, meant, printable, shown
 from podsim.files.locate import lines
 
@@ -40,8 +41,6 @@ SCHEMAS: Final = {
     "practices": "podsim.practices/1",
     "sources": "podsim.sources/1",
 }
-MOST_BYTES: Final = 2**24
-"""Largest file that is read: ten times the largest that podsim writes would be generous."""
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -76,30 +75,6 @@ def load(path: Path, what: str = "") -> Loaded:
         raise error_of(what or "input", path.name, [fault], lines(text))
     inputs.read(found, path.name, text)
     return Loaded(path=path, what=found, text=text, tables=tables)
-
-
-def text_of(path: Path, code: str) -> str:
-    """The text of a file; InputError where it cannot be read or is not UTF-8."""
-    try:
-        if path.is_dir():
-            raise InputError(f"{path.name} is a folder, not a file", code=code)
-        if path.exists() and not path.is_file():  # opening a pipe waits for whoever writes into it
-            raise InputError(f"{path.name} is no plain file", code=code)
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}", code="no-such-file") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{printable(path.name)} cannot be read: {reason}", code=code) from None
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"{path.name} is larger than any podsim file: more than 16 MiB", code=code)
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        context = [f"{line}  byte {error.start} (0x{raw[error.start]:02x}) starts no UTF-8 character"]
-        raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
 
 
 @lru_cache(maxsize=64)  # the files that a machine extends are met again and again; nobody changes inner tables

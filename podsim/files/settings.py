@@ -63,8 +63,9 @@ def _is_file(path: Path) -> bool:
 
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
+    from podsim.files.contents import text_of
     from podsim.files.faults import Fault, error_of, shown  # most command lines have no file to read
-    from podsim.files.load import tables_of, text_of
+    from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
 
     text = text_of(path, CODE)

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
+from podsim.files.contents import resolved, text_of
 from podsim.files.faults import counted, printable, shown
 from podsim.files.imports import naming, unread
-from podsim.files.load import text_of
 from podsim.files.options import Options
 
 CODE: Final = "bad-config-file"
@@ -137,7 +137,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _stem(path: Path) -> str:
     """The name of the file, or of its folder where the file is called as all are."""
-    folder = path.resolve().parent.name
+    folder = resolved(path).parent.name
     return folder if path.stem == "config" and folder else path.stem
 
 
