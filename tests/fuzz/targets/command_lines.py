@@ -84,6 +84,7 @@ UNFIT = (
     "--cache",
 )
 """Flags that seldom go with the others: they are given with hostile ones."""
+FLAG = re.compile(r"^  (?:-\w )?(--[a-z0-9-]+)(?: -\w)?(?: (\S+))?", re.MULTILINE)
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 HEAD = re.compile(r"^(?:error:|no:) ([a-z-]+)$", re.MULTILINE)
 
@@ -107,7 +108,7 @@ def ready() -> dict[tuple[str, ...], tuple[tuple[str, str], ...]]:
                                "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100,
                                "max_position_embeddings": 32}).encode())  # fmt: skip
     put("old.json", told(["topology", "show", "pod16", "--json"])[1].encode())
-    return {verb: tuple(TIMES.findall(told([*verb, "--help"])[1])) for verb in (*VERBS, *SLOW)}
+    return {verb: tuple(FLAG.findall(told([*verb, "--help"])[1])) for verb in (*VERBS, *SLOW)}
 
 
 def told(words: list[str]) -> tuple[int, str, str]:
