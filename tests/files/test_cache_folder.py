@@ -37,7 +37,10 @@ def contents(root: Path) -> dict[str, bytes]:
     found = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        found[name] = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        if path.is_symlink():
+            found[name] = str(path.readlink()).encode()
+        else:
+            found[name] = path.read_bytes() if path.is_file() else b""
     return found
 
 
