@@ -24,11 +24,13 @@ def sweep(
     anew: bool = False,
     extend: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
+    on_warning: Callable[[str], None] | None = None,
 ) -> SweepReport:
     """Predict every point of a sweep file; points that `results` holds are not computed again.
 
     Flags as those of `podsim sweep`. Raises InputError where the file has faults, results are of something else or
     cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
+    `on_warning` is called, before anything is computed, with a sentence for each line of `results` that is set aside.
     """
     from podsim.planning.sweeps import backends, run
 
@@ -45,7 +47,7 @@ def sweep(
     laid = run.laid_out(path, run.MOST_POINTS if most is None else most)
     asked = run.Asked(
         version=version(), results=Path(results) if results else results_beside(path), jobs=jobs, scheduler=address,
-        anew=anew, extend=extend, on_progress=on_progress,
+        anew=anew, extend=extend, on_progress=on_progress, on_warning=on_warning,
     )  # fmt: skip
     return run.run(laid, asked)
 

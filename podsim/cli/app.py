@@ -3,12 +3,14 @@
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from podsim.cli.console import color_wanted, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
+from podsim.cli.signals import ended
 from podsim.errors import PodsimError
 from podsim.files import inputs
 from podsim.report.version import version
@@ -26,9 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PodsimError as error:
         put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
         return int(exit_code(error))
-    except KeyboardInterrupt:
-        put("interrupted\n", sys.stderr)
-        return int(ExitCode.INTERRUPTED)
+    except KeyboardInterrupt as error:
+        end = ended(error)
+        with suppress(PodsimError):  # a terminal that was closed takes no message
+            put(f"{end.message}\n", sys.stderr)
+        return int(end.code)
     except Exception:  # noqa: BLE001  (whatever is left is a bug, and is reported as one)
         put(traceback.format_exc() + bug(words, look(sys.stderr)), sys.stderr)
         return int(ExitCode.BUG)

@@ -2,7 +2,9 @@
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -13,7 +15,7 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OUTPUT, Count, OutputFlags
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
-from podsim.errors import InputError
+from podsim.errors import InputError, PodsimError
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -103,9 +105,10 @@ def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     with progress("points", output, rate="points") as drawn:
         counted = _Counted(drawn)
         try:
-            return api.sweep(file, on_progress=counted, **given)
+            return api.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
         except KeyboardInterrupt:
-            put(counted.goes_on(output), sys.stderr)
+            with suppress(PodsimError):  # a terminal that was closed takes no message
+                put(counted.goes_on(output), sys.stderr)
             raise
 
 
@@ -141,6 +144,11 @@ class _Counted:
         words = shlex.join(["podsim", *(word for word in COMMAND.get() if word != "--anew")])
         text = f"{self.done:,} of {self.total:,} points are stored; to go on: {words}"
         return look(sys.stderr, output.color).clean(text) + "\n"
+
+
+def _warn(output: OutputFlags, text: str) -> None:
+    """What of the results file is not as podsim wrote it, on stderr: with --quiet and --json too."""
+    put(look(sys.stderr, output.color).clean(f"warning: {text}") + "\n", sys.stderr)
 
 
 def _say(found: "SweepReport", output: OutputFlags) -> None:

@@ -3,9 +3,11 @@
 import logging
 import os
 import signal
+import sys
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +31,34 @@ def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None)
     if count == 1:
         yield from map(compute, questions)
         return
-    parent = os.getpid()
+    missing = dict(enumerate(questions))
+    deaths = 0
+    while missing:
+        try:
+            for number, outcome in _in_processes(dict(missing), compute, count):
+                deaths = 0
+                del missing[number]
+                yield outcome
+        except BrokenProcessPool:
+            deaths += 1
+            if deaths > RETRIES:
+                raise InputError(
+                    "processes that computed a point died again and again", code="cluster-failed",
+                    context=[f"{len(missing):,} points are missing"],
+                    hint="the same command goes on from what is stored; --jobs 1 needs the least memory",
+                ) from None  # fmt: skip
+
+
+def _in_processes(
+    questions: Mapping[int, SweepQuestion], compute: Compute, count: int
+) -> Generator[tuple[int, SweepOutcome], None, None]:
+    """Outcomes with the numbers of their questions, as they come. BrokenProcessPool where a process dies."""
+    import joblib
+
     each = joblib.delayed(_alone)
     run = joblib.Parallel(n_jobs=count, backend="loky", return_as="generator_unordered")
-    outcomes = run(each(compute, question, parent) for question in questions)
+    with _signals_held():
+        outcomes = run(each(number, compute, question, os.getpid()) for number, question in questions.items())
     try:
         yield from outcomes
     finally:
@@ -41,12 +67,33 @@ def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None)
             outcomes.close()
 
 
-def _alone(compute: Compute, question: SweepQuestion, parent: int) -> SweepOutcome:
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold back signals that end a command: processes that are started meanwhile never take them, but SIGKILL.
+
+    A terminal or service manager signals all processes at once; this one ends the others. Windows has no such signals.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from joblib.externals.loky.backend import resource_tracker
+
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    try:
+        resource_tracker.ensure_running()  # which lets some through again, in older versions
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _alone(number: int, compute: Compute, question: SweepQuestion, parent: int) -> tuple[int, SweepOutcome]:
     """A point in a process that leaves Ctrl-C to the one that stores, and ends when that one is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.getppid() != parent:
         os._exit(1)
-    return compute(question)
+    return number, compute(question)
 
 
 def check_cluster(scheduler: str | None) -> str:
