@@ -17,7 +17,7 @@ FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s"), "d": (86400.0, "s"), "y"
 WHAT: Final = {
     "s": "a time", "Hz": "a frequency", "B": "an amount of data", "B/s": "a data rate", "FLOP/s": "a compute rate",
     "FLOP": "a count of FLOP", "W": "a power", "USD": "a price", "samples/s": "a throughput", "cycles": "a cycle count",
-    "B/cycle": "bytes a cycle", "J": "an energy",
+    "B/cycle": "bytes a cycle", "J": "an energy", "requests/s": "a rate",
 }  # fmt: skip
 EXAMPLE: Final = {
     "s": "2 us", "Hz": "1.325 GHz", "B": "624 KiB", "B/s": '16 GB/s" or "100 Gbit/s', "FLOP/s": "250 TFLOP/s",
@@ -35,6 +35,8 @@ _NUMBER: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _AMBIGUOUS: Final = re.compile(r"^([kKMGTP]?)(bps|b/s|Bps)$")
+_DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
+_PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse(text: str, unit: str) -> float:
@@ -67,6 +69,27 @@ def decimal(text: str) -> float | None:
         return None
     value = float(text)
     return value if math.isfinite(value) else None
+
+
+def dollars(text: str) -> float:
+    """US dollars of an amount such as "3M", "250k" or "149,000"; ValueError for any other text [USD]."""
+    match = _DOLLARS.fullmatch(text.strip())
+    value = float(match[1].replace(",", "")) * PREFIXES[match[2]] if match else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f'"{text}" is not an amount of US dollars; write for example "3M", "250k" or "149000"')
+    return value
+
+
+def per_second(text: str) -> float:
+    """Requests a second of a rate such as "500/s" or "30k/min"; ValueError for any other text [1/s]."""
+    try:
+        number, spelled = parted(text)
+    except ValueError:
+        number, spelled = math.nan, ""
+    prefix, slash, time = spelled.partition("/")
+    if not slash or time not in _PER or prefix not in ("", "k", "M"):
+        raise ValueError(f'"{text}" is not a number of requests in a time; write for example "500/s" or "30k/min"')
+    return number * PREFIXES[prefix] / _PER[time]
 
 
 def spell(value: float, unit: str) -> str:

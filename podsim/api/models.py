@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
 
 
+@checked
 def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str] = ()) -> str:
     """The workload file that says what a config.json or an ONNX file says.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
 from podsim.report.version import version
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
 
 
+@checked
 def sweep(
     file: str | Path,
     *,
@@ -41,8 +43,6 @@ def sweep(
         raise InputError("--scheduler goes with --backend dask", code="conflicting-flags", hint="add --backend dask")
     if jobs is not None and backend == "dask":
         raise InputError("--jobs is for this machine, not for a cluster", code="conflicting-flags", hint="leave it out")
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs must be at least 1, not {jobs}", code="bad-value")
     address = backends.check_cluster(scheduler) if backend == "dask" else None
     laid = run.laid_out(path, run.MOST_POINTS if most is None else most)
     asked = run.Asked(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podsim.api.answers import Progress, predict
+from podsim.api.checking import checked
 from podsim.api.inference import infer
 from podsim.errors import InputError, MissingParameter
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
 
 
+@checked
 def calibrate(
     *,
     hold_out: str = "machine",
@@ -43,17 +45,13 @@ def calibrate(
 ) -> FitReport:
     """Fit the free parameters to the published results, also with each `hold_out` left out, and write them.
 
-    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: no such
-    grouping, or a path for what is not written. MissingParameter: too few points.
+    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: a path
+    for what is not written. MissingParameter: too few points.
     """
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
     from podsim.files.write import parameters_text, write_atomic
-    from podsim.model.validation import GROUPINGS
 
-    if hold_out not in (*GROUPINGS, "none"):
-        known = ", ".join((*GROUPINGS, "none"))
-        raise InputError(f'hold-out is "{hold_out}"', code="bad-value", context=[f"known: {known}"])
     if hold_out == "none" and path is not None:
         raise InputError(
             "without a hold-out nothing is written: held-out errors say how wide intervals are",
@@ -67,6 +65,7 @@ def calibrate(
     return replace(report, path=target.name if path is None else str(path))
 
 
+@checked
 def calibrate_own(
     *,
     logs: str | Path | None = None,
@@ -106,6 +105,7 @@ def calibrate_own(
     )  # fmt: skip
 
 
+@checked
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
     """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
     from podsim.calibrate import noise
@@ -120,6 +120,7 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
     return replace(found, path="" if not write else str(path or target.name))
 
 
+@checked
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size, round and workload left out."""
     from podsim.calibrate import holdout
@@ -140,6 +141,7 @@ def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
     return (*curves.used(own), *curves.of_rounds(rounds))
 
 
+@checked
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
     from podsim.calibrate import coverage as covering
@@ -152,6 +154,7 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     )
 
 
+@checked
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Hold the tile, exchange and link model against every published microbenchmark."""
     from podsim.calibrate.microbenchmarks.compare import compare
@@ -176,6 +179,7 @@ def bench(rows: Sequence[Microbenchmark]) -> Bench:
     )
 
 
+@checked
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
     """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
     from podsim.calibrate.claims.judge import report
@@ -202,6 +206,7 @@ def _world() -> World:
     )
 
 
+@checked
 def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
     """Hold what podsim says against every published row that it can model, as shipped or read as `path` says."""
     from functools import cache
@@ -228,6 +233,7 @@ def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those
     return found
 
 
+@checked
 def diff(old: str | Path, new: str | Path) -> Difference:
     """What moved between two answers saved with `--json`, and which input did it.
 
@@ -260,6 +266,7 @@ def diff(old: str | Path, new: str | Path) -> Difference:
         raise InputError("the answers nest too deep", code="bad-saved-answer") from None
 
 
+@checked
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
     """Predict again what is frozen, and write it: `podsim validate --freeze`."""
     from podsim.calibrate.freeze import again

@@ -9,9 +9,10 @@ from podsim.files import find
 from podsim.files.comparators import FOLDER, WHAT
 from podsim.files.contents import mentions
 from podsim.files.read import Document, read
+from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
 
-MOST_CHIPS: Final = 1_000_000
+MOST_CHIPS: Final = int(CHIPS.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from podsim.errors import InputError
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from podsim.model.training import Practice
     from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
-
-MOST = 1000  # rows that anybody reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,6 @@ def mappings(
     Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch. Where the question
     has a length of no meaning it is not to be `timed`.
     """
-    if not 1 <= most <= MOST:
-        raise InputError(f"--most must be from 1 to {MOST:,}, not {most:,}", code="bad-value")
     machine, workload = question.machine, question.workload
     choose.check(wanted, machine.topology, workload)
     searches, best = _weighed(question, wanted, by, on_progress)

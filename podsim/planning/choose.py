@@ -43,14 +43,10 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
 
 def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
-    faults = [
-        f"--{name.replace('_', '-')} must be at least 1, not {value}"
-        for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
-        if (value := getattr(wanted, name)) is not None and value < 1
-    ]
+    faults: list[str] = []
     for name in ("replicas", "ipus_per_replica"):
         value = getattr(wanted, name)
-        if value is not None and value > 0 and value & (value - 1):
+        if value is not None and value & (value - 1):
             low = 2 ** (value.bit_length() - 1)
             faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
     size = wanted.ipus_per_replica or 1

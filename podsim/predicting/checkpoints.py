@@ -124,8 +124,6 @@ def histories(run: Interrupted, runs: int | None, useful: float) -> int:
     most = max(1, int(MOST_FAILURES / each))
     if runs is None:
         return min(USUAL_RUNS, max(LEAST_RUNS, most // 5))
-    if runs < 1:
-        raise InputError(f"runs must be at least 1, not {runs:,}", code="bad-value")
     if runs > most:
         raise InputError(
             f"{runs:,} runs of about {each:,.0f} failures each are too many to simulate", code="bad-value",

@@ -20,8 +20,6 @@ from podsim.tiles.supersteps import cycles
 
 T = TypeVar("T")
 
-MOST: Final = 2**31 - 1
-"""Largest size: Poplar counts elements of a dimension in 32 bits."""
 TIMES_SRAM: Final = 16
 """Operands this often as large as the SRAM are not planned; published products stay below twice."""
 Given = int | str | Sequence[str] | None
@@ -60,8 +58,6 @@ def _count_faults(kind: Kind, given: Mapping[str, Given]) -> list[str]:
         value = given.get(name, default)
         if value is None:
             faults.append(f"{_flag(name)} is missing")
-        elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-            faults.append(f"{_flag(name)} must be a whole number from 1 to {MOST:,}, not {_short(value)}")
     return faults
 
 
@@ -89,12 +85,6 @@ def _chain(given: Mapping[str, Given]) -> list[str]:
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _short(value: object) -> str:
-    if isinstance(value, int) and abs(value) >= 10**24:
-        return "a number of more than 24 digits"
-    return f"{value:,}" if isinstance(value, int) else str(value)[:30]
 
 
 def _odd(operator: str, sizes: Mapping[str, int | str]) -> list[str]:
@@ -144,7 +134,7 @@ def report(
     Raises InputError where precision, memory or IO tiles cannot be or the run is too large to be unfolded, Infeasible,
     with what would fit, where no split does.
     """
-    width = _checked(chip, precision, available_memory)
+    width = Precision(precision)
     free = replace(chip, tiles=chip.tiles - tile_engine.checked(io, chip).tiles) if io else chip
     plan = shelf((free, width)).remember(
         (question, available_memory), TilePlan, lambda: _planned(question, free, width, available_memory)
@@ -165,19 +155,6 @@ def report(
         limited=KINDS[question.operator].limited,
         io=io,
     )
-
-
-def _checked(chip: Chip, precision: str, available_memory: float) -> Precision:
-    """The precision of that name; InputError where there is none or the memory is no share."""
-    if precision not in tuple(Precision):
-        raise InputError(f"precision {unknown(precision, tuple(Precision))}", code="unknown-precision",
-                         hint=f"{chip.name} has {', '.join(chip.amp.flop_per_cycle)}")  # fmt: skip
-    if not 0 < available_memory <= 1:
-        raise InputError(
-            f"available memory is a share of a tile's SRAM: above 0 and at most 1, not {available_memory:g}",
-            code="bad-available-memory", hint="--available-memory 0.6",
-        )  # fmt: skip
-    return Precision(precision)
 
 
 def _cost(step: Superstep, chip: Chip) -> SuperstepCost:

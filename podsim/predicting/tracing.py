@@ -23,8 +23,6 @@ from podsim.tiles.supersteps import Cycles, cycles, total
 NARROWER = " shows one of each set of equal tiles; podsim op --fidelity full runs one operator tile by tile"
 MOST_TASKS = 1_000_000  # a few hundred MB of JSON; the viewers grow slow long before
 LEAST_SPANS = 100
-MOST_STEPS = 100
-MOST_SCALE = 1000.0
 
 
 class Wanted(NamedTuple):
@@ -36,16 +34,9 @@ class Wanted(NamedTuple):
 
     def check(self) -> None:
         """Raise InputError for what cannot be drawn."""
-        if not 1 <= self.steps <= MOST_STEPS:
-            raise InputError(f"steps must be at least 1 and at most {MOST_STEPS}, not {self.steps:,}", code="bad-value")
-        if self.noise_scale is not None and not 0 <= self.noise_scale <= MOST_SCALE:
-            raise InputError(f"noise scale is from 0 to {MOST_SCALE:,.0f}", code="bad-value")
-        if not LEAST_SPANS + self.steps <= self.most_spans <= MOST_TASKS:
-            raise InputError(
-                f"spans must be at least {LEAST_SPANS + self.steps} and at most {MOST_TASKS:,}, "
-                f"not {self.most_spans:,}",
-                code="bad-value",
-            )
+        if self.most_spans < LEAST_SPANS + self.steps:
+            raise InputError(f"--most-spans must be at least {LEAST_SPANS + self.steps}, not {self.most_spans:,}",
+                             code="bad-value")  # fmt: skip
 
 
 def step(question: Question, mapping: Mapping, wanted: Wanted, noises: tuple[Noise, Noise] | None = None) -> Trace:

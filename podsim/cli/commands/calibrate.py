@@ -8,7 +8,7 @@ from cyclopts import Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, Count, Name, NameOrFile, OutputFlags
+from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
 from podsim.errors import InputError
 from podsim.report import json_text
@@ -17,7 +17,6 @@ from podsim.report.views import noise as noise_view
 from podsim.report.views import own_logs as own_view
 
 OWN = Group("your own runs", sort_key=1)
-File = Annotated[str | None, Parameter(metavar="FILE")]
 
 
 @Parameter(name="*")
@@ -25,29 +24,17 @@ File = Annotated[str | None, Parameter(metavar="FILE")]
 class OwnFlags:
     """Own runs to fit to, and what their logs do not say."""
 
-    logs: Annotated[str | None, Parameter(group=OWN, metavar="DIR")] = None
-    "MLPerf result logs in any layout below a folder; docs/own-logs.md."
+    logs: Annotated[str | None, flag("calibrate_own", "logs", OWN)] = None
+    points: Annotated[str | None, flag("calibrate_own", "points", OWN)] = None
 
-    points: Annotated[str | None, Parameter(group=OWN, metavar="FILE|DIR")] = None
-    "Calibration points instead, as --points-out writes them."
+    topology: Annotated[str | None, flag("calibrate_own", "topology", OWN)] = None
+    preset: Annotated[tuple[str, ...], flag("calibrate_own", "presets", OWN)] = ()
 
-    topology: Annotated[NameOrFile, Parameter(group=OWN)] = None
-    "The machine of all the logs, where they do not say."
+    ipus_per_replica: Annotated[int | None, flag("calibrate_own", "ipus_per_replica", OWN)] = None
+    sdk: Annotated[str | None, flag("calibrate_own", "sdk", OWN)] = None
 
-    preset: Annotated[tuple[str, ...], Parameter(group=OWN, metavar="NAME")] = ()
-    "Published mapping or practice that was followed, repeatable."
-
-    ipus_per_replica: Annotated[Count, Parameter(group=OWN)] = None
-    "IPUs of one copy of the model."
-
-    sdk: Annotated[Name, Parameter(group=OWN)] = None
-    "Poplar SDK of the runs."
-
-    alone: Annotated[bool, Parameter(group=OWN)] = False
-    "Leave the published points out."
-
-    points_out: Annotated[File, Parameter(group=OWN)] = None
-    "Write the points here."
+    alone: Annotated[bool, flag("calibrate_own", "alone", OWN)] = False
+    points_out: Annotated[str | None, flag("calibrate_own", "points_out", OWN)] = None
 
     def check(self, *, noise: bool) -> bool:
         """Whether own runs are meant; InputError where a flag does not go with the others."""

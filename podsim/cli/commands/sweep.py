@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, OUTPUT, Count, OutputFlags
+from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
 from podsim.errors import InputError, PodsimError
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
 
 WHERE = Group("where it runs, and where results are kept", sort_key=1)
-Text = Annotated[str | None, Parameter(group=WHERE, metavar="FILE")]
-Switch = Annotated[bool, Parameter(group=WHERE)]
 
 
 @Parameter(name="*")
@@ -30,26 +28,16 @@ Switch = Annotated[bool, Parameter(group=WHERE)]
 class SweepFlags:
     """Where points are computed and kept."""
 
-    results: Text = None
-    "Where each point is stored as it comes [default: FILE.results.jsonl]; the same command goes on from there."
+    results: Annotated[str | None, flag("sweep", "results", WHERE)] = None
+    anew: Annotated[bool, flag("sweep", "anew", WHERE)] = False
 
-    anew: Switch = False
-    "Overwrite what is stored."
+    extend: Annotated[bool, flag("sweep", "extend", WHERE)] = False
+    jobs: Annotated[int | None, flag("sweep", "jobs", WHERE)] = None
 
-    extend: Switch = False
-    "Go on with the results of another sweep, and compute only points that it has not."
+    backend: Annotated[Literal["local", "dask"], flag("sweep", "backend", WHERE, show_default=True)] = "local"
+    scheduler: Annotated[str | None, flag("sweep", "scheduler", WHERE)] = None
 
-    jobs: Annotated[Count, Parameter(group=WHERE)] = None
-    "Processes on this machine [default: one a core]."
-
-    backend: Annotated[Literal["local", "dask"], Parameter(group=WHERE, show_default=True)] = "local"
-    "This machine, or a Dask cluster."
-
-    scheduler: Annotated[str | None, Parameter(group=WHERE, metavar="ADDRESS")] = None
-    "Of the cluster: tcp://HOST:8786."
-
-    most: Annotated[Count, Parameter(group=WHERE)] = None
-    "Points that a sweep may have [default: 10,000]."
+    most: Annotated[int | None, flag("sweep", "most", WHERE)] = None
 
 
 ANY_SWEEP = SweepFlags()

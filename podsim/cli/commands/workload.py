@@ -25,8 +25,8 @@ from podsim.cli.options import (
     OutputFlags,
     PracticeFlags,
     SamplesFlags,
+    flag,
     keywords,
-    whole,
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
@@ -44,14 +44,10 @@ RANKING = Group("ranking", sort_key=3)
 class RankFlags:
     """What mappings are ranked by, and how many are shown."""
 
-    by: Annotated[Literal["time", "throughput"], Parameter(group=RANKING, show_default=True)] = "time"
-    "Time to train, or samples a second, which takes no length of a run."
+    by: Annotated[Literal["time", "throughput"], flag("mappings", "by", RANKING, show_default=True)] = "time"
+    most: Annotated[int, flag("mappings", "most", RANKING, show_default=True)] = 20
 
-    most: Annotated[int, Parameter(group=RANKING, converter=whole, metavar="N", show_default=True)] = 20
-    "Show so many."
-
-    sdk: Annotated[str | None, Parameter(group=RANKING, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
+    sdk: Annotated[str | None, flag("mappings", "sdk", RANKING)] = None
 
 
 ANY_RANK = RankFlags()
