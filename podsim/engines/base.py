@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
+from podsim.model.residue import RESIDUE, cleaned
 
 
 class Linked(Protocol):
@@ -14,9 +15,6 @@ class Linked(Protocol):
     def capacities(self) -> Sequence[float]:
         """Rate of each link by number [B/s]."""
         ...
-
-
-ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 
 
 class Engine(Protocol):
@@ -72,11 +70,11 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
             [clock + end_s for end_s in run.end_s],
         )
         clock += length_s * block.repeat
-    parts[Part.BUBBLE] = max(0.0, bubble_s)
+    parts[Part.BUBBLE] = max(0.0, bubble_s)  # what is left: of a run without a pipeline rounding alone
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
-        breakdown_s=parts,
+        breakdown_s=cleaned(parts, clock),
         spans=tuple(spans),
         events=sum(run.events for run in runs),
         links=_link_uses(runs),
@@ -118,7 +116,7 @@ def _busiest(runs: Sequence[BlockRun]) -> int:
             if task.kind is TaskKind.COMPUTE:
                 busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat * block.repeat
     most_s = max(busy_s.values(), default=0.0)
-    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - ALIKE)), default=-1)
+    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - RESIDUE)), default=-1)
 
 
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:

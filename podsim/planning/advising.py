@@ -76,7 +76,8 @@ def _weighed(
     waves = [_phased(question, wanted)] if practised else [
         _resident(question, wanted, share) for share in (None, *SMALLER_SHARES)
     ]  # fmt: skip
-    if not wanted.what_if.schedule and may_stream(question.workload):
+    streams = bool(question.machine.topology.gateway.streaming_bytes)
+    if streams and not wanted.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, wanted))
     made: list[Search] = []
     best: list[_Best] = []
@@ -94,7 +95,8 @@ def _weighed(
 def _resident(question: Question, wanted: Wanted, share: float | None) -> list[Search]:
     """Weights on the chip: one search for each way to store the rest; `share` of the SRAM for a product at most."""
     base = replace(wanted.what_if, available_memory=share)
-    storage = product(Recompute, StatePlace)
+    streams = question.machine.topology.gateway.streaming_bytes
+    storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
     return [_search(question, wanted, replace(base, recompute=one, state=two)) for one, two in storage]
 
 

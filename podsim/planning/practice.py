@@ -103,11 +103,14 @@ def powers(most: int) -> list[int]:
     return [2**i for i in range(most.bit_length())]
 
 
-def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:
-    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed."""
+def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
+    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed.
+
+    A machine without streaming memory streams nothing.
+    """
     for share in SMALLER_SHARES:
         yield replace(base, available_memory=share)
-    if base.schedule is None and may_stream(workload):
+    if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
         for shards in TENSOR_SHARDS:
             yield streamed(base, shards)
 
@@ -182,18 +185,25 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> P
     )
 
 
-def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> tuple[Practice, ...]:
-    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits."""
+def options(
+    workload: Workload, topology: Topology, sdk: str, ipus_per_replica: int, replicas: int
+) -> tuple[Practice, ...]:
+    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits.
+
+    On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
+    """
+    chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
     stated = published(workload, chip, sdk, ipus_per_replica, replicas)
-    if stated is not None:
+    if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
         return (stated,)
-    base = nearest(workload, chip, sdk, ipus_per_replica)
+    base = stated or nearest(workload, chip, sdk, ipus_per_replica)
     if base.schedule is Schedule.PHASED:
         return (base,)  # all of it is streamed already
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
-    recomputed = replace(streaming, recompute=Recompute.CHECKPOINTS)
-    unique: list[Practice] = []
-    for practice in (base, on_chip, streaming, recomputed):
+    stored = (base, on_chip, streaming) if streams else (on_chip,)
+    recomputed = replace(stored[-1], recompute=Recompute.CHECKPOINTS)
+    unique: list[Practice] = []  # a layout is not hashable
+    for practice in (*stored, recomputed):
         if practice not in unique:
             unique.append(practice)
     return tuple(unique)
@@ -252,7 +262,7 @@ class Planner:
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> tuple[Mapping, MemoryFit]:
         """The first option whose memory fits; the last one tried where none does."""
-        tried = options(self.workload, self.topology.chip.name, self.sdk, ipus_per_replica, replicas)
+        tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
         for practice in self._different(tried):
             mapping = self.mapping(
                 practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,

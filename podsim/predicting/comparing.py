@@ -13,6 +13,7 @@ import numpy as np
 from podsim.model.comparison import PartDifference, Ratio
 from podsim.model.program import Part
 from podsim.model.quantity import Cause
+from podsim.model.residue import clean
 from podsim.predicting import assemble, doubt, intervals
 from podsim.predicting.run import run
 
@@ -185,7 +186,8 @@ def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause
     sizes = (_linear_sum(first), _linear_sum(other))
     found: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):
-        moved = sizes[1].get(source, 0.0) - sizes[0].get(source, 0.0)
+        before, after = (size.get(source, 0.0) for size in sizes)
+        moved = clean(after - before, max(abs(before), abs(after)))  # what both share cancels
         found[source[0]] = found.get(source[0], 0.0) + moved**2
     return intervals.shares({cause: found[cause] for cause in Cause if cause in found})
 

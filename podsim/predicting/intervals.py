@@ -10,6 +10,7 @@ from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
 from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
+from podsim.model.residue import clean
 from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import Pace, run, stop_samples
 
@@ -52,7 +53,7 @@ def chance(estimate: Estimate, limit: float) -> float:
 def shares(variances: Mapping[Cause, float]) -> dict[Cause, float]:
     """Each cause's share of the variance, of those that have any."""
     whole = sum(variances.values())
-    return {cause: variance / whole for cause, variance in variances.items() if variance > 0}
+    return {cause: variance / whole for cause, variance in variances.items() if clean(variance, whole) > 0}
 
 
 def worst(*grades: Grade) -> Grade:
@@ -146,7 +147,7 @@ def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error
     """
     runs, done = runs_scored(pace), run(pace, samples.mean)
     inside = inside_s(pace, done) / done.total_s
-    grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 1)
+    grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 0)
     of_samples = {
         Cause.SEEDS: samples.seed_spread**2 / runs,
         Cause.CONVERGENCE: samples.doubt**2,

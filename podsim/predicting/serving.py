@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.topology.fabric import Fabric
 
-DUST = 1e-9  # of a batch: parts that are left by rounding alone
 LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
 
 
@@ -62,7 +61,7 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         latency_s=HOST_START_S + through_s + HOST_START_S + leave_s,
         host_in_s=HOST_START_S + arrive_s,
         host_out_s=HOST_START_S + leave_s,
-        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds > DUST * alone.step_s},
+        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds},
     )
 
 

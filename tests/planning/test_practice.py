@@ -8,12 +8,16 @@ from engines.worlds import PIPELINED
 import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
-from podsim.model.training import Schedule, StatePlace
+from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf, nearest, options, published, what_if
 from podsim.tiles import memory
 from podsim.tiles.memory import in_flight
 
 BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
+
+
+def machine(chip):
+    return catalog.topology(catalog.pod(64, chip)).value
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,7 @@ BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").valu
 )
 def test_the_practice_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, size, replicas, name):
     assert published(BERT, chip, sdk, size, replicas).name == name
-    assert [practice.name for practice in options(BERT, chip, sdk, size, replicas)] == [name]
+    assert [practice.name for practice in options(BERT, machine(chip), sdk, size, replicas)] == [name]
 
 
 def test_without_a_practice_the_nearest_gives_all_but_its_split():
@@ -45,10 +49,20 @@ def test_the_chip_counts_more_than_the_size():
 
 
 def test_storage_is_relaxed_in_order_and_each_option_once():
-    tried = options(BERT, "gc200", "2.3", 16, 4)
+    tried = options(BERT, machine("gc200"), "2.3", 16, 4)
     assert len(tried) == len(set(map(repr, tried)))
     assert tried[0].state is StatePlace.ON_CHIP
     assert tried[-1].state is StatePlace.STREAMING
+
+
+def test_without_streaming_memory_state_stays_on_chip():
+    pod = machine("gc200")
+    card = replace(pod, gateway=replace(pod.gateway, streaming_bytes=0.0))
+    assert any(practice.state is StatePlace.STREAMING for practice in options(BERT, pod, "2.3", 16, 4))
+    for size, replicas in ((16, 4), (4, 4), (1, 1)):
+        tried = options(BERT, card, "2.3", size, replicas)
+        assert {practice.state for practice in tried} == {StatePlace.ON_CHIP}
+        assert tried[-1].recompute is Recompute.CHECKPOINTS
 
 
 def test_a_workload_without_practice_says_what_is_missing():
