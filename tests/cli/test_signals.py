@@ -42,9 +42,15 @@ def wait_for_results(results: Path) -> None:
 
 def living(group: int) -> list[str]:
     """Processes of a group that did not end."""
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    return [row[2] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of = path.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has just ended
+            continue
+        if of == str(group) and state != "Z":
+            found.append(path.parent.name)
+    return found
 
 
 @pytest.mark.slow
