@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from cyclopts import App
 
+from podsim.cli import settings
 from podsim.cli.options import OutputFlags
 from podsim.files import inputs
 
@@ -21,11 +22,14 @@ def run(app: App, words: Sequence[str]) -> object:
 
     What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
     """
+    settings.USED.set(())
     with app.app_stack(list(words)):
         command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
         ledger = inputs.current()
         if ledger is not None:
             note(ledger, command, bound)
+        output = [value for value in bound.arguments.values() if isinstance(value, OutputFlags)]
+        settings.say(quiet=any(flags.quiet for flags in output))
         return command(*bound.args, **bound.kwargs)
 
 

@@ -1,10 +1,14 @@
 """Flags from variables and files, behind those of the command line: flag > variable > podsim.toml > the user's."""
 
+import sys
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from podsim.cli.console import look, put
 from podsim.cli.help import COMMANDS
+from podsim.cli.settable import refuse
 from podsim.errors import InputError
 from podsim.files import settings as kept
 from podsim.files.settings import Setting
@@ -28,6 +32,9 @@ RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
 """Flags that say the same otherwise: one that stands nearer displaces the others."""
 
 
+USED: ContextVar[tuple[Setting, ...]] = ContextVar("USED", default=())  # settings that the command line takes
+
+
 @dataclass(frozen=True, slots=True)
 class Effective:
     """A setting, and what displaces it ("" where it holds)."""
@@ -46,14 +53,37 @@ class Settings:
         by_flag = flags(arguments)
         if not by_flag or command[:1] == ("config",):
             return
+        used: list[Setting] = []
         given = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
         for found in effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given):
             if found.displaced_by:
                 continue
             setting = found.setting
+            used.append(setting)
             for index, word in enumerate(setting.words):
                 keyword = f"--{setting.flag.replace('_', '-')}"
                 by_flag[setting.flag].append(Token(keyword=keyword, value=word, source=setting.origin, index=index))
+        USED.set(tuple(used))
+
+
+def say(*, quiet: bool) -> None:
+    """Say on stderr which file set what, unless `quiet`, and which files are not read."""
+    warn()
+    by_file: dict[str, list[str]] = {}
+    for setting in USED.get():
+        if setting.path is not None:
+            words = [f"--{setting.flag.replace('_', '-')}", *(word for word in setting.words if word != "true")]
+            by_file.setdefault(str(setting.path), []).append(" ".join(words))
+    lines = [f"{kept.NAME} sets {', '.join(found)} ({path})" for path, found in by_file.items()]
+    if not quiet:
+        put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
+
+
+def warn() -> None:
+    """Say on stderr which settings files are not read, and why."""
+    for one in kept.ignored():
+        text = f"warning: {one.path} is ignored: {one.why}; {one.hint}"
+        put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
 
 def flags(arguments: "Iterable[Argument]") -> dict[str, "Argument"]:
@@ -103,4 +133,5 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
         return False
     if setting.flag not in known:
         raise kept.unknown(setting.origin, f"--{setting.flag.replace('_', '-')}", command, known)
+    refuse(setting)
     return True

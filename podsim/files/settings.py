@@ -1,8 +1,13 @@
-"""Flags that need not be typed each time: `podsim.toml` here or in a folder above, and the user's own."""
+"""Flags that need not be typed each time: `podsim.toml` here or in a folder above, and the user's own.
+
+Of the files above, one counts only where the user or root wrote it: another user may have put it there.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +18,23 @@ CODE: Final = "bad-settings-file"
 Value = str | int | float | bool | list[str | int | float | bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A settings file that is not read, why, and what to do about it."""
+
+    path: Path
+    why: str
+    hint: str
+
+
+class Source(Enum):
+    """Where a setting comes from: a variable, the user's own file, or one that was found in a folder."""
+
+    VARIABLE = "variable"
+    OWN = "own"
+    FOLDER = "folder"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One flag of one command: as a file or a variable has it, and where."""
@@ -21,6 +43,8 @@ class Setting:
     flag: str  # as in Python: global_batch
     value: Value
     origin: str
+    source: Source
+    path: Path | None = None  # of the file
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -30,28 +54,77 @@ class Setting:
 
 
 def files(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The nearest podsim.toml from here upward, then the user's, of those that are there."""
-    found = [path for path in (_nearest(), _of_user(environ)) if path is not None]
+    """The nearest podsim.toml from here upward that the user or root wrote, then the user's own, if they are there."""
+    nearest, _ = _in_folders(environ)
+    own = own_file(environ)
+    found = [path for path in (nearest, own) if path is not None and _is_file(path)]
     return tuple(dict.fromkeys(found))
 
 
-def _nearest() -> Path | None:
+def ignored(environ: Mapping[str, str] = os.environ) -> tuple[Ignored, ...]:
+    """Settings files on the way up that are not read, since others may have written them."""
+    return _in_folders(environ)[1]
+
+
+def _in_folders(environ: Mapping[str, str]) -> tuple[Path | None, tuple[Ignored, ...]]:
+    """The nearest file that may be read, and those before it that may not."""
+    passed: list[Ignored] = []
+    for folder in _upward():
+        path = folder / NAME
+        with suppress(OSError):
+            if not path.is_file():
+                continue
+            if path == own_file(environ) or not (doubt := _doubt(path, path.stat())):
+                return path, tuple(passed)
+            passed.append(doubt)
+    return None, tuple(passed)
+
+
+def _upward() -> Iterator[Path]:
+    """The working folder and those above: to the home folder, the root of a repository or the edge of a file system."""
     try:
         here = Path.cwd()
-    except OSError:  # a folder that was removed
+        device = here.stat().st_dev
+        for folder in (here, *here.parents):
+            if folder.stat().st_dev != device:
+                return
+            yield folder
+            if folder == _home() or os.path.lexists(folder / ".git"):
+                return
+    except OSError:  # a folder that was removed, or that may not be looked into
+        return
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a user without a home, as containers have them
         return None
-    return next((folder / NAME for folder in (here, *here.parents) if _is_file(folder / NAME)), None)
 
 
-def _of_user(environ: Mapping[str, str]) -> Path | None:
+def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
+    """Why a file may hold what neither the user nor root wrote.
+
+    The file alone counts: whoever may write its folder can put no file there but one of their own.
+    """
+    if not hasattr(os, "geteuid"):  # Windows
+        return None
+    if status.st_uid not in {0, os.geteuid()}:
+        return Ignored(path, "another user owns it", "it is read where you or root own it")
+    if status.st_mode & 0o022:
+        return Ignored(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
+    return None
+
+
+def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the user's own settings are, whether or not there are any; None for a user without a home."""
     home = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not home.is_absolute():  # the XDG rules ignore any other
         try:
             home = Path.home() / ".config"
-        except RuntimeError:  # a user without a home, as containers have them
+        except RuntimeError:
             return None
-    path = home / "podsim" / NAME
-    return path if _is_file(path) else None
+    return home / "podsim" / NAME
 
 
 def _is_file(path: Path) -> bool:
@@ -68,7 +141,8 @@ def read(path: Path) -> tuple[Setting, ...]:
     from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
 
-    text = text_of(path, CODE)
+    source = Source.OWN if path == own_file() else Source.FOLDER
+    text = _text(path, source)
     tables, at = dict(tables_of(text, path.name, CODE)), lines(text)
     faults: list[Fault] = []
     found = []
@@ -81,10 +155,24 @@ def read(path: Path) -> tuple[Setting, ...]:
             )
         else:
             origin = f"{_spelled(path)}:{line_of(at, keys)}"
-            found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin))
+            found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin,
+                                 source=source, path=path))  # fmt: skip
     if faults:
         raise error_of("settings", path.name, faults, at)
     return tuple(found)
+
+
+def _text(path: Path, source: Source) -> str:
+    """The text of a file; none of one that others replaced since it was looked at."""
+    from podsim.files.load import MOST_BYTES, text_of
+
+    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+        if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
+            return ""
+        raw = file.read(MOST_BYTES + 1)
+        if len(raw) <= MOST_BYTES:
+            return raw.decode("utf-8-sig")
+    return text_of(path, CODE)  # which says what is wrong with it
 
 
 def _spelled(path: Path) -> str:
@@ -124,7 +212,7 @@ def of_variables(
         if flag not in flags:
             raise unknown(name, f"--{flag.replace('_', '-')}", command, flags)
         value: Value = list[str | int | float | bool](text.split(";")) if flags[flag] else text
-        found.append(Setting(command=command, flag=flag, value=value, origin=name))
+        found.append(Setting(command=command, flag=flag, value=value, origin=name, source=Source.VARIABLE))
     return tuple(found)
 
 
