@@ -14,6 +14,7 @@ from podsim.model.training import Division
 from podsim.planning import asking, scaling_law
 from podsim.planning.search import Wanted
 from podsim.predicting.assemble import OF_SHARDS
+from podsim.units import whole
 
 MOST_MACHINES = 24  # more than the sizes there are
 REFUSALS = (
@@ -33,11 +34,11 @@ def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
     found: list[int] = []
     for part in listed:
         first, dots, last = (word.strip() for word in part.partition(".."))
-        ends = [first, last] if dots else [first]
-        if not all(end.isdecimal() and int(end) > 0 for end in ends) or (dots and int(last) < int(first)):
-            raise InputError(f'"{part.strip()}" is neither a number of IPUs nor a range that grows', code="bad-value",
+        low, high = whole(first), whole(last if dots else first)
+        if not low or not high or high < low:
+            shown = part.strip()[:80]
+            raise InputError(f'"{shown}" is neither a number of IPUs nor a range that grows', code="bad-value",
                              hint="--pods 16..1024, or 16,64,256")  # fmt: skip
-        low, high = int(first), int(ends[-1])
         found += [low << doublings for doublings in range((high // low).bit_length())]
     asking.once("pods", found, "--pods 16..1024, or 16,64,256")
     if len(found) > MOST_MACHINES:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import signal
 import warnings
 from collections.abc import Callable, Generator, Sequence
@@ -116,7 +117,7 @@ def _connected(scheduler: str) -> "Client":
         raise InputError(
             f"nobody computes for the scheduler at {scheduler}",
             code="no-scheduler",
-            hint=f"dask worker {scheduler}, on each machine that is to help",
+            hint=f"dask worker {shlex.quote(scheduler)}, on each machine that is to help",
         ) from None
     return client
 
