@@ -1,5 +1,6 @@
 """Where a trace goes: a file, or stdout."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +21,15 @@ OutFile = Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE", 
 def check_out(out: str | None) -> None:
     """Raise InputError where a flag was taken for the file, or the file is to be of another format."""
     if out is not None and out != STDOUT and out.startswith("-"):
-        raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"./{out} is a file of that name")
+        raise InputError(
+            f"--out wants a file, not {out}", code="bad-value", hint=f"{shlex.quote(f'./{out}')} is a file of that name"
+        )
     path = Path(out or "")
     if path.suffix.lower() not in SUFFIXES and (path.is_file() or not path.exists()):
         other = path.with_suffix(".json")
-        raise InputError(f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {other}")
+        raise InputError(
+            f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {shlex.quote(str(other))}"
+        )
 
 
 def write_trace(trace: "Trace", out: str | None) -> bool:

@@ -40,9 +40,10 @@ class ReportFlags:
             return
         path = Path(self.out)
         if path.suffix.lower() not in suffixes:
+            other = shlex.quote(f"{path.stem or 'report'}.html")
             raise InputError(
                 f'"{self.out}" does not say what to write', code="bad-value",
-                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {path.stem or 'report'}.html",
+                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {other}",
             )  # fmt: skip
         if path.is_dir() or not path.parent.is_dir():
             why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"

@@ -1,6 +1,7 @@
 """Names to values: every file that podsim reads, by name or path."""
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -303,7 +304,7 @@ def own_parameters(path: Path) -> ParameterSet:
     if lacking or wrong:
         context = [*(f"{name} is missing" for name in lacking), *(f"{name} must be above 0" for name in wrong)]
         raise InputError(f"{path.name} does not suit this podsim", code="bad-parameters-file", context=context,
-                         hint=f"podsim calibrate --out {path.name}")  # fmt: skip
+                         hint=f"podsim calibrate --out {shlex.quote(path.name)}")  # fmt: skip
     return found
 
 

@@ -1,5 +1,6 @@
 """From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
@@ -35,7 +36,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         have = ", ".join(item.topology for item in named)
         raise InputError(
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
-            code="unknown-preset", hint=f"--topology {named[0].topology}",
+            code="unknown-preset", hint=f"--topology {shlex.quote(named[0].topology)}",
         )  # fmt: skip
     known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
@@ -59,8 +60,9 @@ def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
+        named = shlex.quote(workload.name)
         raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
-                         hint=f"podsim workload show {workload.name} lists published mappings")  # fmt: skip
+                         hint=f"podsim workload show {named} lists published mappings")  # fmt: skip
 
 
 def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from podsim.planning import asking, runs
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import of_step
+from podsim.units import whole
 
 if TYPE_CHECKING:
     from podsim.convergence.samples import LawLength
@@ -175,9 +177,11 @@ class Scale:
 def counted(text: str) -> tuple[str, int | None]:
     """A machine without IPUs as `--machines` names it: "dgx-a100", or with a number of chips "dgx-a100:64"."""
     name, colon, chips = text.partition(":")
-    if colon and not (chips.isascii() and chips.isdecimal()):
-        raise InputError(f'"{text}" does not say how many chips', code="bad-value", hint=f"{name}:64")
-    return name, int(chips) if colon else None
+    count = whole(chips)
+    if colon and count is None:
+        raise InputError(f'"{text[:80]}" does not say how many chips', code="bad-value",
+                         hint=f"--machines {shlex.quote(f'{name[:80]}:64')}")  # fmt: skip
+    return name, count if colon else None
 
 
 def has_no_ipus(text: str) -> bool:

@@ -242,6 +242,6 @@ def of_machine(task: Task) -> tuple[str, str]:
 def _order(at: tuple[str, str]) -> tuple[int, int, str, str]:
     """The machine first, then IPUs by number, collectives and hosts."""
     group, track = at
-    number = next((int(word) for word in group.split() if word.isdigit()), 0)
+    number = next((int(word) for word in group.split() if word.isdecimal()), 0)
     rank = {MACHINE: 0, COLLECTIVES: 2, HOSTS: 3}.get(group, 1)
     return rank, number, group, "" if track == STEPS else track

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -163,7 +164,7 @@ def _connected(scheduler: str) -> "Client":
         raise InputError(
             f"nobody computes for the scheduler at {scheduler}",
             code="no-scheduler",
-            hint=f"dask worker {scheduler}, on each machine that is to help",
+            hint=f"dask worker {shlex.quote(scheduler)}, on each machine that is to help",
         ) from None
     return client
 
