@@ -223,6 +223,8 @@ def op(
     from podsim.files import chips
     from podsim.predicting import operators
 
+    if {"pass", "pass_"} <= set(sizes):
+        raise InputError("pass and pass_ say the same", code="conflicting-flags", hint='pass_="backward"')
     asked = operators.asked(operator, sizes)
     target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
     return operators.report(

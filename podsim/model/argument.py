@@ -99,6 +99,8 @@ class Argument(NamedTuple):
         """What the argument must be."""
         if self.kind is Kind.CHOICE:
             return f"one of {', '.join(self.choices)}"
+        if self.kind is Kind.NAME and "FILE" in self.metavar:
+            return "a name or the path of a file"
         if self.kind is Kind.SIZES:
             return f"{self.kind.value} {self.example}"
         if self.kind is Kind.QUANTITY:
@@ -108,6 +110,8 @@ class Argument(NamedTuple):
     @property
     def bounds(self) -> str:
         """The range in words, "" where there is none."""
+        if -math.inf < self.low and self.high < math.inf and not (self.open_low or self.open_high):
+            return f"from {_spelled(self.low)} to {_spelled(self.high)}"
         low = f"{'above' if self.open_low else 'at least'} {_spelled(self.low)}" if self.low > -math.inf else ""
         high = f"{'below' if self.open_high else 'at most'} {_spelled(self.high)}" if self.high < math.inf else ""
         return " and ".join(filter(None, (low, high)))
@@ -124,10 +128,10 @@ class Argument(NamedTuple):
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
         more = f"; {self.why}" if self.why else ""
-        if self.kind is Kind.SHARE and 1 < number < 100:
-            more = f": {number:g} % is {number / 100:g}{more}"
-        share = "a share " if self.kind is Kind.SHARE else ""
-        raise ValueError(f"must be {share}{bound}, not {shown(number) if text is None else short(text)}{more}")
+        if self.kind is Kind.SHARE:
+            bound = f"a share {bound}"
+            more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
+        raise ValueError(f"must be {bound}, not {shown(number) if text is None else short(text)}{more}")
 
 
 def shown(value: object) -> str:

@@ -171,7 +171,7 @@ _SIZES = (
 )
 # `podsim op OPERATOR --help` says what each is to an operator.
 OPERATOR_SIZES = tuple(count(name) for name in _SIZES.split())
-OPERATOR_WORDS = tuple(word(name) for name in ("kind", "method", "optimizer", "pass_"))
+OPERATOR_WORDS = tuple(word(name) for name in ("kind", "method", "optimizer", "pass", "pass_"))
 OPERATION = Argument(name="operation", kind=Kind.LISTED, help="What is done to each element, in order.")
 BYTES = quantity(
     "bytes", "B",

@@ -33,7 +33,8 @@ def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
         )
     kind = KINDS[operator]
     given = {name.removesuffix("_"): value for name, value in sizes.items() if value not in (None, ())}
-    faults = [*_strangers(operator, kind, given), *_count_faults(kind, given), *_choice_faults(kind, given)]
+    strangers = _strangers(operator, kind, given)
+    faults = [*strangers, *_count_faults(kind, given), *_choice_faults(kind, given)]
     counts = {name: given.get(name, default) for name, default in kind.counts.items()}
     choices = {name: given.get(name, words[0]) for name, words in kind.choices.items()}
     found: dict[str, int | str] = {
@@ -42,7 +43,8 @@ def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
     if kind.chain:
         found["operation"] = ",".join(_chain(given))
     if faults := faults or _odd(operator, found):
-        raise InputError(f"{operator} cannot be planned as asked", code="bad-value", context=faults,
+        code = "unknown-argument" if strangers else "bad-value"
+        raise InputError(f"{operator} cannot be planned as asked", code=code, context=faults,
                          hint=f"podsim op {operator} --help")  # fmt: skip
     return Asked(operator, found)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, comparators, prices
@@ -153,7 +154,7 @@ def test_a_machine_of_any_size_may_be_priced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flags", [{"years": 0}, {"use": 1.5}, {"pue": 0.9}, {"kwh_price": -1}, {"rent_per_hour": 0}])
 def test_terms_out_of_range_are_refused(flags: dict[str, float]) -> None:
     with pytest.raises(InputError) as error:
-        purse(**flags)  # type: ignore[arg-type]
+        podsim.purse(**flags)  # type: ignore[arg-type]
     assert error.value.code == "bad-value"
 
 
