@@ -92,6 +92,12 @@ def per_second(text: str) -> float:
     return number * PREFIXES[prefix] / _PER[time]
 
 
+def si(text: str) -> float:
+    """The number of a text such as "1500 MHz" in the SI unit of its own unit; raise ValueError where it has none."""
+    number, spelled = _split(text, "")
+    return number * _factor(spelled, text, "")[0]
+
+
 def spell(value: float, unit: str) -> str:
     """Return `value` as a text that `parse` turns back into the same float, for example "2.5e-06 s"."""
     return f"{value!r} {unit}"

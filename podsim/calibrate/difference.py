@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError, PodsimError
+from podsim.files.spelling import canonical
 from podsim.model.difference import Cause, Difference, Moved
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
     """Every input that differs; those whose old state the documents carry have no `why` yet."""
     if (was := old.body.get("podsim")) != (now := new.body.get("podsim")):
         yield Cause(what="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
+    spelled = canonical(old.part("flags")), canonical(new.part("flags"))
     for name, before, after in _differing(old.part("flags"), new.part("flags")):
+        if spelled[0].get(name) == spelled[1].get(name):
+            continue
         yield Cause(what=f"flag {name}", old=_text(before), new=_text(after))
     for name, before, after in _differing(old.part("parameters"), new.part("parameters")):
         why = "" if before is not None and after is not None else "only one of the two has it"
@@ -86,7 +90,7 @@ def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
         why = "holds the parameters above" if name.startswith("parameters ") else "only its digest is carried"
         yield Cause(what=f"file {name}", old=_text(before), new=_text(after), why=why)
     # Under other flags another mapping is what they led to; under the same it is a cause of its own.
-    if old.part("flags") == new.part("flags") and (before := _split(old)) != (after := _split(new)):
+    if spelled[0] == spelled[1] and (before := _split(old)) != (after := _split(new)):
         why = "" if before and after else "only one of the two states its whole mapping"
         yield Cause(what="mapping", old=_text(before), new=_text(after), why=why)
 

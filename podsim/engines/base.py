@@ -6,6 +6,7 @@ from typing import Protocol
 
 from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
 from podsim.model.residue import RESIDUE, cleaned
+from podsim.model.sums import sum_in_order
 
 
 class Linked(Protocol):
@@ -48,7 +49,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     parts = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         parts[part] += seconds
-    bubble_s, clock = -sum(parts.values()), 0.0
+    bubble_s, clock = -sum_in_order(parts.values()), 0.0
     spans: list[Span] = []
     for run in runs:
         block, length_s = run.block, run.length_s
@@ -95,8 +96,8 @@ def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     return tuple(
         LinkUse(
             link,
-            sum(use.moved_bytes for use in uses),
-            sum(use.busy_s for use in uses),
+            sum_in_order(use.moved_bytes for use in uses),
+            sum_in_order(use.busy_s for use in uses),
             tuple(piece for use in uses for piece in use.load),
         )
         for link, uses in sorted(found.items())
@@ -122,9 +123,9 @@ def _busiest(runs: Sequence[BlockRun]) -> int:
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     """The longest turn, in which every stage works; without barriers the work of the busiest IPU; in phases all."""
     if phases := [run for run in runs if run.block.micro_batch]:
-        return sum(run.length_s * run.block.repeat for run in phases) / program.micro_batches
+        return sum_in_order(run.length_s * run.block.repeat for run in phases) / program.micro_batches
     turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
-    return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
+    return max(turns) if turns else sum_in_order(seconds for _, seconds in program.steady) / program.micro_batches
 
 
 def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:

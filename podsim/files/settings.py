@@ -136,7 +136,6 @@ def _is_file(path: Path) -> bool:
 
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
-    from podsim.files.contents import text_of
     from podsim.files.faults import Fault, error_of, shown  # most command lines have no file to read
     from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
@@ -164,9 +163,9 @@ def read(path: Path) -> tuple[Setting, ...]:
 
 def _text(path: Path, source: Source) -> str:
     """The text of a file; none of one that others replaced since it was looked at."""
-    from podsim.files.load import MOST_BYTES, text_of
+    from podsim.files.contents import MOST_BYTES, opened, text_of
 
-    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+    with suppress(OSError, ValueError), opened(path) as file:
         if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
             return ""
         raw = file.read(MOST_BYTES + 1)

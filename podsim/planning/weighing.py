@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
+from podsim.model.sums import sum_in_order
 from podsim.planning import asking, runs
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
@@ -248,7 +249,7 @@ def _weighed(run: runs.Run, parts: tuple[Trained, ...], asked: Asked) -> Weighed
 
 def together(each: Sequence[Sequence[float]]) -> list[float]:
     """Ascending scores of runs one after the other: the slowest with the slowest, as errors are shared (Eq. 77) [s]."""
-    return [sum(ranked) for ranked in zip(*each, strict=True)]
+    return [sum_in_order(ranked) for ranked in zip(*each, strict=True)]
 
 
 def _paid(candidate: Candidate, spent: Money) -> Candidate:

@@ -12,6 +12,7 @@ from podsim.lowering.work import computing, rates
 from podsim.model.explanation import Mechanism, Rise, Without
 from podsim.model.program import Part, StepProgram
 from podsim.model.residue import clean
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
@@ -239,7 +240,7 @@ def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]
 def _compute_s(operator: Operator, mapping: Mapping, planned: Rates) -> tuple[float, float]:
     """Compute of one micro-batch, and of its recomputation [s]."""
     runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
-    useful_s = sum(cost(operator, run, mapping.micro_batch, planned).compute_s for run in runs)
+    useful_s = sum_in_order(cost(operator, run, mapping.micro_batch, planned).compute_s for run in runs)
     if mapping.recompute is Recompute.NONE:
         return useful_s, 0.0
     return useful_s, cost(operator, Pass.RECOMPUTE, mapping.micro_batch, planned).compute_s

@@ -12,6 +12,7 @@ from podsim.files.faults import meant, unknown
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles
 from podsim.model.operator_report import OperatorReport, SuperstepCost
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.predicting import tracing
 from podsim.predicting.kinds import KINDS, ONLY, RULES, Asked, Kind
@@ -161,7 +162,9 @@ def report(
 
 def _cost(step: Superstep, chip: Chip) -> SuperstepCost:
     spent = cycles(step, chip)
-    received = sum(cohort.tiles * (cohort.receive_bytes + cohort.shared_receive_bytes) for cohort in step.cohorts)
+    received = sum_in_order(
+        cohort.tiles * (cohort.receive_bytes + cohort.shared_receive_bytes) for cohort in step.cohorts
+    )
     return SuperstepCost(
         step=step,
         compute_cycles=spent.compute,

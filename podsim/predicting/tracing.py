@@ -12,6 +12,7 @@ from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
 from podsim.model.noise import Noise
 from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSpan
 from podsim.model.workload import Pass
@@ -158,7 +159,7 @@ def stage_number(mapping: Mapping, asked: int | None) -> int:
     """The stage asked for, else the one with the most arithmetic; InputError where there is none of that number."""
     if asked is None:
         return max(
-            mapping.stages, key=lambda one: (sum(unit.flop(Pass.FORWARD) for unit in one.units), -one.index)
+            mapping.stages, key=lambda one: (sum_in_order(unit.flop(Pass.FORWARD) for unit in one.units), -one.index)
         ).index
     if not 0 <= asked < len(mapping.stages):
         raise InputError(f"there is no stage {asked}", code="bad-value",
