@@ -40,6 +40,7 @@ class Kind(Enum):
     CHANGES = 'a mapping of path to value, or a list of texts "PATH=VALUE"'
     MAPPING = "a mapping"
     CALLBACK = "a function of two counts: done and total"
+    WARNING = "a function of one text"
     ANSWER = "an answer of podsim"
 
 
@@ -362,5 +363,6 @@ _PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": units.dollars, "
 _CHECKS: Final[Mapping[Kind, Callable[[Argument, object], Any]]] = {
     Kind.WHOLE: _whole, Kind.NUMBER: _number, Kind.SHARE: _number, Kind.QUANTITY: _quantity, Kind.CHOICE: _choice,
     Kind.NAME: _name, Kind.FILE: _file, Kind.SWITCH: _switch, Kind.TEXTS: _texts, Kind.LISTED: _listed,
-    Kind.SIZES: _sizes, Kind.CHANGES: _changes, Kind.MAPPING: _mapping, Kind.CALLBACK: _callback, Kind.ANSWER: _answer,
+    Kind.SIZES: _sizes, Kind.CHANGES: _changes, Kind.MAPPING: _mapping, Kind.CALLBACK: _callback,
+    Kind.WARNING: _callback, Kind.ANSWER: _answer,
 }  # fmt: skip

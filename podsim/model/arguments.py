@@ -123,6 +123,7 @@ STEPS = from_zero("steps", "Simulate so many steps with the noise of the publish
 NOISE_SCALE = number("noise_scale", "Make every delay X times as long, with --steps [default: 1].", 1000.0,
                       open_low=False)  # fmt: skip
 ON_PROGRESS = Argument(name="on_progress", kind=Kind.CALLBACK, help="Called with how much is done, and of how much.")
+ON_WARNING = Argument(name="on_warning", kind=Kind.WARNING, help="Called with a sentence for each warning.")
 MOST_SPANS = count(
     "most_spans",
     "Spans drawn at most (101 or more), and as many changes of link load; the rest, in the middle, is left out.",

@@ -112,7 +112,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.count("most", "Show so many.", high=1000, default=20),
     ),
     "sweep": (
-        a.file("file", "A sweep file: docs/sweeps.md.", default=REQUIRED), a.ON_PROGRESS,
+        a.file("file", "A sweep file: docs/sweeps.md.", default=REQUIRED), a.ON_PROGRESS, a.ON_WARNING,
         a.file("results", "Where each point is stored as it comes [default: FILE.results.jsonl]; the same command "
                "goes on from there."),
         a.count("jobs", "Processes on this machine [default: one a core].", high=4096),
