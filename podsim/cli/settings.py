@@ -81,7 +81,7 @@ def say(*, quiet: bool) -> None:
 
 def warn() -> None:
     """Say on stderr which settings files are not read, and why."""
-    for one in kept.ignored():
+    for one in kept.files().ignored:
         text = f"warning: {one.path} is ignored: {one.why}; {one.hint}"
         put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
@@ -109,7 +109,7 @@ def effective(
     """
     stand = dict(given or {})
     found: list[Effective] = []
-    for near in (kept.of_variables(command, known), *map(kept.read, kept.files())):
+    for near in (kept.of_variables(command, known), *map(kept.read, kept.files().read)):
         mine = [setting for setting in near if _of(setting, command, known)]
         before = dict(stand)
         for setting in mine:

@@ -187,4 +187,4 @@ def test_the_search_stops_at_the_home_folder(folders, api, monkeypatch):  # noqa
 @pytest.mark.skipif(not os.path.ismount("/proc"), reason="no file system is mounted there")
 def test_the_search_stops_at_the_edge_of_a_file_system(monkeypatch):
     monkeypatch.chdir("/proc")
-    assert list(kept._upward()) == [Path("/proc")]
+    assert list(kept._upward()) == [(Path("/proc/podsim.toml"), None)]
