@@ -143,6 +143,13 @@ def test_a_file_that_others_may_write_is_ignored_and_told(mode, folders, api, ca
     )
 
 
+def test_config_show_tells_of_an_ignored_file(folders, capsys):  # noqa: F811
+    write(folders[0], "[predict]\nseed = 2\n")
+    (folders[0] / "podsim.toml").chmod(0o666)
+    assert main(["config", "show", "predict"]) == 0
+    assert capsys.readouterr().err.startswith(f"warning: {folders[0] / 'podsim.toml'} is ignored: ")
+
+
 def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch):  # noqa: F811
     path = folders[0] / "podsim.toml"
     write(folders[0], "[predict]\nseed = 2\n")

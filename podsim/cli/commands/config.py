@@ -8,7 +8,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.help import COMMANDS
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
-from podsim.cli.settings import Effective, effective, flags
+from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
 from podsim.report.views import settings as view
@@ -34,6 +34,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     """
     output.check()
     rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
+    say(quiet=output.quiet)
     files = tuple(str(path) for path in kept.files().read)
     give(
         output,
