@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,7 +66,7 @@ CASES = {
     "trace": Case(("trace", "bert", "--pod", "4", "--engine", "analytic", "-o", "t.json"), ("t.json",)),
     "sweep": Case(("sweep", "a.toml", "--jobs", "1"), prepare=sweep),
     "sweep-damaged": Case(("sweep", "a.toml", "--jobs", "1"), prepare=sweep_damaged),
-    "calibrate": Case(("calibrate", "--hold-out", "none", "--noise", "-o", "p.toml"), ("p.toml",)),
+    "calibrate": Case(("calibrate", "--comparators", "-o", "p.toml"), ("p.toml",)),
 }
 
 
@@ -81,6 +81,17 @@ def arrange(folder: Path, case: Case, patch: pytest.MonkeyPatch) -> None:
     for name in case.files:
         (folder / "work" / name).write_bytes(OLD)
     cache._shelf.cache_clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fitted_once() -> Iterator[None]:
+    """What `calibrate --comparators` fits: the fit reads no file of the user, and takes seconds."""
+    from podsim.api import comparators
+
+    with pytest.MonkeyPatch.context() as patch:
+        found = comparators._fitted(None)
+        patch.setattr(comparators, "_fitted", lambda _: found)
+        yield
 
 
 def run(case: Case, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
