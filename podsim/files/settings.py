@@ -91,23 +91,24 @@ def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
 
 
 def _upward() -> Iterator[tuple[Path, Ignored | None]]:
-    """Where a file may be: in the working folder and those above, to the home folder, the root of a repository or the
-    edge of a file system; with the reason why the search ends where a folder cannot be looked into.
-    """  # noqa: D205
+    """Where a file may be: from the working folder to the home folder, a repository's root or a file system's edge.
+
+    With the reason where the search ends at a folder that cannot be looked into.
+    """
     try:
         here = Path.cwd()
     except OSError:  # a folder that was removed
         return
-    device = None
+    file_system = None
     for folder in (here, *here.parents):
         try:
             found = folder.stat().st_dev
         except OSError as error:
             yield folder / NAME, _unread(folder / NAME, error)
             return
-        if found != (device or found):
+        if found != (file_system or found):
             return
-        device = found
+        file_system = found
         yield folder / NAME, None
         if folder == _home() or os.path.lexists(folder / ".git"):
             return

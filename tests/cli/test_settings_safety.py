@@ -44,7 +44,7 @@ def test_every_flag_is_in_one_group():
 
 
 DANGEROUS = [
-    ("trace", "out", '"/tmp/x.json"', "names a file that podsim writes"),
+    ("trace", "out", '"x.json"', "names a file that podsim writes"),
     ("predict", "out", '"x.html"', "names a file that podsim writes"),
     ("sweep", "results", '"x.jsonl"', "names a file that podsim writes"),
     ("sweep", "scheduler", '"tcp://10.0.0.1:8786"', "names a host"),
@@ -79,7 +79,7 @@ def test_a_file_found_above_may_not_set_it(command, flag, value, why, folders, c
 
 
 def test_the_command_of_the_report_leaves_the_file_alone(folders, capsys):  # noqa: F811
-    """`[trace] out = "/home/me/.bashrc"` in a folder above."""
+    """`[trace] out = "~/.bashrc"` in a folder above."""
     mine = folders[0].parent / "bashrc"
     mine.write_text("alias ll='ls -l'\n")
     write(folders[0], f'[trace]\nout = "{mine}"\n')
