@@ -22,7 +22,7 @@ def run(app: App, words: Sequence[str]) -> object:
 
     What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
     """
-    settings.USED.set(())
+    settings.begin()
     with app.app_stack(list(words)):
         command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
         ledger = inputs.current()

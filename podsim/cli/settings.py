@@ -11,7 +11,7 @@ from podsim.cli.help import COMMANDS
 from podsim.cli.settable import refuse
 from podsim.errors import InputError
 from podsim.files import settings as kept
-from podsim.files.settings import Setting
+from podsim.files.settings import Ignored, Setting
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -33,6 +33,7 @@ RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 USED: ContextVar[tuple[Setting, ...]] = ContextVar("USED", default=())  # settings that the command line takes
+IGNORED: ContextVar[tuple[Ignored, ...]] = ContextVar("IGNORED", default=())  # files that were met and not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,15 @@ class Settings:
         USED.set(tuple(used))
 
 
+def begin() -> None:
+    """Forget what was set for the command line before, in a process that runs several."""
+    USED.set(())
+    IGNORED.set(())
+
+
 def say(*, quiet: bool) -> None:
     """Say on stderr which file set what, unless `quiet`, and which files are not read."""
-    warn()
+    _warn()
     by_file: dict[str, list[str]] = {}
     for setting in USED.get():
         if setting.path is not None:
@@ -79,9 +86,9 @@ def say(*, quiet: bool) -> None:
         put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
 
 
-def warn() -> None:
+def _warn() -> None:
     """Say on stderr which settings files are not read, and why."""
-    for one in kept.ignored():
+    for one in dict.fromkeys(IGNORED.get()):
         text = f"warning: {one.path} is ignored: {one.why}; {one.hint}"
         put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
@@ -109,7 +116,9 @@ def effective(
     """
     stand = dict(given or {})
     found: list[Effective] = []
-    for near in (kept.of_variables(command, known), *map(kept.read, kept.files())):
+    files = kept.files()
+    IGNORED.set(files.ignored)
+    for near in (kept.of_variables(command, known), *map(kept.read, files.read)):
         mine = [setting for setting in near if _of(setting, command, known)]
         before = dict(stand)
         for setting in mine:

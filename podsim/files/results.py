@@ -262,9 +262,14 @@ def _write_whole(descriptor: int, data: bytes) -> None:
 def _opened(path: Path) -> int:
     try:
         descriptor = os.open(path, _OPEN, 0o644)
+        try:
+            plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        except OSError:
+            os.close(descriptor)
+            raise
     except OSError as error:
         raise _cannot(path, error.strerror or "refused") from None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if plain:
         return descriptor
     os.close(descriptor)
     raise _cannot(path, "it is no file that can be read back")

@@ -4,6 +4,7 @@ Of the files above, one counts only where the user or root wrote it: another use
 """
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,46 +54,80 @@ class Setting:
         return tuple(str(item).lower() if isinstance(item, bool) else str(item) for item in values)
 
 
-def files(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The nearest podsim.toml from here upward that the user or root wrote, then the user's own, if they are there."""
-    nearest, _ = _in_folders(environ)
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Settings files that are read, the nearest first, and those that are not, though they are there or may be."""
+
+    read: tuple[Path, ...]
+    ignored: tuple[Ignored, ...]
+
+
+def files(environ: Mapping[str, str] = os.environ) -> Files:
+    """The nearest podsim.toml from here upward that the user or root wrote, then the user's own."""
     own = own_file(environ)
-    found = [path for path in (nearest, own) if path is not None and _is_file(path)]
-    return tuple(dict.fromkeys(found))
+    nearest, passed = _in_folders(own)
+    if own is None or own == nearest:
+        return Files((nearest,) if nearest else (), tuple(passed))
+    there, unread = _there(own)
+    found = [path for path in (nearest, own if there else None) if path is not None]
+    return Files(tuple(found), (*passed, *unread))
 
 
-def ignored(environ: Mapping[str, str] = os.environ) -> tuple[Ignored, ...]:
-    """Settings files on the way up that are not read, since others may have written them."""
-    return _in_folders(environ)[1]
-
-
-def _in_folders(environ: Mapping[str, str]) -> tuple[Path | None, tuple[Ignored, ...]]:
+def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
     """The nearest file that may be read, and those before it that may not."""
     passed: list[Ignored] = []
-    for folder in _upward():
-        path = folder / NAME
-        with suppress(OSError):
-            if not path.is_file():
-                continue
-            if path == own_file(environ) or not (doubt := _doubt(path, path.stat())):
-                return path, tuple(passed)
-            passed.append(doubt)
-    return None, tuple(passed)
+    for path, unread in _upward():
+        if unread is not None:
+            return None, [*passed, unread]
+        status, why_not = _there(path)
+        passed += why_not
+        if status is None:
+            continue
+        doubt = _doubt(path, status) if path != own else None
+        if doubt is None:
+            return path, passed
+        passed.append(doubt)
+    return None, passed
 
 
-def _upward() -> Iterator[Path]:
-    """The working folder and those above: to the home folder, the root of a repository or the edge of a file system."""
+def _upward() -> Iterator[tuple[Path, Ignored | None]]:
+    """Where a file may be: from the working folder to the home folder, a repository's root or a file system's edge.
+
+    With the reason where the search ends at a folder that cannot be looked into.
+    """
     try:
         here = Path.cwd()
-        device = here.stat().st_dev
-        for folder in (here, *here.parents):
-            if folder.stat().st_dev != device:
-                return
-            yield folder
-            if folder == _home() or os.path.lexists(folder / ".git"):
-                return
-    except OSError:  # a folder that was removed, or that may not be looked into
+    except OSError:  # a folder that was removed
         return
+    file_system = None
+    for folder in (here, *here.parents):
+        try:
+            found = folder.stat().st_dev
+        except OSError as error:
+            yield folder / NAME, _unread(folder / NAME, error)
+            return
+        if found != (file_system or found):
+            return
+        file_system = found
+        yield folder / NAME, None
+        if folder == _home() or os.path.lexists(folder / ".git"):
+            return
+
+
+def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
+    """What the system says of a file that is there, or why nobody can know whether it is."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, ()
+    except (OSError, ValueError) as error:
+        return None, (_unread(path, error),)
+    return (status, ()) if stat.S_ISREG(status.st_mode) else (None, ())
+
+
+def _unread(path: Path, error: Exception) -> Ignored:
+    why = getattr(error, "strerror", None) or str(error)
+    return Ignored(path, f"it cannot be looked at: {why}", "flags that it sets are at their default")
 
 
 def _home() -> Path | None:
@@ -125,13 +160,6 @@ def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
         except RuntimeError:
             return None
     return home / "podsim" / NAME
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def read(path: Path) -> tuple[Setting, ...]:

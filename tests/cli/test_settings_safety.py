@@ -44,7 +44,7 @@ def test_every_flag_is_in_one_group():
 
 
 DANGEROUS = [
-    ("trace", "out", '"/tmp/x.json"', "names a file that podsim writes"),
+    ("trace", "out", '"x.json"', "names a file that podsim writes"),
     ("predict", "out", '"x.html"', "names a file that podsim writes"),
     ("sweep", "results", '"x.jsonl"', "names a file that podsim writes"),
     ("sweep", "scheduler", '"tcp://10.0.0.1:8786"', "names a host"),
@@ -79,7 +79,7 @@ def test_a_file_found_above_may_not_set_it(command, flag, value, why, folders, c
 
 
 def test_the_command_of_the_report_leaves_the_file_alone(folders, capsys):  # noqa: F811
-    """`[trace] out = "/home/me/.bashrc"` in a folder above."""
+    """`[trace] out = "~/.bashrc"` in a folder above."""
     mine = folders[0].parent / "bashrc"
     mine.write_text("alias ll='ls -l'\n")
     write(folders[0], f'[trace]\nout = "{mine}"\n')
@@ -143,6 +143,13 @@ def test_a_file_that_others_may_write_is_ignored_and_told(mode, folders, api, ca
     )
 
 
+def test_config_show_tells_of_an_ignored_file(folders, capsys):  # noqa: F811
+    write(folders[0], "[predict]\nseed = 2\n")
+    (folders[0] / "podsim.toml").chmod(0o666)
+    assert main(["config", "show", "predict"]) == 0
+    assert capsys.readouterr().err.startswith(f"warning: {folders[0] / 'podsim.toml'} is ignored: ")
+
+
 def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch):  # noqa: F811
     path = folders[0] / "podsim.toml"
     write(folders[0], "[predict]\nseed = 2\n")
@@ -187,4 +194,4 @@ def test_the_search_stops_at_the_home_folder(folders, api, monkeypatch):  # noqa
 @pytest.mark.skipif(not os.path.ismount("/proc"), reason="no file system is mounted there")
 def test_the_search_stops_at_the_edge_of_a_file_system(monkeypatch):
     monkeypatch.chdir("/proc")
-    assert list(kept._upward()) == [Path("/proc")]
+    assert list(kept._upward()) == [(Path("/proc/podsim.toml"), None)]

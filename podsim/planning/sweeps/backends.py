@@ -147,8 +147,9 @@ def _connected(scheduler: str) -> "Client":
     from distributed import Client
     from distributed.comm import resolve_address
 
-    for chatter in ("distributed", "tornado"):
-        logging.getLogger(chatter).setLevel(logging.CRITICAL)  # we say what matters, in one line
+    for name in [*logging.root.manager.loggerDict]:  # levels of their own are given to loggers far below
+        if name.partition(".")[0] in {"distributed", "tornado"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # we say what matters, in one line
     try:
         resolve_address(scheduler)  # a client of what is no address cannot even be closed
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
