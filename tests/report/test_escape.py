@@ -16,7 +16,7 @@ from podsim.report.terminal import Look, render
 ACTING = ["\x1b[31m", "\x07", "\x00", "\x7f", "\x9b", "\r", "\t", "\n", *map(chr, range(0x202A, 0x202F)),
           *map(chr, range(0x2066, 0x206A)), "\u200e", "\u200f", "\u2028", "\ufeff", "\udcff"]  # fmt: skip
 HOSTILE = "$\\frac{" + "".join(ACTING) + "<script>&\"'"
-BEGINS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1", "=HYPERLINK(\"http://x\")"]
+BEGINS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1", '=HYPERLINK("http://x")']
 
 
 def everywhere(text):
