@@ -98,13 +98,14 @@ def calibrate_comparators(
 ) -> ComparatorReport:
     """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
     from podsim.files import comparator_machines
-    from podsim.files.write import laws_text, write_atomic
+    from podsim.files.write import check_writable, laws_text, write_all
 
+    target = Path(path) if path is not None else comparator_machines.laws_path()
+    check_writable(target if write else None)
     laws, report = _fitted(on_progress)
     if not write:
         return report
-    target = Path(path) if path is not None else comparator_machines.laws_path()
-    write_atomic(target, laws_text(laws))
+    write_all([(target, laws_text(laws))], report)
     return replace(report, path=str(path or f"comparators/{target.name}"))
 
 

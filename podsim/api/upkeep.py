@@ -50,18 +50,20 @@ def calibrate(
     """
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
-    from podsim.files.write import parameters_text, write_atomic
+    from podsim.files.write import check_writable, parameters_text, write_all
 
     if hold_out == "none" and path is not None:
         raise InputError(
             "without a hold-out nothing is written: held-out errors say how wide intervals are",
             code="conflicting-flags", hint="leave out --out, or --hold-out none",
         )  # fmt: skip
-    parameters, report = holdout.calibrate(cases(), free.free().value, hold_out, on_progress)
-    if not write or hold_out == "none":
-        return report
+    write = write and hold_out != "none"
     target = Path(path) if path is not None else catalog.parameters_path()
-    write_atomic(target, parameters_text(parameters))
+    check_writable(target if write else None)
+    parameters, report = holdout.calibrate(cases(), free.free().value, hold_out, on_progress)
+    if not write:
+        return report
+    write_all([(target, parameters_text(parameters))], report)
     return replace(report, path=target.name if path is None else str(path))
 
 
@@ -87,22 +89,26 @@ def calibrate_own(
     from podsim.calibrate import own_logs
     from podsim.calibrate.own_mapping import Told
     from podsim.files import catalog, free
-    from podsim.files.write import parameters_text, points_text, write_atomic
+    from podsim.files.write import check_writable, parameters_text, points_text, write_all
     from podsim.model.own_logs import OwnLogsReport
+
+    targets = [None if path is None else Path(path) for path in (out, points_out)]
+    check_writable(*targets)
 
     told = Told(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
     read = own_logs.read(Path(logs or points or "."), told, _catalog(), from_points=logs is None)
     own = _ready([item.point for item in read.points])
     published = () if alone else cases()
     parameters, report, errors = own_logs.fitted(own, published, catalog.parameters(), free.free().value, on_progress)
-    for path, text in ((out, parameters_text(parameters)), (points_out, points_text(case.point for case in own))):
-        if path is not None:
-            write_atomic(Path(path), text)
-    return OwnLogsReport(
-        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors,
-        fit=replace(report, path=str(out or "")), remarks=read.remarks, path=str(out or ""),
-        points_path=str(points_out or ""),
+    found = OwnLogsReport(
+        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors, fit=report,
+        remarks=read.remarks, path="", points_path="",
     )  # fmt: skip
+    texts = (parameters_text(parameters), points_text(case.point for case in own))
+    write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], found)
+    return replace(
+        found, fit=replace(report, path=str(out or "")), path=str(out or ""), points_path=str(points_out or "")
+    )
 
 
 @checked
@@ -111,12 +117,13 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
     from podsim.calibrate import noise
     from podsim.files import blocks, catalog
     from podsim.files import noise as noise_file
-    from podsim.files.write import write_atomic
+    from podsim.files.write import check_writable, write_all
 
-    found = noise.fit(cases(), blocks.shipped(), catalog.parameters())
     target = Path(path) if path is not None else noise_file.path()
+    check_writable(target if write else None)
+    found = noise.fit(cases(), blocks.shipped(), catalog.parameters())
     if write:
-        write_atomic(target, noise_file.text(found.noise))
+        write_all([(target, noise_file.text(found.noise))], found)
     return replace(found, path="" if not write else str(path or target.name))
 
 
@@ -271,18 +278,20 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     """Predict again what is frozen, and write it: `podsim validate --freeze`."""
     from podsim.calibrate.freeze import again
     from podsim.files import catalog
-    from podsim.files.write import frozen_text, write_atomic
+    from podsim.files.write import check_writable, frozen_text, write_all
     from podsim.model.validation import FreezeReport
 
     def ask(row: FrozenPrediction) -> Prediction:
         return _of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
     before = catalog.frozen()
-    after = again(before, ask, on_progress)
     target = Path(path) if path is not None else catalog.frozen_path()
+    check_writable(target if write else None)
+    after = again(before, ask, on_progress)
+    found = FreezeReport(before=before, after=after, path="")
     if write:
-        write_atomic(target, frozen_text(after))
-    return FreezeReport(before=before, after=after, path="" if not write else str(path or target.name))
+        write_all([(target, frozen_text(after))], found)
+    return replace(found, path="" if not write else str(path or target.name))
 
 
 def cases() -> tuple[Case, ...]:

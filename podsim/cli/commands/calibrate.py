@@ -1,6 +1,7 @@
 """`podsim calibrate`."""
 
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +11,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
+from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import fit as view
@@ -99,7 +101,7 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
     from podsim import api
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate(hold_out=hold_out, write=write, path=path, on_progress=on_progress)
+        report = answered(partial(api.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: view.document(report),
@@ -112,7 +114,7 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
 def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
     from podsim import api
 
-    found = api.calibrate_noise(write=write, path=path)
+    found = answered(partial(api.calibrate_noise, write=write, path=path))
     give(
         output,
         screen=lambda: noise_view.document(found),
@@ -128,7 +130,7 @@ def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
     from podsim.report.views import comparator as law_view
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate_comparators(write=write, path=path, on_progress=on_progress)
+        report = answered(partial(api.calibrate_comparators, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
@@ -142,11 +144,11 @@ def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) ->
     from podsim import api
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate_own(
-            logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
+        report = answered(partial(
+            api.calibrate_own, logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
             ipus_per_replica=own.ipus_per_replica, sdk=own.sdk, alone=own.alone, out=out,
             points_out=None if dry_run else own.points_out, on_progress=on_progress,
-        )  # fmt: skip
+        ))  # fmt: skip
     give(
         output,
         screen=lambda: own_view.document(report, verbose=output.verbose),

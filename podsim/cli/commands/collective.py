@@ -17,7 +17,7 @@ from podsim.cli.options import (
     OutputFlags,
     flag,
 )
-from podsim.cli.out import OutFile, check_out, write_trace
+from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import collective as view
@@ -100,7 +100,7 @@ def collective(
         if faults.fault:
             raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
         draw = partial(api.trace_collective, *ask.args, **ask.keywords)
-        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out):
+        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
             return ExitCode.ANSWERED
     give(
         output,

@@ -23,7 +23,7 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
-from podsim.cli.out import OutFile, check_out, write_trace
+from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.report import json_text
 from podsim.report.views import trace as view
 
@@ -72,11 +72,12 @@ def trace(
     from podsim import api
 
     found = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
-    if write_trace(found, shown.out):
+    written = write_trace(found, shown.out)
+    if written == STDOUT:
         return ExitCode.ANSWERED
     give(
         output,
-        screen=lambda: view.document(found, shown.out or ""),
+        screen=lambda: view.document(found, written),
         json_text=lambda: json_text.trace(found),
         line=lambda: view.answer(found),
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 from podsim.cli.answer import give, warn
-from podsim.cli.console import put
+from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_FIXED,
@@ -150,12 +150,14 @@ def import_(
         Where the TOML goes; - is stdout.
     """
     from podsim import api
-    from podsim.files.write import write_atomic
+    from podsim.files.write import check_writable, write_atomic
 
+    if out != STDOUT:
+        check_writable(Path(out))
     text = api.import_model(file, sequence=model.sequence, shape=model.shape)
     if out == STDOUT:
         put(text, sys.stdout)
     else:
         write_atomic(Path(out), text)
-        put(f"wrote {out}\n", sys.stderr)
+        put(look(sys.stderr).clean(f"wrote {out}") + "\n", sys.stderr)
     return ExitCode.ANSWERED

@@ -7,11 +7,11 @@ import io
 import json
 import os
 import re
-import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from cyclopts.argument import ArgumentCollection
 from fuzz.choices import Choices
@@ -20,7 +20,9 @@ from fuzz.scratch import folder, put, seeds
 from parsed_once import remembering
 
 from podsim.cli.app import main
+from podsim.errors import InputError
 from podsim.files import write
+from podsim.files.write import write_atomic
 
 MAPPING = ("--replicas=4", "--ipus-per-replica=1", "--micro-batch=16", "--accumulation=8")
 QUICK = (*MAPPING, "--pod=4", "--engine=analytic")
@@ -90,31 +92,34 @@ HEAD = re.compile(r"^(?:error:|no:) ([a-z-]+)$", re.MULTILINE)
 
 
 @cache
-def ready() -> dict[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Flags of every verb with what they take; a world in which nothing can be lost."""
-    ArgumentCollection._from_callable = remembering()  # type: ignore[method-assign]
-    replace = write.write_atomic
-
-    def confined(path: Path, content: str | bytes) -> None:
-        if not os.path.realpath(path).startswith((str(folder()), "/dev/full", "/proc", "/dev/null")):
-            raise write.InputError(f"{path} is out of bounds here", code="cannot-write")
-        replace(path, content)
-
-    for module in [module for name, module in sys.modules.items() if name.startswith("podsim")]:
-        if getattr(module, "write_atomic", None) is replace:
-            module.write_atomic = confined  # type: ignore[attr-defined]
+def ready() -> None:
+    """The parser that reads each signature once, and the files that command lines name."""
+    if ArgumentCollection._from_callable.__name__ != "remembered":  # tests have it already
+        ArgumentCollection._from_callable = remembering()  # type: ignore[method-assign]
     put("pod16.toml", dict(seeds("topologies/*.toml"))["pod16.toml"].encode())
     put("my.json", json.dumps({"model_type": "bert", "hidden_size": 64, "num_hidden_layers": 2,
                                "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100,
                                "max_position_embeddings": 32}).encode())  # fmt: skip
     put("old.json", told(["topology", "show", "pod16", "--json"])[1].encode())
-    return {verb: tuple(FLAG.findall(told([*verb, "--help"])[1])) for verb in (*VERBS, *SLOW)}
+
+
+@cache
+def flags_of(verb: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Flags of a verb with what they take, as its help has them."""
+    return tuple(FLAG.findall(told([*verb, "--help"])[1]))
+
+
+def confined(path: Path, content: str | bytes) -> None:
+    """Write a file, if it is one of this process."""
+    if not os.path.realpath(path).startswith((str(folder()), "/dev/full", "/proc", "/dev/null")):
+        raise InputError(f"{path} is out of bounds here", code="cannot-write")
+    write_atomic(path, content)
 
 
 def told(words: list[str]) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of one command line."""
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(write, "write_atomic", confined):
         code = main(words)
     return code, out.getvalue(), err.getvalue()
 
@@ -133,15 +138,15 @@ def flag(flags: tuple[tuple[str, str], ...], draw: Choices, *, hostile: bool) ->
 
 def words_of(draw: Choices) -> list[str]:
     """A command line: mostly a verb with its quick flags and a few more, some of them hostile."""
-    known = ready()
+    ready()
     slow = draw.chance(6)
     verb = draw.of(SLOW) if slow else draw.of(tuple(VERBS))
     arguments, quick = VERBS.get(verb, (("resnet50",), ()))
-    hostile = slow or draw.chance(40)
+    known, hostile = flags_of(verb), slow or draw.chance(40)
     words = [*arguments]
     if hostile and words and draw.chance(25):
         words[draw.below(len(words))] = draw.of(HOSTILE)
-    fitting = tuple(one for one in known[verb] if hostile or one[0] not in UNFIT)
+    fitting = tuple(one for one in known if hostile or one[0] not in UNFIT)
     added = [flag(fitting, draw, hostile=False)] if fitting and draw.chance(50) else []
     if hostile and fitting:
         added += [flag(fitting, draw, hostile=True) for _ in range(draw.some(2))]
@@ -156,7 +161,7 @@ def words_of(draw: Choices) -> list[str]:
     if hostile and draw.chance(10):
         at = draw.below(len(words) + 1)
         words[at:at] = [draw.of(HOSTILE)]
-    if not hostile and not given & set(FORMS) and draw.chance(50) and ("--json", "") in known[verb]:
+    if not hostile and not given & set(FORMS) and draw.chance(50) and ("--json", "") in known:
         words.append("--json")
     return [*verb, *words]
 
