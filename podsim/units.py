@@ -17,7 +17,7 @@ FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s"), "d": (86400.0, "s"), "y"
 WHAT: Final = {
     "s": "a time", "Hz": "a frequency", "B": "an amount of data", "B/s": "a data rate", "FLOP/s": "a compute rate",
     "FLOP": "a count of FLOP", "W": "a power", "USD": "a price", "samples/s": "a throughput", "cycles": "a cycle count",
-    "B/cycle": "bytes a cycle", "J": "an energy", "requests/s": "a rate",
+    "B/cycle": "bytes a cycle", "J": "an energy",
 }  # fmt: skip
 EXAMPLE: Final = {
     "s": "2 us", "Hz": "1.325 GHz", "B": "624 KiB", "B/s": '16 GB/s" or "100 Gbit/s', "FLOP/s": "250 TFLOP/s",

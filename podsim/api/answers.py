@@ -167,20 +167,18 @@ def goodput(
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
 
-    Raises InputError where the question is malformed, Infeasible where failures leave no progress to speak of.
+    Raises InputError where the question is malformed, Infeasible where failures leave hardly any progress.
     """
     from podsim.files import failures
-    from podsim.model.verbs import VERBS
-    from podsim.planning.search import Wanted
+    from podsim.model.arguments import CHECKPOINT_EVERY, WORK
     from podsim.predicting import goodput as lasting
 
     rates = failures.failures(changes).value
-    times = {"work": work, "checkpoint_every": checkpoint_every}
-    work_s, every_s = (None if text is None else VERBS["goodput"][name].si(text) for name, text in times.items())
+    work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
     question = _question(machine, model, named, seed=seed, **_useful(model, work_s, asked))
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), {})
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 

@@ -115,7 +115,7 @@ def _load(rate: str | float | None, clients: int | None, wait: str | float, requ
                          hint="give one of them")  # fmt: skip
     declared = VERBS["infer"]
     return Load(
-        rate_per_s=None if rate is None else declared["rate"].si(rate), clients=clients,
+        rate_per_s=declared["rate"].given_si(rate), clients=clients,
         wait_s=declared["wait"].si(wait), requests=requests, seed=seed,
     )  # fmt: skip
 

@@ -255,9 +255,9 @@ def diff(old: str | Path, new: str | Path) -> Difference:
 
     def again(flags: Mapping[str, Any], parameters: Mapping[str, float]) -> tuple[Prediction, Mapping[str, str]]:
         named = {"changes" if name == "set" else "faults" if name == "fault" else name: flags[name] for name in flags}
-        asked = list(named.pop("changes", ()))
-        own = {change.partition("=")[0] for change in asked}
         try:
+            asked = list(named.pop("changes", ()))
+            own = {change.partition("=")[0] for change in asked}
             here = values(named.get("parameters"))
             # A number that is set is taken as certain, so only one that differs is.
             others = {name: value for name, value in parameters.items() if value != here.get(name)}

@@ -1,7 +1,5 @@
 """What one argument of a verb may be: its kind, range and unit, checked alike for Python and for the command line."""
 
-from __future__ import annotations
-
 import math
 import operator
 import os
@@ -90,10 +88,19 @@ class Argument(NamedTuple):
 
     def si(self, value: str | float) -> float:
         """A quantity in SI units; ValueError for another unit, or outside its range [`unit`]."""
-        if isinstance(value, str):
-            own = _PARSERS.get(self.unit)
-            return float(self.inside(own(value) if own else units.parse(value, self.unit), value))
-        return float(self.inside(value))
+        if not isinstance(value, str):
+            return float(self.inside(value))
+        own = _PARSERS.get(self.unit)
+        try:
+            number = own(value) if own else units.parse(value, self.unit)
+        except ValueError as error:  # with an example that suits the argument
+            said, example, _ = str(error).partition("; write for example ")
+            raise ValueError(f"{said}{example and example + self.example}") from None
+        return float(self.inside(number, value))
+
+    def given_si(self, value: str | float | None) -> float | None:
+        """The same of an argument that may be left out; None where it is."""
+        return None if value is None else self.si(value)
 
     @property
     def noun(self) -> str:
@@ -105,7 +112,7 @@ class Argument(NamedTuple):
         if self.kind is Kind.SIZES:
             return f"{self.kind.value} {self.example}"
         if self.kind is Kind.QUANTITY:
-            return f"{units.WHAT[self.unit]} such as {self.example}"
+            return f"{units.WHAT.get(self.unit, 'a rate')} such as {self.example}"
         return str(self.kind.value)
 
     @property

@@ -3,8 +3,6 @@
 Defaults are those of the signatures in `podsim.api`; tests/api/test_arguments.py holds both against each other.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from podsim.model.argument import REQUIRED, Argument, Kind
@@ -158,6 +156,13 @@ MACHINES = Argument(
 )  # fmt: skip
 SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, SDK, DIVISION, PARAMETERS)
 PLAN_SEED = SEED._replace(help="Seed of the simulated scores behind intervals.")
+# What a run with failures has to do.
+WORK = quantity("work", "s", "Useful time of the run, such as 14d [default: the time to train].", "14 d",
+                high=MOST_WORK_S, metavar="TIME", why="the most is 100 years")  # fmt: skip
+CHECKPOINT_EVERY = quantity(
+    "checkpoint_every", "s", "Work between two checkpoints, such as 30min [default: the best, searched].", "30 min",
+    high=MOST_WORK_S, metavar="TIME", why="the most is 100 years",
+)  # fmt: skip
 # What a replica serves.
 BATCH = count("batch", "Rows that a replica answers together.", high=65_536, default=1)
 BATCHES = Argument(name="batches", kind=Kind.SIZES, help="Compare batches too: 1..64 doubles, 1,8,32 lists.", low=1,

@@ -1,7 +1,5 @@
 """Lists of sizes as a text states them: "16..1024" doubles, "16,64,256" lists."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

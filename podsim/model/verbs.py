@@ -1,7 +1,5 @@
 """The arguments of each verb, in the order of its positional ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
@@ -30,10 +28,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     "explain_operators": (a.WORKLOAD, *_MAPPED, *a.PRACTICE),
     "goodput": (
         a.WORKLOAD, *_MAPPED, *a.LENGTH, a.FAULTS, a.ON_PROGRESS,
-        a.quantity("work", "s", "Useful time of the run, such as 14d [default: the time to train].", "14 d",
-                   high=a.MOST_WORK_S, metavar="TIME", why="100 years"),
-        a.quantity("checkpoint_every", "s", "Work between two checkpoints, such as 30min [default: the best, "
-                   "searched].", "30 min", high=a.MOST_WORK_S, metavar="TIME", why="100 years"),
+        a.WORK, a.CHECKPOINT_EVERY,
         a.from_zero("spares", "Machines that stand by for one that fails.", high=10_000, default=0),
         a.count("runs", "Histories to simulate [default: 1,000, fewer where failures are very many]."),
         a.SEED._replace(help="Seed of the failures."),

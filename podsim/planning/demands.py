@@ -22,9 +22,9 @@ def demand(
         raise InputError("--confidence is that of a time, and none is demanded", code="conflicting-flags",
                          hint="--within 5min --confidence 0.9, or leave out --confidence")  # fmt: skip
     return Demand(
-        within_s=None if within is None else WITHIN.si(within),
-        budget_usd=None if budget is None else BUDGET.si(budget),
-        most_power_w=None if max_power is None else MAX_POWER.si(max_power),
+        within_s=WITHIN.given_si(within),
+        budget_usd=BUDGET.given_si(budget),
+        most_power_w=MAX_POWER.given_si(max_power),
         confidence=sure(confidence), objective=Objective(objective),
     )  # fmt: skip
 

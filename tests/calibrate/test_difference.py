@@ -111,8 +111,10 @@ def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[
 
 
 @pytest.mark.parametrize(
-    "flags", [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1}]
-)
+    "flags",
+    [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1},
+     {"workload": "bert", "pod": 16, "set": 3}, {"workload": "bert", "pod": 16, "set": [3]}],
+)  # fmt: skip
 def test_a_question_that_cannot_be_asked_again_is_a_note(
     tmp_path: Path, answer: dict[str, Any], flags: dict[str, object]
 ) -> None:
