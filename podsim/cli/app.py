@@ -26,6 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PodsimError as error:
         put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
         return int(exit_code(error))
+    except MemoryError:
+        put("error: out-of-memory\n  × podsim needs more memory than it may have; ask for less at once\n", sys.stderr)
+        return int(ExitCode.BAD_INPUT)
     except KeyboardInterrupt:
         put("interrupted\n", sys.stderr)
         return int(ExitCode.INTERRUPTED)
