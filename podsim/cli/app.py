@@ -31,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _refused(error, words)
     except PodsimError as error:
         code = _refused(error, words)
+    except MemoryError:
+        put("error: out-of-memory\n  × podsim needs more memory than it may have; ask for less at once\n", sys.stderr)
+        code = ExitCode.BAD_INPUT
     except KeyboardInterrupt as error:
         end = ended(error)
         with suppress(PodsimError):  # a terminal that was closed takes no message

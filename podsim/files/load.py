@@ -11,8 +11,10 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.contents import text_of
-from podsim.files.faults import Fault, error_of, meant, printable, shown
-from podsim.files.locate import lines
+from podsim.files.faults import Fault, error_of, meant, printable, shown, spelled
+from podsim.files.locate import Path as Place
+from podsim.files.locate import line_of, lines
+from podsim.model.limits import ENTRIES, FILE_BYTES, KEY_PARTS
 
 SCHEMAS: Final = {
     "chip": "podsim.chip/1",
@@ -41,6 +43,7 @@ SCHEMAS: Final = {
     "practices": "podsim.practices/1",
     "sources": "podsim.sources/1",
 }
+_LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -64,7 +67,7 @@ def load(path: Path, what: str = "") -> Loaded:
     Raises InputError: the file cannot be read, is not UTF-8 or TOML, or its `schema` is missing or another one.
     """
     code = f"bad-{what or 'input'}-file"
-    text = text_of(path, code)
+    text = text_of(path, code, FILE_BYTES)
     if not text.strip():
         raise InputError(f"{path.name} is empty", code=code)
     tables = dict(tables_of(text, path.name, code))
@@ -80,18 +83,38 @@ def load(path: Path, what: str = "") -> Loaded:
 @lru_cache(maxsize=64)  # the files that a machine extends are met again and again; nobody changes inner tables
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
     """The tables of a TOML text; InputError with the line where it is none."""
+    if long := _LONG_KEY.search(text):
+        at = text.count("\n", 0, long.start()) + 1
+        raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code,
+                         context=[f"{at}  a key of {KEY_PARTS} parts or more"])  # fmt: skip
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except RecursionError:
         raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code) from None
     except ValueError as error:
         reason = str(error)
+    else:
+        _refuse_long(tables, text, name, code)
+        return tables
     place = _PLACE.search(reason)
     line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
     where = f"column {place[2]}" if place and place[2] else "at its end: is the file cut short?"
     raise InputError(
         f"{name} is not TOML", code=code, context=[f"{line}  {printable(_PLACE.sub('', reason))} ({where})"]
     )
+
+
+def _refuse_long(tables: Mapping[str, Any], text: str, name: str, code: str) -> None:
+    """Raise where an array or a table has more entries than any file needs, before anything is made of them."""
+    waiting: list[tuple[Place, Any]] = [((), tables)]
+    while waiting:
+        place, here = waiting.pop()
+        if excess := ENTRIES.excess(len(here)):
+            at = line_of(lines(text, until=place), place)
+            context = [f"{at}  {spelled(place) or 'the file'}: {excess}"]
+            raise InputError(f"{name} is too long", code=code, context=context)
+        members = here.items() if isinstance(here, dict) else enumerate(here)
+        waiting += [((*place, key), inner) for key, inner in members if isinstance(inner, dict | list)]
 
 
 def _wrong_schema(schema: object, found: str | None, what: str) -> str:

@@ -191,15 +191,16 @@ def read(path: Path) -> tuple[Setting, ...]:
 
 def _text(path: Path, source: Source) -> str:
     """The text of a file; none of one that others replaced since it was looked at."""
-    from podsim.files.contents import MOST_BYTES, opened, text_of
+    from podsim.files.contents import opened, text_of
+    from podsim.model.limits import FILE_BYTES
 
     with suppress(OSError, ValueError), opened(path) as file:
         if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
             return ""
-        raw = file.read(MOST_BYTES + 1)
-        if len(raw) <= MOST_BYTES:
+        raw = file.read(FILE_BYTES + 1)
+        if len(raw) <= FILE_BYTES:
             return raw.decode("utf-8-sig")
-    return text_of(path, CODE)  # which says what is wrong with it
+    return text_of(path, CODE, FILE_BYTES)  # which says what is wrong with it
 
 
 def _spelled(path: Path) -> str:

@@ -14,10 +14,10 @@ from podsim.files.contents import NotPlainError, opened, resolved
 from podsim.files.faults import printable, shown
 from podsim.files.imports import onnx_wire
 from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
+from podsim.model.limits import NODES
 
 MOST_BYTES: Final = 2**30
 """Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
-MOST_NODES: Final = 20_000  # some 40 s on a slow core
 MOST_PASSES: Final = 500_000  # nodes times the turns in which their shapes are worked out
 MOST_ELEMENTS: Final = 2**40
 KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
@@ -129,8 +129,8 @@ def _content(path: Path) -> bytes:
 
 def _bounded(path: Path, stated: Any) -> None:
     """Refuse more than anybody's model has, before anything is done with it."""
-    if len(stated.node) + len(stated.initializer) > MOST_NODES:
-        raise fault(path, f"{len(stated.node) + len(stated.initializer):,} nodes and tensors; at most {MOST_NODES:,}")
+    if excess := NODES.excess(len(stated.node) + len(stated.initializer)):
+        raise fault(path, excess)
     if stated.sparse_initializer:
         raise fault(path, "sparse weights are not read")
     for tensor in stated.initializer:
