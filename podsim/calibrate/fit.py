@@ -1,8 +1,9 @@
 """Least squares on log step time for the free parameters, each with a prior."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from podsim.calibrate.cases import Case, StepTimes
@@ -99,17 +100,23 @@ def fit(
         predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(fitted(free, values)))])
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
-    def slopes(logs: "np.ndarray") -> "np.ndarray":
-        nudges = NUDGE * np.eye(len(logs))
-        return np.stack([(residuals(logs + one) - residuals(logs - one)) / (2 * NUDGE) for one in nudges], axis=1)
-
     bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
     begin = np.log([start[name] for name in free.names]) if start else prior
     begin = np.clip(begin, bounds[0] + NUDGE, bounds[1] - NUDGE)
-    found = least_squares(residuals, begin, slopes, bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE)
+    found = least_squares(
+        residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
+    )
     logs = np.round(found.x, DECIMALS)
-    steepness = slopes(logs)
+    steepness = jacobian(logs)
     return _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
+
+
+def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -> "np.ndarray":
+    """Change of each residual with each log, a column a log, from a nudge to either side."""
+    import numpy as np
+
+    nudges = NUDGE * np.eye(len(at))
+    return np.stack([(residuals(at + one) - residuals(at - one)) / (2 * NUDGE) for one in nudges], axis=1)
 
 
 def error(case: Case, free: FreeParameters) -> float:

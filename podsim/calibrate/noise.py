@@ -45,7 +45,7 @@ def variation(case: Case, runs: Sequence[RunBlocks]) -> Variation:
         step_spread_s=block_s / math.sqrt(per_block),
         above_s=tuple(one for one in excess if one > limit_s),
         below_s=tuple(-one for one in excess if one < -limit_s),
-        watched_s=case.preset.hosts * sum_in_order(map(sum, blocks)),
+        watched_s=case.preset.hosts * sum_in_order(map(sum_in_order, blocks)),
     )
 
 

@@ -13,7 +13,8 @@ from podsim.cli import settings
 from podsim.cli.options import OutputFlags
 from podsim.files import inputs
 
-NO_QUESTION: Final = ("out",)  # where an answer goes does not change it
+NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
+"""Where an answer goes, and where and in how many processes it is computed, does not change it."""
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
 
 

@@ -22,7 +22,7 @@ COUNTS: Final = {
 
 
 def canonical(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags of a command in one spelling: numbers as floats, quantities in SI units, repeated flags in order.
+    """The flags of a command in one spelling: quantities in SI units, repeated flags in order.
 
     `flags` are in the types of JSON. What cannot be read stays as it was typed.
     """
@@ -30,10 +30,8 @@ def canonical(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _canonical(name: str, value: Any) -> Any:
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int | float):
-        return _number(value)
+    if isinstance(value, float):
+        return float(_number(value))
     if isinstance(value, list):
         return sorted(map(_EACH[name], value)) if name in _EACH else value
     return quantity(value) if name in AMOUNTS and isinstance(value, str) else value

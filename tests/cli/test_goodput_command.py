@@ -7,6 +7,7 @@ import pytest
 import podsim
 from podsim import api
 from podsim.cli.app import main
+from podsim.report.digits import DRAWN, rounded
 
 SPLIT = {"pod": 1024, "replicas": 128, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 24}
 FLAGS = [word for name, value in SPLIT.items() for word in (f"--{name.replace('_', '-')}", str(value))]
@@ -24,13 +25,13 @@ def test_the_document_is_the_report(capsys):
     found, told = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
     assert list(told)[:2] == ["schema", "podsim"]
     assert told["schema"] == "podsim.goodput/1"
-    assert told["goodput"]["mean"] == found.goodput.mean
-    assert told["finish_s"]["p95"] == found.finish_s.p95
-    assert told["interval_s"] == found.interval_s
-    assert told["checkpoint"]["total_s"] == found.cost.total_s
+    assert told["goodput"]["mean"] == rounded(found.goodput.mean, DRAWN)
+    assert told["finish_s"]["p95"] == rounded(found.finish_s.p95, DRAWN)
+    assert told["interval_s"] == rounded(found.interval_s)
+    assert told["checkpoint"]["total_s"] == rounded(found.cost.total_s)
     assert told["parts"][0] == {"name": "ipu", "count": 1024, "mtbf_s": 10 * 365.25 * 86400, "repair_s": 3600.0,
                                 "spared": True}  # fmt: skip
-    assert told["mean_time_between_failures_s"] == 1 / found.run.failures_per_s
+    assert told["mean_time_between_failures_s"] == rounded(1 / found.run.failures_per_s)
     assert (told["grade"], told["spares"], told["runs"]) == ("assumed", 2, 50)
     assert run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")[1] == out
 

@@ -11,8 +11,8 @@ from podsim.cli.app import main
 from podsim.files.spelling import canonical, quantity
 
 SAME = [
-    ("predict bert --pod 16 --set chip.clock='1.5 GHz' --set sram.efficiency=0.5",
-     "predict bert --pod 16 --set sram.efficiency=0.50 --set chip.clock='1500 MHz'"),
+    ("predict bert --pod 16 --set chip.clock='1.5 GHz' --set gw-link.efficiency=0.5",
+     "predict bert --pod 16 --set gw-link.efficiency=0.50 --set chip.clock='1500 MHz'"),
     ("predict bert --pod 16 --set gw-link.bandwidth='100 Gbit/s'",
      "predict bert --pod 16 --set 'gw-link.bandwidth = \"12.5 GB/s\"'"),
     ("predict bert --pod 16 --set collective.start=0.1e-3", "predict bert --pod 16 --set collective.start='100 us'"),

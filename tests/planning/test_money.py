@@ -14,6 +14,7 @@ from podsim.model.prices import Price, PriceList, Terms
 from podsim.model.quantity import Estimate, Grade, Source
 from podsim.planning import money
 from podsim.planning.purse import purse
+from podsim.report.digits import KNOWN, rounded
 
 HOUR = Estimate(value=3600.0, low=1800.0, high=7200.0, grade=Grade.INTERPOLATED)
 TERMS = Terms(years=2.0, use=0.5, usd_per_kwh=0.2, pue=1.5)
@@ -171,7 +172,9 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
     assert main([*question, "--rent-per-hour", "60", "--json", "-o", str(page)]) == 0
     found = json.loads(capsys.readouterr().out)["money"]
     assert found["owned"]["capital"]["usd"] == {"value": 149_000, "low": 149_000, "high": 149_000}
-    assert found["run_usd"]["value"] == found["capital_usd"]["value"] + found["energy_usd"]["value"]
+    assert rounded(found["run_usd"]["value"], KNOWN - 1) == rounded(
+        found["capital_usd"]["value"] + found["energy_usd"]["value"], KNOWN - 1
+    )
     assert found["rent"]["break_even_hours"] > 0
     assert "what it costs" in page.read_text(encoding="utf-8")
     assert main([*question, "-o", str(page)]) == 0
