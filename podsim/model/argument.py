@@ -131,11 +131,11 @@ class Argument(NamedTuple):
         if above and below and (isinstance(number, int) or math.isfinite(number)):
             return number
         bound = self.bounds
-        if self.kind is Kind.WHOLE:  # the bound that is crossed says enough
-            bound = f"at most {_spelled(self.high)}" if above else f"at least {_spelled(self.low)}"
+        if self.kind in (Kind.WHOLE, Kind.QUANTITY) and self.high < math.inf:  # the bound that is crossed says enough
+            bound = f"at most {_spelled(self.high)}" if above else self._replace(high=math.inf).bounds
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
-        more = f"; {self.why}" if self.why else ""
+        more = f"; {self.why}" if self.why and (above or self.kind is not Kind.QUANTITY) else ""
         if self.kind is Kind.SHARE:
             bound = f"a share {bound}"
             more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
