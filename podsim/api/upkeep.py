@@ -106,9 +106,8 @@ def calibrate_own(
     )  # fmt: skip
     texts = (parameters_text(parameters), points_text(case.point for case in own))
     write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], found)
-    return replace(
-        found, fit=replace(report, path=str(out or "")), path=str(out or ""), points_path=str(points_out or "")
-    )
+    where = str(out or "")
+    return replace(found, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
 
 
 @checked

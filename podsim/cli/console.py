@@ -75,7 +75,7 @@ def open_streams() -> None:
     """
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-            pass
+            os.set_inheritable(descriptor, True)  # processes that compute points end without
         os.close(descriptor)
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

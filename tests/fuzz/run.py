@@ -169,7 +169,6 @@ def main() -> int:
         return 0
     tallies = swept(names, asked)
     sys.stdout.write(told(tallies) + "\n")
-    report(tallies, asked.failures)
     return 1 if any(tally.kinds for tally in tallies.values()) else 0
 
 
@@ -182,6 +181,7 @@ def swept(names: list[str], asked: argparse.Namespace) -> dict[str, Tally]:
     with context.Pool(asked.processes, maxtasksperchild=40) as pool:
         for done, (name, tally) in enumerate(pool.imap_unordered(work, planned), 1):
             tallies[name].add(tally)
+            report(name, tally, asked.failures)
             if done % 20 == 0 or done == len(planned):
                 bad = sum(len(one.kinds) for one in tallies.values())
                 spent_s = time.monotonic() - began
@@ -189,14 +189,14 @@ def swept(names: list[str], asked: argparse.Namespace) -> dict[str, Tally]:
     return tallies
 
 
-def report(tallies: dict[str, Tally], folder: Path) -> None:
-    """Write each kind of violation, with an input that leads to it."""
-    for name, tally in tallies.items():
-        for kind, (count, data, text) in tally.kinds.items():
+def report(name: str, tally: Tally, folder: Path) -> None:
+    """Write each kind of violation as it comes, with an input that leads to it."""
+    for kind, (count, data, text) in tally.kinds.items():
+        path = folder / f"{name}-{kind}.json"
+        if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{name}-{kind}.json"
             path.write_text(json.dumps({"target": name, "input": data, "count": count, "traceback": text}, indent=1))
-            sys.stdout.write(f"\n{name}: {count:,} times, {path}\n{text}")
+            sys.stdout.write(f"{name}: {path}\n{text}\n")
 
 
 if __name__ == "__main__":

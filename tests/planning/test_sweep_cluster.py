@@ -14,6 +14,7 @@ import pytest
 
 import podsim
 from podsim.errors import InputError
+from podsim.planning.sweeps import backends
 from podsim.report import sweep_text
 
 pytest.importorskip("distributed")
@@ -158,3 +159,12 @@ def test_nobody_computes(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(InputError, match="nobody computes") as raised:
         podsim.sweep(file, backend="dask", scheduler=cluster.address)
     assert raised.value.code == "no-scheduler"
+
+
+@pytest.mark.parametrize(
+    "address", ["tls://127.0.0.1:9", "tls://", "foo://x", "ucx://a:1", "inproc://a", "://", "\x1b://"]
+)
+def test_an_address_that_is_none_is_refused_before_a_client_is_made(address):
+    with pytest.raises(InputError) as error:
+        backends.check_cluster(address)
+    assert error.value.code == "no-scheduler"

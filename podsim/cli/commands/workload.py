@@ -30,6 +30,7 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.errors import InputError
 from podsim.report import json_workload, numbers
 from podsim.report.views import listing
 from podsim.report.views import workload as view
@@ -158,6 +159,10 @@ def import_(
     if out == STDOUT:
         put(text, sys.stdout)
     else:
-        write_atomic(Path(out), text)
+        try:
+            write_atomic(Path(out), text)
+        except InputError:
+            put(text, sys.stdout)  # so that it is not lost
+            raise
         put(look(sys.stderr).clean(f"wrote {out}") + "\n", sys.stderr)
     return ExitCode.ANSWERED

@@ -103,6 +103,12 @@ def check_cluster(scheduler: str | None) -> str:
         raise InputError(
             "--backend dask wants a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
         )
+    protocol, joined, _ = scheduler.partition("://")
+    if joined and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away
+        raise InputError(
+            f"no scheduler can be reached at {scheduler}: addresses begin with tcp://", code="no-scheduler",
+            hint="--scheduler tcp://HOST:8786",
+        )  # fmt: skip
     if find_spec("distributed") is None:
         raise InputError(
             "the packages dask and distributed are not installed", code="missing-package",
