@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOMENTS = int(os.environ.get("SIGNAL_MOMENTS", "4"))  # 100 were tried by hand
+MOMENTS = int(os.environ.get("SIGNAL_MOMENTS", "4"))  # 40 were tried by hand
 ENDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "terminal closed"}
 
 

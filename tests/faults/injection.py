@@ -28,7 +28,6 @@ class Faults:
     fails: int | None = None
     errno: int = 0
     calls: list[str] = field(default_factory=list)
-    descriptors: set[int] = field(default_factory=set)
 
     def meet(self, name: str, target: object) -> None:
         """Count a call; OSError where it is the one that fails."""
@@ -37,12 +36,20 @@ class Faults:
             raise OSError(self.errno, os.strerror(self.errno), str(target))
 
     def watches(self, target: object) -> bool:
-        if isinstance(target, int) and not isinstance(target, bool):
-            return target in self.descriptors
+        if isinstance(target, int):
+            target = _name_of(target)
         if not isinstance(target, str | bytes | os.PathLike):
             return False
         path = Path(os.path.abspath(os.fsdecode(target)))  # noqa: PTH100  (no call of the system but getcwd)
         return any(path.is_relative_to(folder) for folder in self.watched)
+
+
+def _name_of(descriptor: int) -> str | None:
+    """The path of an open file; None where the system does not tell."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115
+    except OSError:
+        return None
 
 
 class FailingFile:
@@ -74,10 +81,7 @@ def _by_path(faults: Faults, name: str, real: Callable[..., Any]) -> Callable[..
         if not faults.watches(target):
             return real(target, *arguments, **keywords)
         faults.meet(name, target)
-        found = real(target, *arguments, **keywords)
-        if name == "open":
-            faults.descriptors.add(found)
-        return found
+        return real(target, *arguments, **keywords)
 
     return call
 
@@ -98,16 +102,7 @@ def _open(faults: Faults, real: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(target, int):
             faults.meet("file.open", target)
         file = real(target, mode, *arguments, **keywords)
-        faults.descriptors.add(file.fileno())
         return FailingFile(file, faults, target) if set(mode) & set("wax+") else file
-
-    return call
-
-
-def _close(faults: Faults, real: Callable[[int], None]) -> Callable[[int], None]:
-    def call(descriptor: int) -> None:
-        faults.descriptors.discard(descriptor)
-        real(descriptor)
 
     return call
 
@@ -121,7 +116,6 @@ def injected(*watched: Path, fails: int | None = None, errno: int = 0) -> Iterat
             patch.setattr(os, name, _by_path(faults, name, getattr(os, name)))
         for name in BY_DESCRIPTOR:
             patch.setattr(os, name, _by_descriptor(faults, name, getattr(os, name)))
-        patch.setattr(os, "close", _close(faults, os.close))
         opened = _open(faults, builtins.open)
         patch.setattr(builtins, "open", opened)
         patch.setattr(io, "open", opened)
