@@ -9,7 +9,7 @@ from podsim.cli.console import color_wanted, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
-from podsim.errors import PodsimError
+from podsim.errors import InputError, PodsimError
 from podsim.files import inputs
 from podsim.report.version import version
 
@@ -27,7 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
         return int(exit_code(error))
     except MemoryError:
-        put("error: out-of-memory\n  × podsim needs more memory than it may have; ask for less at once\n", sys.stderr)
+        error = InputError(
+            "podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once"
+        )
+        put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
         return int(ExitCode.BAD_INPUT)
     except KeyboardInterrupt:
         put("interrupted\n", sys.stderr)

@@ -4,6 +4,8 @@ Rows that are no multiple of 4 half-precision numbers fill no whole vectors of 8
 rearranged number by number (docs/model.md, Eq. 42). That is a cost of the layout, as poplibs has it, not of the search.
 """
 
+import itertools
+
 import pytest
 
 from podsim import api
@@ -25,7 +27,7 @@ def step(vocabulary):
 def ratios(sizes):
     """Each step over that of the size before it."""
     times = [step(size).step_s.value for size in sizes]
-    return [after / before for before, after in zip(times, times[1:], strict=False)]
+    return [after / before for before, after in itertools.pairwise(times)]
 
 
 @pytest.mark.parametrize("around", [30_522, 50_315])
