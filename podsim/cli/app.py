@@ -12,12 +12,16 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
 from podsim.cli.signals import ended
-from podsim.errors import PodsimError
+from podsim.errors import InputError, PodsimError
 from podsim.files import inputs
 from podsim.report.version import version
 
 if TYPE_CHECKING:
     from cyclopts import App
+
+OUT_OF_MEMORY = InputError(
+    "podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,8 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PodsimError as error:
         code = _refused(error, words)
     except MemoryError:
-        put("error: out-of-memory\n  × podsim needs more memory than it may have; ask for less at once\n", sys.stderr)
-        code = ExitCode.BAD_INPUT
+        code = _refused(OUT_OF_MEMORY, words)
     except KeyboardInterrupt as error:
         end = ended(error)
         with suppress(PodsimError):  # a terminal that was closed takes no message

@@ -257,7 +257,7 @@ def test_an_endless_file_is_refused():
 
 def test_a_file_larger_than_any_of_podsim_is_refused(write):
     write("big.toml", "#" * (16 * 2**20 + 1))
-    assert refused("big.toml").message == "big.toml is larger than any podsim file: more than 16 MiB"
+    assert refused("big.toml").message == "big.toml is larger than any podsim file: more than 4 MiB"
 
 
 def test_a_path_with_a_null_byte_is_refused():
