@@ -107,7 +107,7 @@ def fit(
         residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
     )
     logs = np.round(found.x, DECIMALS)
-    steepness = jacobian(logs)
+    steepness = _slopes(residuals, logs)
     return _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
 
 
