@@ -27,17 +27,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
         return int(exit_code(error))
     except MemoryError:
-        error = InputError(
-            "podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once"
-        )
-        put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
-        return int(ExitCode.BAD_INPUT)
+        pass  # what the traceback holds is free again only after this block
     except KeyboardInterrupt:
         put("interrupted\n", sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except Exception:  # noqa: BLE001  (whatever is left is a bug, and is reported as one)
         put(traceback.format_exc() + bug(words, look(sys.stderr)), sys.stderr)
         return int(ExitCode.BUG)
+    error = InputError("podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once")
+    put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
+    return int(ExitCode.BAD_INPUT)
 
 
 def _run(words: list[str]) -> int:
