@@ -34,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # noqa: BLE001  (whatever is left is a bug, and is reported as one)
         put(traceback.format_exc() + bug(words, look(sys.stderr)), sys.stderr)
         return int(ExitCode.BUG)
-    error = InputError("podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once")
-    put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
+    starved = InputError("podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once")
+    put(screen(starved, look(sys.stderr, color_wanted(words))), sys.stderr)
     return int(ExitCode.BAD_INPUT)
 
 
