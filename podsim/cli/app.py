@@ -29,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     open_streams()
     later(None)
+    code: ExitCode | None
     try:
         code = _run(words)
         if error := kept_error():
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PodsimError as error:
         code = _refused(error, words)
     except MemoryError:
-        code = _refused(OUT_OF_MEMORY, words)
+        code = None
     except KeyboardInterrupt as error:
         end = ended(error)
         with suppress(PodsimError):  # a terminal that was closed takes no message
@@ -47,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         lines = [shape.clean(line) for line in traceback.format_exc().split("\n")]
         put("\n".join(lines) + bug(words, shape), sys.stderr)
         code = ExitCode.BUG
+    if code is None:  # not in its own block: what the traceback holds is free again only here
+        code = _refused(OUT_OF_MEMORY, words)
     return int(code)
 
 
