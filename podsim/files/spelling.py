@@ -30,10 +30,12 @@ def canonical(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _canonical(name: str, value: Any) -> Any:
+    """A saved answer may hold anything, so only texts are read."""
     if isinstance(value, float):
         return float(_number(value))
     if isinstance(value, list):
-        return sorted(map(_EACH[name], value)) if name in _EACH else value
+        texts = name in _EACH and all(isinstance(item, str) for item in value)
+        return sorted(map(_EACH[name], value)) if texts else value
     return quantity(value) if name in AMOUNTS and isinstance(value, str) else value
 
 

@@ -329,7 +329,7 @@ def test_a_cache_folder_in_any_state_changes_nothing(
     state: str, own_cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run(capsys, f"{FFN} --json")
-    for path in own_cache.glob("*/*"):
+    for path in own_cache.glob("*/*/*"):
         path.write_bytes(bytes(range(256)))
     if state in {"a file", "below a file"}:
         own_cache.rename(own_cache.with_name("moved"))

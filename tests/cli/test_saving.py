@@ -149,7 +149,7 @@ def test_a_fit_does_not_begin_where_it_cannot_be_written(
     monkeypatch.setattr(import_module(module), function, lambda *_, **__: pytest.fail("it ran"))
     with pytest.raises(InputError) as error:
         ask(unwritable(kind, tmp_path))
-    assert error.value.code == "cannot-write"
+    assert error.value.code == ("bad-value" if kind == "nul" else "cannot-write")
 
 
 def test_a_probe_leaves_what_is_there_as_it_is(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_answer_whose_file_is_lost_at_the_end_is_shown(
     out, err = capsys.readouterr()
     assert len(out) > 300
     assert "cannot-write" in err
-    assert "No space" in err
+    assert "No space left" in " ".join(err.split())
 
 
 def test_a_fit_whose_file_is_lost_at_the_end_is_shown(
@@ -206,7 +206,7 @@ def test_a_fit_whose_file_is_lost_at_the_end_is_shown(
     assert main(["calibrate", "--noise", "-o", str(tmp_path / "noise.toml")]) == 2
     out, err = capsys.readouterr()
     assert len(out) > 100
-    assert "No space" in err
+    assert "No space left" in " ".join(err.split())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")

@@ -52,8 +52,19 @@ def test_a_full_cache_changes_no_answer(tmp_path: Path, answer: str) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "CACHEDIR.TAG"] == []
 
 
-@pytest.mark.parametrize("most_bytes", [0, 100, 3000])
-def test_a_full_disk_leaves_the_old_file_and_the_answer_on_the_screen(
+@pytest.mark.parametrize("most_bytes", [0, 100])
+def test_a_full_disk_is_found_out_before_anything_runs(most_bytes: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_bytes(OLD)
+    done = podsim(*PREDICT, "-o", str(path), most_bytes=most_bytes, PODSIM_CACHE="")
+    assert done.returncode == 2
+    assert "error: cannot-write" in done.stderr
+    assert done.stdout == ""
+    assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("a.html", OLD)]
+
+
+@pytest.mark.parametrize("most_bytes", [5000, 9000])
+def test_a_disk_that_fills_up_leaves_the_old_file_and_the_answer_on_the_screen(
     most_bytes: int, tmp_path: Path, answer: str
 ) -> None:
     path = tmp_path / "a.html"

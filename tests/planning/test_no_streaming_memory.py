@@ -40,7 +40,7 @@ def test_what_fits_keeps_its_state_on_chip():
     assert answer.memory.streaming_bytes_per_ipu == 0
 
 
-def test_a_preset_that_streams_says_what_it_would_keep_there():
+def test_a_configuration_that_streams_says_what_it_would_keep_there():
     with pytest.raises(Infeasible) as refused:
-        api.predict("gpt2-small", topology="c600", samples=1e6, schedule="phased")
+        api.predict("gpt2-xl", topology="c600", **LENGTH)
     assert re.search(r"keeps [\d.,]+ GB there for each IPU", " ".join(refused.value.context))
