@@ -13,6 +13,7 @@ def run() -> int:
         from podsim.cli.app import main
 
         code = main()
+        signals.release()
     except KeyboardInterrupt as error:
         with suppress(OSError):  # a terminal that was closed takes no message
             sys.stderr.write(f"{str(error) or 'interrupted'}\n")

@@ -77,12 +77,15 @@ def _signals_held() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    from joblib.externals.loky.backend import resource_tracker
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
     ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
-        resource_tracker.ensure_running()  # which lets some through again, in older versions
+        for tracker in (resource_tracker, loky_tracker):
+            tracker.ensure_running()  # which lets some through again, in older versions: better now than later
         signal.pthread_sigmask(signal.SIG_BLOCK, ends)
         yield
     finally:
