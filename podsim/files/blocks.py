@@ -7,7 +7,7 @@ from typing import Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
-from podsim.files.contents import text_of
+from podsim.files.contents import is_there, text_of
 from podsim.files.faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.calibration import RunBlocks
@@ -19,7 +19,7 @@ HEADER: Final = tuple(field.name for field in fields(RunBlocks))
 def shipped() -> tuple[RunBlocks, ...]:
     """The blocks of every published run, in the order of the file; MissingParameter where there is no such file."""
     path = find.shipped("calibration") / "blocks.csv"
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(f"there are no training blocks: no {path.name}", hint="calibration/README.md")
     return read(path)
 

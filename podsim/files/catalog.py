@@ -13,7 +13,7 @@ from podsim.files import changes as what_if
 from podsim.files import find, imports, inputs, readers, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
-from podsim.files.contents import is_folder
+from podsim.files.contents import is_folder, is_there
 from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
@@ -209,7 +209,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
 def convergence(name: str) -> Document[Convergence]:
     """The reference convergence points of a workload; MissingParameter where there are none."""
     path = find.shipped("calibration") / "convergence" / f"{name}.toml"
-    if not find.is_name(name) or not path.is_file():
+    if not find.is_name(name) or not is_there(path):
         raise MissingParameter(
             f'nobody says how many samples workload "{name}" needs to converge',
             hint="add [convergence] with two or more [[convergence.point]] to the workload file",
@@ -289,7 +289,7 @@ def _no_table(name: str) -> Fault:
 def parameters(path: Path | None = None) -> ParameterSet:
     """What `calibrate` has learned, as shipped or from a file; MissingParameter where nothing is shipped."""
     shipped = parameters_path()
-    if path is None and not shipped.is_file():
+    if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
     found = read(path or shipped, ParameterSet, "parameters").value
     inputs.fitted({name: one.value for name, one in found.fitted.items()})
@@ -316,7 +316,7 @@ def parameters_path() -> Path:
 def frozen() -> "tuple[FrozenPrediction, ...]":
     """The predictions that are meant to stay; MissingParameter where there is no such file."""
     path = frozen_path()
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(
             f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
         )

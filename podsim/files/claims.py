@@ -7,6 +7,7 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import find
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.read import Document, read
 from podsim.model.claims import ClaimsFile
@@ -17,7 +18,7 @@ NAME: Final = "claims.toml"
 def claims(path: Path | None = None) -> Document[ClaimsFile]:
     """The claims of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
     shipped = find.shipped("calibration") / NAME
-    if path is None and not shipped.is_file():
+    if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ClaimsFile, "claims", faults)
 

@@ -7,7 +7,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find
 from podsim.files.comparators import FOLDER, WHAT
-from podsim.files.contents import mentions
+from podsim.files.contents import is_there, mentions
 from podsim.files.read import Document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
@@ -81,7 +81,7 @@ def laws_path() -> Path:
 def laws() -> Laws:
     """What `calibrate --comparators` has learned; MissingParameter where it has not been run."""
     path = laws_path()
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(f"there are no laws of other chips: no {FOLDER}/{path.name}",
                                hint="podsim calibrate --comparators")  # fmt: skip
     return read(path, Laws, "laws").value

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from podsim.errors import MissingParameter
 from podsim.files import csv_rows, find
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.comparator import ComparatorResult
@@ -26,7 +27,7 @@ def path() -> Path:
 
 def shipped() -> tuple[ComparatorResult, ...]:
     """Every published result of another chip, in the order of the file; MissingParameter where there is none."""
-    if not path().is_file():
+    if not is_there(path()):
         raise MissingParameter(
             "there are no results of other chips", hint="calibration/README.md says where they stand"
         )

@@ -80,6 +80,18 @@ def is_plain(path: Path) -> bool:
         return False
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a plain file; InputError where that cannot be told: another would answer in its place."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError as error:
+        raise InputError(
+            f"{printable(str(path))} cannot be looked at: {error.strerror}", code="bad-input-file"
+        ) from None
+
+
 def is_folder(path: Path) -> bool:
     """Whether there is a folder, or a link to one; false where that cannot be told."""
     try:

@@ -7,6 +7,7 @@ from podsim.errors import MissingParameter
 from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.keys import entries
 from podsim.files.read import Document, read
@@ -25,7 +26,7 @@ def failures(changes: Changes = ()) -> Document[Failures]:
     Raises MissingParameter: there is no such file. InputError: it has faults, or a change has.
     """
     path = find.shipped("calibration") / "failures.toml"
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(f"nobody says how often parts fail: no {path.name}", hint="calibration/README.md")
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podsim.errors import InputError
-from podsim.files.contents import bytes_of, is_plain
+from podsim.files.contents import bytes_of, is_plain, is_there
 from podsim.files.faults import meant, printable, shown
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
@@ -64,12 +64,17 @@ def is_name(name: str) -> bool:
 
 
 def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
-    """The file of a name, or of a path seen from the file `near`; None where no folder has it."""
+    """The file of a name, or of a path seen from the file `near`; None where no folder has it.
+
+    A folder of the user's that cannot be looked into counts as empty. Raises InputError where what podsim ships cannot
+    be looked at: something else would answer under its name.
+    """
     if is_path(name):
         return Found(near.parent / name if near else Path(name))
     if not is_name(name) or (kind, name) == ("topologies", FAMILY):
         return None
-    hits = [path for path in (folder / f"{name}.toml" for folder in folders(kind)) if is_plain(path)]
+    *own, built_in = (folder / f"{name}.toml" for folder in folders(kind))
+    hits = [*(path for path in own if is_plain(path)), *([built_in] if is_there(built_in) else [])]
     return _first(hits) if hits else None
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import find
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
 from podsim.files.read import Document, read
 from podsim.model.free import NEEDED, FreeParameter, FreeParameters
@@ -24,7 +25,7 @@ def free() -> Document[FreeParameters]:
 
     Raises MissingParameter: there is no such file. InputError: it has faults.
     """
-    if not path().is_file():
+    if not is_there(path()):
         raise MissingParameter(f"nobody says what to fit: no {path().name}", hint="calibration/README.md")
     return read(path(), FreeParameters, "free", faults)
 

@@ -8,6 +8,7 @@ from podsim.errors import MissingParameter
 from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.load import SCHEMAS
 from podsim.files.read import Document, read
@@ -40,7 +41,7 @@ def noise(changes: Changes = ()) -> Document[Noise]:
 
     Raises MissingParameter: there is no such file. InputError: it has faults, or a change has.
     """
-    if not path().is_file():
+    if not is_there(path()):
         raise MissingParameter(f"nobody says what varies: no {path().name}", hint="podsim calibrate --noise")
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
 

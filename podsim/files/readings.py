@@ -8,6 +8,7 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import find, microbenchmarks
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.read import Document, read
 from podsim.model.readings import MOST_COMBINED, ReadingsFile
@@ -18,7 +19,7 @@ NAME: Final = "readings.toml"
 def readings(path: Path | None = None) -> Document[ReadingsFile]:
     """The readings of `path`, or as shipped; MissingParameter where there is no file, InputError for its faults."""
     shipped = find.shipped("calibration") / NAME
-    if path is None and not shipped.is_file():
+    if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ReadingsFile, "readings", faults)
 

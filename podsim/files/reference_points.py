@@ -8,7 +8,7 @@ from typing import Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
-from podsim.files.contents import text_of
+from podsim.files.contents import is_there, text_of
 from podsim.files.faults import Fault, error_of, shown, unknown
 from podsim.files.locate import Path as Place
 from podsim.model.quantity import Provenance, SourceKind
@@ -21,7 +21,7 @@ HEADER: Final = tuple(field.name for field in fields(RoundPoint))
 def shipped() -> tuple[RoundPoint, ...]:
     """Every point of every round, in the order of the file; MissingParameter where there is no such file."""
     path = find.shipped("calibration") / "convergence" / "reference-points.csv"
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(f"there are no reference points: no {path.name}", hint="calibration/README.md")
     return read(path)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import find
+from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
 from podsim.files.read import Document, read
 from podsim.model.maturity import Releases
@@ -20,7 +21,7 @@ def releases() -> Document[Releases]:
     Raises MissingParameter: there is no such file. InputError: it has faults.
     """
     path = find.shipped("calibration") / "sdk.toml"
-    if not path.is_file():
+    if not is_there(path):
         raise MissingParameter(f"nobody says which releases there are: no {path.name}", hint="calibration/README.md")
     return read(path, Releases, "sdk", faults)
 

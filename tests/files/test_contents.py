@@ -1,6 +1,8 @@
 """Files are opened in one place: plain ones only, never a pipe that nobody writes into, never more than is allowed."""
 
+import errno
 import os
+from pathlib import Path
 
 import pytest
 
@@ -87,3 +89,18 @@ def test_digits_that_are_none_in_the_name_of_a_file_harm_no_list(tmp_path, monke
         assert name in find.names(kind)
     assert main(["predict", "bert", "--topology", "pd"]) == 2
     assert "unknown-topology" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EROFS, errno.EACCES])
+def test_a_shipped_file_that_cannot_be_looked_at_lets_no_other_answer(code, monkeypatch):
+    """IPU-M2000 is a file; without it, the rule of the family would make an IPU-POD4 of that size."""
+    stat = Path.stat
+
+    def refused(path: Path, **more: bool) -> os.stat_result:
+        if path.name == "m2000.toml" and path.is_absolute():
+            raise OSError(code, os.strerror(code))
+        return stat(path, **more)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    with pytest.raises(InputError, match=r"m2000\.toml cannot be looked at"):
+        api.predict("resnet50", pod=4, samples=1e6, engine="analytic")
