@@ -32,7 +32,9 @@ OPERATORS: Final = Limit(
 NODES: Final = Limit(20_000, "nodes and tensors", "the shapes of as many are worked out in some 40 s on a slow core")
 SIZE: Final = Limit(2**40, "is the size of one dimension", "a trillion of anything in one row is no model")
 WIDTH: Final = Limit(
-    2**24, "is the size of one dimension", "forty times the longest context and the widest model published"
+    2**22,
+    "is the size of one dimension",
+    "no published layer is wider than 300,000, and no replica holds a row of this size",
 )
 ENTRIES: Final = Limit(
     2**16, "entries of one array or table", "the longest that a file needs is one of 50,000 operators"

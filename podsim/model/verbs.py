@@ -113,7 +113,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.count("jobs", "Processes on this machine [default: one a core].", high=4096),
         a.choice("backend", "local dask", "This machine, or a Dask cluster.", default="local"),
         a.word("scheduler", "Of the cluster: tcp://HOST:8786.", "ADDRESS"),
-        a.count("most", "Points that a sweep may have [default: 10,000]."),
+        a.count("most", "Points that a sweep may have [default: 10,000].", high=1_000_000),
         a.switch("anew", "Overwrite what is stored."),
         a.switch("extend", "Go on with the results of another sweep, and compute only points that it has not."),
     ),
