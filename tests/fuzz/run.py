@@ -23,7 +23,11 @@ for name in [name for name in os.environ if name.startswith("PODSIM_") and name 
 LETTERS = re.compile(r"[^a-z ]")
 LONGEST = 160
 CHUNK = 250
-WEIGHTS = {"command_lines": 0.25, "results_file": 0.05, "onnx_file": 0.5}
+WEIGHTS = {
+    "command_lines": 0.02, "results_file": 0.02, "signatures": 0.1, "topology_file": 0.2, "workload_file": 0.3,
+    "sweep_file": 0.3, "mlperf_logs": 0.3, "points_file": 0.4, "onnx_file": 0.5, "settings_file": 3.0,
+    "fault_strings": 6.0, "quantities": 6.0,
+}  # fmt: skip
 """Shares of the count against 1 for the others: what takes long is drawn less often."""
 
 
