@@ -1,6 +1,7 @@
 """Files that people get wrong: a number changed, a line lost or twice, values exchanged, odd letters, huge numbers."""
 
 import re
+import sys
 from collections.abc import Callable
 
 from fuzz.choices import Choices
@@ -31,7 +32,7 @@ def with_another_number(text: str, draw: Choices) -> str:
     if not found:
         return text
     chosen = draw.of(found)
-    value = float(chosen[0]) * draw.of(FACTORS)
+    value = min(float(chosen[0]) * draw.of(FACTORS), sys.float_info.max)
     said = f"{value:.6g}" if "." in chosen[0] and "e" not in f"{value:.6g}" else str(max(1, round(value)))
     return text[: chosen.start()] + said + text[chosen.end() :]
 
