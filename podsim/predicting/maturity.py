@@ -6,11 +6,12 @@ from statistics import fmean, stdev
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
+from podsim.lowering import sharding
 from podsim.model.calibration import ParameterSet
 from podsim.model.maturity import Maturity, Releases, SpeedUp
 from podsim.model.quantity import Grade
 
-SOFTWARE: Final = ("program.stretch", "collective.start", "step.host")
+SOFTWARE: Final = ("program.stretch", "rack.step", *sharding.FORMS)
 """Fitted costs that are software's alone, which a release without published runs scales."""
 
 
