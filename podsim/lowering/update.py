@@ -83,7 +83,7 @@ class Update:
         return self.local if self.pipeline.mapping.practice.state_sharded else 1
 
     def setting(self, share: float = 1.0) -> Setting:
-        """Where its collectives run: what each IPU of a replica brings of `share` of its gradients, and what they cost."""
+        """Where its collectives run, and what each IPU of a replica brings: `share` of its gradients."""
         each = self.pipeline.mapping.practice.gradient_bytes * share
         return self._setting({one.ipu: one.parameters * each for one in self.shares})
 

@@ -54,8 +54,8 @@ TOLERANCES: Mapping[str, Tolerance] = {
 }
 TIME_OWN_SAMPLES = "time_to_train_own_samples_s"
 GROUPINGS = ("machine", "round", "workload", "larger", "chip")
-"""What is left out together: all results on a machine size, of an MLPerf round, of a workload; all on more than 64 IPUs;
-all on a chip other than GC200, and with them the releases that ran on no other."""
+"""What is left out together: all results on a machine size, of an MLPerf round, of a workload; all on more than 64
+IPUs; all on a chip other than GC200, and with them the releases that ran on no other."""
 HELD_OUT_BARS: Mapping[str, float] = {"machine": 0.03, "round": 0.04, "workload": 0.1, "larger": 0.03, "chip": 0.04}
 """The largest mean error of a step time, as a fraction, with each of these left out of the fit."""
 

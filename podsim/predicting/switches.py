@@ -16,22 +16,23 @@ if TYPE_CHECKING:
 
 LEAST: Final = 0.1
 """Share of a step from which a switch is shown."""
-SWITCHES: Final = {
-    "merged_collectives": ("one collective for each weight tensor", "collectives merged into one"),
-    "returns_to_host": ("a loop on the device", "a call from the host each step"),
-}
-"""What the configuration does without a switch and with it."""
+COLLECTIVES: Final = ("a collective for each weight tensor or buffer", "collectives merged into one")
+HOST: Final = ("a loop on the device", "a call from the host each step")
 
 
 def shown(question: Question, mapping: Mapping, step_s: float) -> Iterator[str]:
     """A line for each switch that would move the step by more than a tenth: what holds, and what the other would do."""
-    for name, states in SWITCHES.items():
-        now: bool = getattr(mapping.practice, name)
-        other = replace(mapping, practice=replace(mapping.practice, **{name: not now}))
+    practice = mapping.practice
+    merged, returns = practice.merged_collectives, practice.returns_to_host
+    for now, states, otherwise in (
+        (merged, COLLECTIVES, replace(practice, merged_collectives=not merged)),
+        (returns, HOST, replace(practice, returns_to_host=not returns)),
+    ):
+        other = replace(mapping, practice=otherwise)
         more_s = _update_s(question, other) - _update_s(question, mapping)
         if abs(more_s) > LEAST * step_s:
             moved = f"{100 * abs(more_s) / step_s:.0f} % {'more' if more_s > 0 else 'less'} a step"
-            yield f"{states[now]}, as in {mapping.practice.name}; with {states[not now]}, {moved}"
+            yield f"{states[now]}, as in {practice.name}; with {states[not now]}, {moved}"
 
 
 def _update_s(question: Question, mapping: Mapping) -> float:
