@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from podsim.calibrate.cases import Case, StepTimes
@@ -28,6 +28,8 @@ class Fit:
     correlation: Mapping[str, Mapping[str, float]]
     mappings: int
     evaluations: int
+    chi_square: float = 0.0
+    forms: Mapping[str, float] = field(default_factory=dict)  # chi-square of each form that was tried
 
     @property
     def values(self) -> dict[str, float]:
@@ -66,6 +68,19 @@ def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     )  # fmt: skip
 
 
+def best(
+    cases: Sequence[Case],
+    free: FreeParameters,
+    start: Mapping[str, float] | None = None,
+    times: StepTimes | None = None,
+) -> Fit:
+    """The fit of the form with the least chi-square, the first of equals; raises as `fit` (Eq. 35)."""
+    known = times or StepTimes()
+    found = [fit(cases, form, start, known) for form in free.forms]
+    least = min(found, key=lambda one: one.chi_square)
+    return replace(least, forms={one.free.form: one.chi_square for one in found})
+
+
 def fit(
     cases: Sequence[Case],
     free: FreeParameters,
@@ -96,11 +111,12 @@ def fit(
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
-    begin = np.log([start[name] for name in free.names]) if start else prior
+    begin = np.log([(start or {}).get(one.name, one.prior) for one in free.parameters])
     begin = np.clip(begin, bounds[0] + PRECISE, bounds[1] - PRECISE)
     found = least_squares(residuals, begin, bounds=bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE)
     covariance = np.linalg.inv(found.jac.T @ found.jac)
-    return _found(free, found.x, covariance, mappings, int(found.nfev))
+    made = _found(free, found.x, covariance, mappings, int(found.nfev))
+    return replace(made, chi_square=2 * float(found.cost))
 
 
 def error(case: Case, free: FreeParameters) -> float:

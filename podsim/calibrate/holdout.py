@@ -1,4 +1,4 @@
-"""Fit, and fit again without each machine size, round or workload: the errors that count."""
+"""Fit, and fit again without each machine size, round, workload, without large machines or other chips."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from podsim.calibrate import learn
 from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
-from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, blank, fit, rounded
+from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
 from podsim.calibrate.overheads import apart, outside_error, overheads
 from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
@@ -16,10 +16,12 @@ from podsim.model.validation import (
     GROUPINGS,
     STEP,
     TIME,
+    TIME_OWN_SAMPLES,
     TIME_PREDICTED_SAMPLES,
     ErrorSummary,
     FitReport,
     HeldOut,
+    HoldOuts,
     Validation,
     ValidationPoint,
 )  # fmt: skip
@@ -62,11 +64,11 @@ def held_out(
     cases: Sequence[Case],
     by: str,
     free: FreeParameters,
-    start: Mapping[str, float],
+    start: Mapping[str, float] | None,
     times: StepTimes,
     on_fit: Callable[[], None] = lambda: None,
 ) -> dict[str, ParameterSet]:
-    """Parameters learned without each machine size, round or workload; fits begin at `start`.
+    """Parameters learned without each group, the form chosen again; fits begin at `start`, or at the priors.
 
     Raises MissingParameter where too little is left to fit.
     """
@@ -80,7 +82,7 @@ def held_out(
                 f"without {by} {name} {left} different mappings are left, too few to fit", code="too-few-points",
                 hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
             )  # fmt: skip
-        result[name] = learned(rest, fit(rest, free, start, times), 0.0)
+        result[name] = learned(rest, best(rest, free, start, times), 0.0)
         on_fit()
     return result
 
@@ -116,7 +118,7 @@ def calibrate(
     kinds = [] if by == "none" else list(dict.fromkeys(("machine", by)))
     count = _Counter(on_progress, 1 + sum(len(groups(cases, kind)) for kind in kinds))
     times = StepTimes()
-    found = fit(cases, free, times=times)
+    found = best(cases, free, times=times)
     count()
     errors = {}
     for kind in kinds:
@@ -196,6 +198,31 @@ def validate(
         },
         held_out={by: summed(_left_out(cases, by, found)) for by, found in without.items()},
     )
+
+
+NAMES: Mapping[str, str] = {STEP: STEP, TIME_PREDICTED_SAMPLES: TIME, TIME: TIME_OWN_SAMPLES}
+"""What reports of hold-outs call each quantity: time to train has predicted samples unless it says otherwise."""
+
+
+def hold_outs(cases: Sequence[Case], free: FreeParameters, on_progress: Progress | None = None) -> HoldOuts:
+    """Errors with each group left out of all that is learned, the form chosen again, every fit from the priors."""
+    count, times = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS)), StepTimes()
+    errors: dict[str, dict[str, ErrorSummary]] = {}
+    forms: dict[str, dict[str, str]] = {}
+    for by in GROUPINGS:
+        without = held_out(cases, by, free, None, times, count)
+        found: dict[str, list[float]] = {quantity: [] for quantity in NAMES}
+        for case in (case for own in groups(cases, by).values() for case in own):
+            answers, published = _answers(case, without[GROUP_OF[by](case)]), _published(case)
+            for quantity, wanted in found.items():
+                wanted.append(answers[quantity] / published[quantity] - 1)
+        errors[by] = {NAMES[quantity]: summary(one) for quantity, one in found.items()}
+        forms[by] = {name: _form(one, free) for name, one in without.items()}
+    return HoldOuts(hold_outs=errors, forms=forms)
+
+
+def _form(parameters: ParameterSet, free: FreeParameters) -> str:
+    return next(form.form for form in free.forms if form.form in parameters.fitted)
 
 
 def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:

@@ -146,15 +146,18 @@ def what_if(
     return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
-def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
-    """The practice published for this chip and size, of this SDK where there is one."""
-    fitting = [
+def published(
+    workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
+) -> Practice | None:
+    """The practice published for this chip and size, else for the chip it is `like`; of this SDK where there is one."""
+    of_size = [
         practice
         for practice in _searched(workload)
-        if chip in practice.chips
-        and ipus_per_replica in practice.ipus_per_replica
+        if ipus_per_replica in practice.ipus_per_replica
         and (practice.most_replicas is None or replicas <= practice.most_replicas)
     ]
+    own = [practice for practice in of_size if chip in practice.chips]
+    fitting = own or [practice for practice in of_size if like in practice.chips]
     of_sdk = [practice for practice in fitting if sdk in practice.sdks]
     return next(iter(of_sdk or fitting[::-1]), None)
 
@@ -187,9 +190,11 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> P
     )
 
 
-def options(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> tuple[Practice, ...]:
+def options(
+    workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
+) -> tuple[Practice, ...]:
     """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits."""
-    stated = published(workload, chip, sdk, ipus_per_replica, replicas)
+    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=like)
     if stated is not None:
         return (stated,)
     base = nearest(workload, chip, sdk, ipus_per_replica)
@@ -257,7 +262,8 @@ class Planner:
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> tuple[Mapping, MemoryFit]:
         """The first option whose memory fits; the last one tried where none does."""
-        tried = options(self.workload, self.topology.chip.name, self.sdk, ipus_per_replica, replicas)
+        chip = self.topology.chip
+        tried = options(self.workload, chip.name, self.sdk, ipus_per_replica, replicas, like=chip.layouts_of)
         for practice in self._different(tried):
             mapping = self.mapping(
                 practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,

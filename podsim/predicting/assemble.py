@@ -3,12 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
 from podsim.engines.base import Engine
-from podsim.lowering.lower import lower, lower_evaluation, reach, unpaid_s
+from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
@@ -17,15 +16,13 @@ from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import intervals, steady
+from podsim.predicting import intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
 from podsim.units import counted
-
-OF_SHARDS: Final = "collectives between tensor shards start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,28 +165,15 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=(*assumptions, *_of_shards(question, mapping, timeline), f"samples to converge: {need.basis}"),
+        assumptions=(
+            *assumptions,
+            *switches.shown(question, mapping, timeline.step_s),
+            f"samples to converge: {need.basis}",
+        ),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
     )
-
-
-def _of_shards(question: Question, mapping: Mapping, timeline: StepTimeline) -> tuple[str, ...]:
-    """What a step would take more if collectives between tensor shards started as those that were fitted."""
-    more_s = unpaid_s(question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer)
-    if not more_s:
-        return ()
-    more = f"{100 * more_s / timeline.step_s:.0f} % a step more"
-    reached = question.machine.parameters.value("collective.efficiency")
-    hangs = 100 * timeline.breakdown_s[Part.ALL_REDUCE] / timeline.step_s
-    said = (
-        f"{OF_SHARDS} as sums inside a program do, which on Mk1 take 15 µs over 16 IPUs (jia-2019); "
-        f"none of shards was measured: started as those of a weight update, {more}. Their bytes move as those of a "
-        f"weight update do, at the fitted {100 * reached:.0f} % of what links reach: {hangs:.0f} % of the step hangs "
-        "on it"
-    )
-    return (said,)
 
 
 def _target(question: Question) -> str:
@@ -243,11 +227,12 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
-    Part.COLLECTIVE_START: "software that starts collectives",
+    Part.RACK_STEPS: "steps of collectives between racks",
     Part.WEIGHT_UPDATE: "the weight update",
+    Part.SHARDING: "the order of sharded state",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
-    Part.HOST_STEP: "the host's part of a step",
+    Part.HOST_STEP: "the call from the host",
 }
 
 
