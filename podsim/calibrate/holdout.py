@@ -37,16 +37,17 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
     fitted = replace(blank(found.fitted), correlation=found.correlation)
+    outside = overheads(cases, fitted)
     return rounded(
         replace(
             fitted,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
-            overhead=overheads(cases),
+            outside=outside,
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),
             model_error=round(model_error(cases, fitted, found.free), 5),
             run_spread=round(learn.run_spread(cases), 5),
-            outside_error=round(outside_error(cases), 5),
+            outside_error=round(outside_error(cases, fitted), 5),
             largest={name: max(found) for name, found in sizes.items()},
             smallest={name: min(found) for name, found in sizes.items()},
             chips=tuple(sorted({case.topology.chip.name for case in cases})),
@@ -146,7 +147,7 @@ def _report(
         path="",
         hold_out=by,
         groups=left_out.groups if left_out else {},
-        apart=apart(cases),
+        apart=apart(cases, parameters),
     )
 
 
@@ -242,8 +243,8 @@ def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list
 
 
 def _published(case: Case) -> dict[str, float]:
-    measured_s = case.point.minutes * 60
-    return {STEP: case.point.step_s, TIME: measured_s, TIME_PREDICTED_SAMPLES: measured_s}
+    point = case.point
+    return {STEP: point.step_s, TIME: point.minutes * 60, TIME_PREDICTED_SAMPLES: point.score_minutes * 60}
 
 
 def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:

@@ -130,18 +130,17 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverheadFit:
-    """One part of what runs spend outside their steps, as learned: its form, spread (log), and mean errors.
+    """One mechanism of what runs spend outside their steps, as learned: its form, spread (log), and mean errors.
 
-    Errors are relative, with each machine size left out: of the form that is used, and of medians by SDK.
+    Errors are relative, with each machine size left out, and with each release.
     """
 
-    workload: str
     part: str
     form: str
     points: int
     spread: float
     held_out: float | None
-    median_held_out: float | None
+    release_held_out: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ def score_s(question: Question, doubt: StepDoubt, beat: Pace, need: Samples) -> 
     """The mean score at a pace [s] (Eq. 30); exactly the samples given, if given (Eq. 29)."""
     if question.samples is not None:
         return run(beat, need.mean).total_s
-    return intervals.scores(beat, need, doubt, question.seed, question.machine.parameters.outside_error)[1]
+    return intervals.scores(beat, need, doubt, question.seed, question.outside_error)[1]
 
 
 def at_pace_s(known: Answered, question: Question) -> float:
