@@ -24,8 +24,8 @@ TRUE = {
     "program.stretch": 1.2,
     "sdk-2.1.program": 1.1,
     "collective.efficiency": 0.42,
-    "collective.start": 350e-6,
-    "step.host": 0.08,
+    "rack.step": 350e-6,
+    "sharding.weight": 2.5e-3,
 }
 
 
