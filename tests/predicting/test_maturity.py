@@ -78,7 +78,10 @@ def test_an_unknown_release_says_what_there_is():
     with pytest.raises(InputError) as caught:
         of("9.9")
     assert caught.value.code == "unknown-sdk"
-    assert list(caught.value.context) == ["calibrated: 2.1, 2.3, 2.5", "by claims or extrapolation: 1.4, 2.6, 3.0, 3.1, 3.2, 3.3"]
+    assert list(caught.value.context) == [
+        "calibrated: 2.1, 2.3, 2.5",
+        "by claims or extrapolation: 1.4, 2.6, 3.0, 3.1, 3.2, 3.3",
+    ]
 
 
 def test_nothing_to_go_by_is_said():
