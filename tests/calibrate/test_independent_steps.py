@@ -33,7 +33,7 @@ with (ROOT / "calibration/independent-steps.csv").open(newline="") as _file:
 SCHNET = [row for row in ROWS if row["what"] == "schnet"]
 SCHNET_BYTES = 186_701 * 4.0  # parameters counted from its layers, float
 CALLS = 64  # updates of one IPU that a call of the host covers; n IPUs have 64 / n
-PAIRS = [pair for pair in zip(ROWS[:8:2], ROWS[1:8:2], strict=True)]
+PAIRS = list(zip(ROWS[:8:2], ROWS[1:8:2], strict=True))
 
 
 def measured_s(row: dict[str, str]) -> float:

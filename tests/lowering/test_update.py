@@ -50,7 +50,7 @@ def test_phases_in_order():
 
 @pytest.mark.parametrize("optimizer", optimizers.OPTIMIZERS)
 def test_norms_are_summed_where_they_lie_in_shards(optimizer):
-    """Two floats of each of two tensors of an IPU, over the four replicas of a rack; nothing where each has them all."""
+    """Two floats of each of two tensors of an IPU, over the four replicas of a rack; none where each has all."""
     needs = optimizer in ("lars", "lamb")
     assert "norms" not in names(line(optimizer=optimizer))
     sharded = line(optimizer=optimizer, state_sharded=True)
