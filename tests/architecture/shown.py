@@ -24,7 +24,7 @@ from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSum
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.views.prediction import PARTS
 
-NO_SOFTWARE = "collective.start=1e-9"
+NO_SOFTWARE = "rack.step=1e-9"
 EXCHANGE, SRAM = 'chip.exchange.bandwidth="47.5 TB/s"', 'chip.sram.bandwidth="47.5 TB/s"'
 
 

@@ -58,7 +58,7 @@ def test_training_pays_for_software_on_machines_only():
     """Fitted efficiency and starts: more than the links take; nothing is fitted for a broadcast, or without chips."""
     found = ask(pod=64, algorithm="ring-pair")
     assert found.training_time_s > found.time_s / 0.5
-    free = ask(pod=64, algorithm="ring-pair", changes=["collective.efficiency=1", "collective.start=1e-12"])
+    free = ask(pod=64, algorithm="ring-pair", changes=["collective.efficiency=1", "rack.step=1e-12"])
     assert free.training_time_s == pytest.approx(free.time_s)
     assert ask("broadcast", pod=64).training_time_s is None
     assert ask(topology="ring-16").training_time_s is None
