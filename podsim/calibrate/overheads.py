@@ -64,17 +64,7 @@ def of_seen(seen: Seen) -> Outside:
     newest = max((sdk for by in seen.values() for sdk in by), key=lambda sdk: (quarter(sdk) or 0, sdk))
     told = [(name, sdk, logs(seconds)) for name, by in seen.items() for sdk, seconds in by.items()]
     later = {sdk: (quarter(sdk) or 0) - (quarter(newest) or 0) if quarter(sdk) is not None else 0 for _, sdk, _ in told}
-    rows, wanted = [], []
-    for name, sdk, found in told:
-        weight = 1 / math.hypot(SCATTER, SUBMISSION / math.sqrt(len(found)))
-        rows.append([weight * (one == name) for one in MECHANISMS] + [-weight * later[sdk] * (name in GAINING)])
-        wanted.append(weight * fmean(found))
-    for name in MECHANISMS:
-        weight = 1 / (PROCESS_ERROR if name == "process" else PRIOR_ERROR)
-        rows.append([weight * (one == name) for one in MECHANISMS] + [0.0])
-        wanted.append(weight * math.log(PRIOR_S[name]))
-    rows.append([0.0] * len(MECHANISMS) + [1 / GAIN_ERROR])
-    wanted.append(GAIN / GAIN_ERROR)
+    rows, wanted = _equations(told, later)
     matrix = np.array(rows)
     covariance = np.linalg.inv(matrix.T @ matrix)
     *levels, gain = map(float, covariance @ matrix.T @ np.array(wanted))
@@ -96,6 +86,25 @@ def of_seen(seen: Seen) -> Outside:
         scatter=_digits(_scatter([*missed.values()])),
         newest=newest,
     )  # fmt: skip
+
+
+def _equations(
+    told: Sequence[tuple[str, str, Sequence[float]]], later: Mapping[str, int]
+) -> tuple[list[list[float]], list[float]]:
+    """What is to be met: logs of each mechanism and release, priors; unknowns are the levels and the gain."""
+    rows: list[list[float]] = []
+    wanted: list[float] = []
+    for name, sdk, found in told:
+        weight = 1 / math.hypot(SCATTER, SUBMISSION / math.sqrt(len(found)))
+        rows.append([weight * (one == name) for one in MECHANISMS] + [-weight * later[sdk] * (name in GAINING)])
+        wanted.append(weight * fmean(found))
+    for name in MECHANISMS:
+        weight = 1 / (PROCESS_ERROR if name == "process" else PRIOR_ERROR)
+        rows.append([weight * (one == name) for one in MECHANISMS] + [0.0])
+        wanted.append(weight * math.log(PRIOR_S[name]))
+    rows.append([0.0] * len(MECHANISMS) + [1 / GAIN_ERROR])
+    wanted.append(GAIN / GAIN_ERROR)
+    return rows, wanted
 
 
 def logs(seconds: Iterable[float]) -> list[float]:

@@ -120,8 +120,9 @@ class Outside:
         """Log error that a release without logs adds: what scatters, the error of the trend, and where it may go on."""
         if any(sdk in by for by in self.seconds.values()) or not self.trend:
             return 0.0
-        away = self.quarters(sdk)
-        return math.hypot(self.scatter, self.gain_error * away, self.gain * max(0, away - TRENDED))
+        away, known = self.quarters(sdk), {self.quarters(one) for by in self.seconds.values() for one in by}
+        nearest = min(abs(away - one) for one in known)
+        return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TRENDED))
 
 
 GAINING = ("load", "call", "checkpoint")

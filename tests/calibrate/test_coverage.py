@@ -69,7 +69,7 @@ def test_an_interval_is_learned_from_other_sizes_alone(fitted):
     for name, parameters in fitted.without.items():
         others = [case for case in CASES if GROUP_OF["machine"](case) != name]
         assert parameters.run_spread == pytest.approx(learn.run_spread(others), abs=1e-5)
-        assert parameters.outside_error == pytest.approx(overheads.outside_error(others), abs=1e-5)
+        assert parameters.outside_error == pytest.approx(overheads.outside_error(others, parameters), abs=1e-5)
         assert parameters.points == len(others) < 16
 
 

@@ -64,7 +64,6 @@ def parameters(**changes: float) -> ParameterSet:
     return ParameterSet(
         fitted=fitted,
         correlation={},
-        overhead={},
         samples={},
         step_error=0.0,
         largest={},

@@ -166,7 +166,6 @@ def _parameters():
     return ParameterSet(
         fitted={"compute.efficiency": one, "gw-link.efficiency": one},
         correlation={},
-        overhead={},
         samples={},
         step_error=0.05,
         largest={},
