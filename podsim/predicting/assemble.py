@@ -224,6 +224,7 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
+    Part.COLLECTIVE_STEPS: "steps of collectives in a rack",
     Part.RACK_STEPS: "steps of collectives between racks",
     Part.WEIGHT_UPDATE: "the weight update",
     Part.SHARDING: "the order of sharded state",

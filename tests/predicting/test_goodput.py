@@ -86,8 +86,8 @@ def test_faster_storage_leaves_another_part_of_the_way():
 
 def test_a_restart_is_start_up_and_the_reload():
     report = asked()
-    overhead = catalog.parameters().overhead["bert"]["2.3"].startup.fixed_s
-    assert report.run.restart_s == pytest.approx(141.6 + overhead + report.cost.load_s)
+    overhead = catalog.parameters().overhead["bert"]["2.5"].startup.fixed_s
+    assert report.run.restart_s == pytest.approx(155.4 + overhead + report.cost.load_s)
 
 
 def test_weeks_on_65536_ipus(large):
