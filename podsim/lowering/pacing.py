@@ -128,9 +128,10 @@ def told(name: str) -> list[str]:
 def _before(plan: Plan, at: int, latency_s: float) -> Cut:
     """Software and latency before the flows of a step: what `Plan.before_s` adds up."""
     software_s, whole_s = plan.software_s(at), plan.before_s(at, latency_s)
-    if plan.setting.inside(plan.phases[at].group) or not software_s:
+    if not software_s:
         return ((Part.ALL_REDUCE, whole_s),)
-    return (Part.RACK_STEPS, software_s), (Part.ALL_REDUCE, whole_s - software_s)
+    part = Part.COLLECTIVE_STEPS if plan.setting.inside(plan.phases[at].group) else Part.RACK_STEPS
+    return (part, software_s), (Part.ALL_REDUCE, whole_s - software_s)
 
 
 def _task(phase: Phase, cut: Cut, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:

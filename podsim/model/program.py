@@ -25,6 +25,7 @@ class Part(StrEnum):
     TRANSFER = "transfer"
     BUBBLE = "bubble"
     ALL_REDUCE = "all_reduce"
+    COLLECTIVE_STEPS = "collective_steps"
     RACK_STEPS = "rack_steps"
     WEIGHT_UPDATE = "weight_update"
     SHARDING = "sharding"

@@ -173,6 +173,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
+    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -198,11 +199,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=(
-            *assumptions,
-            *switches.shown(question, mapping, timeline.step_s),
-            f"samples to converge: {need.basis}",
-        ),
+        assumptions=(*said, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
@@ -260,6 +257,7 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
+    Part.COLLECTIVE_STEPS: "steps of collectives in a rack",
     Part.RACK_STEPS: "steps of collectives between racks",
     Part.WEIGHT_UPDATE: "the weight update",
     Part.SHARDING: "the order of sharded state",

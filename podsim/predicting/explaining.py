@@ -109,7 +109,7 @@ def _pace(known: Answered, question: Question, step_s: float) -> Pace:
 NOTHING = 1e-9  # share of a step below which a part is rounding
 
 STRIPPED: dict[str, frozenset[Part]] = {
-    "free all-reduce": frozenset({Part.ALL_REDUCE, Part.RACK_STEPS}),
+    "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS}),
     "free on-chip exchange": frozenset({Part.EXCHANGE}),
     "no sync": frozenset({Part.SYNC}),
     "free stage transfers": frozenset({Part.TRANSFER}),
@@ -189,8 +189,8 @@ def _less(program: StepProgram, parts: frozenset[Part]) -> StepProgram:
 # --- the waterfall --------------------------------------------------------------------------------------------------
 
 IN_ORDER = (
-    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.RACK_STEPS, Part.WEIGHT_UPDATE,
-    Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
+    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
+    Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
 )  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def test_an_ipu_reduces_once_its_last_backward_is_done(run, schedule):
 
 def exposed_s(timeline):
     """What of collectives no compute hides, their software included."""
-    return timeline.breakdown_s[Part.ALL_REDUCE] + timeline.breakdown_s[Part.RACK_STEPS]
+    return timeline.breakdown_s[Part.ALL_REDUCE] + timeline.breakdown_s[Part.COLLECTIVE_STEPS]
 
 
 @given(st.sampled_from(PIPELINED), PRODUCTS, st.booleans(), st.integers(1, 9))

@@ -153,7 +153,10 @@ def test_spans_of_replicas_are_alike_and_their_numbers_do_not_matter(setup, engi
     assert all(spans == seen[0] for spans in seen.values())
 
 
-UPDATE = {Part.ALL_REDUCE, Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST_STEP}
+UPDATE = {
+    Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING,
+    Part.HOST_STEP,
+}  # fmt: skip
 FASTER = {
     "clock": lambda s, by: on(s, chip=replace(s.machine.chip, clock_hz=by * s.machine.chip.clock_hz)),
     "tiles": lambda s, by: on(s, chip=replace(s.machine.chip, tiles=round(by * s.machine.chip.tiles))),

@@ -17,6 +17,7 @@ PARTS = {
     Part.TRANSFER: "stage transfers",
     Part.BUBBLE: "pipeline bubble",
     Part.ALL_REDUCE: "all-reduce",
+    Part.COLLECTIVE_STEPS: "steps in a rack",
     Part.RACK_STEPS: "steps between racks",
     Part.WEIGHT_UPDATE: "weight update",
     Part.STREAMING: "streaming memory",
@@ -27,6 +28,7 @@ PARTS = {
 REMARKS = {
     Part.BUBBLE: "fill and drain",
     Part.ALL_REDUCE: "exposed, on links",
+    Part.COLLECTIVE_STEPS: "software",
     Part.RACK_STEPS: "software",
     Part.HOST: "exposed",
     Part.STREAMING: "exposed",
