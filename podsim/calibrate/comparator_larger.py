@@ -8,6 +8,7 @@ from podsim.calibrate.comparator_arrays import Priors
 from podsim.calibrate.comparators import fit, time_s
 from podsim.errors import InputError
 from podsim.model.comparator import ComparatorChip, ComparatorResult, Larger, LargerPoint, Laws
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
 from podsim.model.workload import Workload
@@ -26,8 +27,8 @@ def per_doubling(rows: Sequence[ComparatorResult], priors: Priors) -> float:
     found = [*_beyond(rows, priors)]
     if not found:
         return PER_DOUBLING
-    unexplained = sum(error**2 - variance for error, variance, _ in found)
-    return math.sqrt(max(0.0, unexplained) / sum(doublings**2 for _, _, doublings in found))
+    unexplained = sum_in_order(error**2 - variance for error, variance, _ in found)
+    return math.sqrt(max(0.0, unexplained) / sum_in_order(doublings**2 for _, _, doublings in found))
 
 
 def _beyond(rows: Sequence[ComparatorResult], priors: Priors) -> Iterator[tuple[float, float, float]]:

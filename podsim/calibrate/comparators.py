@@ -11,11 +11,13 @@ import numpy as np
 
 from podsim.calibrate.comparator_arrays import COSTS, OVERHEADS, PARTS, SHARED, Arrays, Priors
 from podsim.model.comparator import ComparatorResult, LeftOut, ScalingLaw
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 from podsim.predicting.comparators import breakdown_s, evaluation_s
 
 OTHER_MODEL = 10.0  # so many times the usual samples are another model
 TOLERANCE = 1e-11  # so that where a search begins does not show in what it finds
+DECIMALS = 8  # of a fitted log: below them the libraries of linear algebra differ
 
 
 def sort_out(
@@ -98,7 +100,7 @@ class Fit:
 
     def maturity(self, chip: str, name: str, of: str = "") -> float:
         """Log of work in that round over work in the newest, or `of` OVERHEADS; unfitted rounds are their next ones."""
-        return sum(self.values.get((chip, of + later), 0.0) for later in self.order if later >= name)
+        return sum_in_order(self.values.get((chip, of + later), 0.0) for later in self.order if later >= name)
 
 
 def _exp(log: float) -> float:
@@ -142,7 +144,7 @@ def fit(rows: Sequence[ComparatorResult], priors: Priors, near: Fit | None = Non
     slopes = arrays.slopes(found.x)
     covariance = np.linalg.inv(slopes.T @ slopes).tolist()
     return Fit(
-        values=dict(zip(names, map(float, found.x), strict=True)),
+        values={name: round(float(log), DECIMALS) for name, log in zip(names, found.x, strict=True)},
         covariance={a: dict(zip(names, row, strict=True)) for a, row in zip(names, covariance, strict=True)},
         priors=priors,
         startup_s=start_s,
@@ -170,5 +172,5 @@ def time_s(found: Fit, law: ScalingLaw, row: ComparatorResult, samples: float, c
     """Time to train of so many samples with so many evaluations on the machine of a result, in its round [s]."""
     parts = breakdown_s(law, row.chips, row.global_batch)
     work_s = math.exp(found.maturity(row.chip, row.round)) * parts.pop("work")
-    each_s = work_s + math.exp(found.maturity(row.chip, row.round, OVERHEADS)) * sum(parts.values())
+    each_s = work_s + math.exp(found.maturity(row.chip, row.round, OVERHEADS)) * sum_in_order(parts.values())
     return law.startup_s + count * evaluation_s(law, row.chips) + samples / row.global_batch * each_s

@@ -7,6 +7,7 @@ from typing import Final
 
 from podsim.calibrate.cases import Case
 from podsim.model.calibration import GAINING, MECHANISMS, Outside, ParameterSet, quarter
+from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import OverheadFit
 from podsim.predicting.assemble import forward_s
@@ -118,7 +119,7 @@ def _kept(count: int) -> float:
 
 
 def _scatter(missed: Sequence[float]) -> float:
-    whole = sum(one**2 for one in missed) + SCATTER_POINTS * SCATTER**2
+    whole = sum_in_order(one**2 for one in missed) + SCATTER_POINTS * SCATTER**2
     return math.sqrt(whole / (len(missed) + SCATTER_POINTS))
 
 
@@ -133,10 +134,12 @@ def outside_error(cases: Sequence[Case], parameters: ParameterSet) -> float:
     for case in cases:
         rest = _without(cases, of_size(case), shown)
         took, often = shown[case.point.id], _counts(case)
-        took_s = sum(times * took.get(name, 0.0) for name, times in often.items())
+        took_s = sum_in_order(times * took.get(name, 0.0) for name, times in often.items())
         if rest and took_s > 0:
             said = of_seen(rest)
-            told_s = sum(times * said.at(name, case.point.sdk) for name, times in often.items() if name in took)
+            told_s = sum_in_order(
+                times * said.at(name, case.point.sdk) for name, times in often.items() if name in took
+            )
             errors.append(math.log(told_s / took_s))
     return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
 

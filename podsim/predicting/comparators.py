@@ -10,6 +10,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorPrediction, Laws, ScalingLaw
 from podsim.model.prediction import Run
 from podsim.model.quantity import Cause, Estimate, Grade
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals
@@ -49,15 +50,15 @@ def step_s(law: ScalingLaw, chips: int, global_batch: float, at: str = "") -> fl
     """One step [s], in a published round where `at` names one (Eq. 52)."""
     parts = breakdown_s(law, chips, global_batch)
     work_s = parts.pop("work")
-    return law.rounds.get(at, 1.0) * work_s + law.overheads.get(at, 1.0) * sum(parts.values())
+    return law.rounds.get(at, 1.0) * work_s + law.overheads.get(at, 1.0) * sum_in_order(parts.values())
 
 
 def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
     """Variance of the log of a step that the covariance of the fit makes (Eq. 55)."""
     parts = breakdown_s(law, chips, global_batch)
-    step = sum(parts.values())
+    step = sum_in_order(parts.values())
     moved = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
-    return sum(
+    return sum_in_order(
         one / step * other / step * law.covariance[a][b] for a, one in moved.items() for b, other in moved.items()
     )
 
@@ -114,7 +115,7 @@ def predict(question: Question) -> ComparatorPrediction:
     grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
     doubt = _doubt(question, law, batch, far)
     parts = breakdown_s(law, question.chips, batch)
-    each = intervals.lognormal(sum(parts.values()), doubt, grade, far)
+    each = intervals.lognormal(sum_in_order(parts.values()), doubt, grade, far)
     run = _run(question, law, batch, need.mean, each.value)
     return ComparatorPrediction(
         workload=question.workload.name,
@@ -249,7 +250,7 @@ WORDS = {
 
 
 def _limited_by(parts: Mapping[str, float], batch: int) -> str:
-    total_s = sum(parts.values())
+    total_s = sum_in_order(parts.values())
     first, second = sorted(parts, key=lambda part: -parts[part])[:2]
     text = f"{WORDS[first]} takes {100 * parts[first] / total_s:.0f} % of a step, then {WORDS[second]}"
     text += f" with {100 * parts[second] / total_s:.0f} %"
