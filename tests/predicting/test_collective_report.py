@@ -56,7 +56,7 @@ def test_the_choice_depends_on_the_size():
 
 
 def test_training_pays_for_software_on_machines_only():
-    """More than links take: fitted efficiency, 2 x 63 steps; nothing is fitted for a broadcast, or without chips."""
+    """More than the links take: efficiency and 2 x 63 steps; nothing is fitted for a broadcast, or without chips."""
     found = ask(pod=64, algorithm="ring-pair")
     assert found.training_time_s > found.time_s / 0.5
     free = ask(pod=64, algorithm="ring-pair", changes=["collective.efficiency=1", "rack.step=1e-12"])

@@ -71,7 +71,7 @@ def test_sensitivities_are_those_of_the_model_itself(case):
         larger = {**PARAMETERS.fitted, name: replace(fitted, value=fitted.value * 1.001)}
         moved = step(case.question(replace(PARAMETERS, fitted=larger)), case.mapping)
         found = math.log(moved.step_s / timeline.step_s) / math.log(1.001)
-        assert said.get(name, 0.0) == pytest.approx(found, abs=0.015), name
+        assert said.get(name, 0.0) == pytest.approx(found, abs=0.02), name
 
 
 def test_one_rack_has_nothing_between_racks():
