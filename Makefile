@@ -11,7 +11,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
 
-.PHONY: predict test readme lint ci clean
+.PHONY: predict test matrix readme lint ci clean
 .NOTPARALLEL:
 
 predict: $(VENV)/.installed
@@ -19,6 +19,18 @@ predict: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The tests on every Python that uv finds here, with the newest and the lowest dependencies declared, one after the other.
+PYTHONS = 3.11 3.12 3.13 3.14
+matrix:
+	@for python in $(PYTHONS); do for resolution in highest lowest-direct; do \
+		folder=build/matrix/$$python-$$resolution; \
+		uv python find --no-python-downloads $$python >/dev/null 2>&1 || { echo "no Python $$python here" >&2; break; }; \
+		echo "=== Python $$python, $$resolution dependencies" >&2; \
+		uv venv --quiet --clear --no-python-downloads --python $$python $$folder && \
+		uv pip install --quiet --python $$folder --resolution $$resolution --editable '.[dev]' && \
+		$$folder/bin/python -m pytest -n auto --dist loadfile -p no:cacheprovider || exit 1; \
+	done; done
 
 # What pages show of podsim, written anew; `make test` compares.
 readme: $(VENV)/.installed-dev

@@ -1,17 +1,23 @@
-"""`python -m podsim`, and the `podsim` of a shell: Ctrl-C while modules load is one line too."""
+"""`python -m podsim`, and the `podsim` of a shell: a signal while modules load is one line too."""
 
 import sys
+from contextlib import suppress
 
 
 def run() -> int:
     """Run the command line of this process; the return value is the exit code."""
     try:
+        from podsim.cli import signals
+
+        signals.install()
         from podsim.cli.app import main
 
         code = main()
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        code = 130
+        signals.release()
+    except KeyboardInterrupt as error:
+        with suppress(OSError):  # a terminal that was closed takes no message
+            sys.stderr.write(f"{str(error) or 'interrupted'}\n")
+        code = getattr(error, "code", 130)
     # Python ends by SIGINT where one fell into an `exec`, as dataclasses has them, unless another follows.
     exec("")  # noqa: S102
     return code

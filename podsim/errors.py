@@ -28,6 +28,16 @@ class MissingParameter(InputError):
     code = "missing-parameter"
 
 
+class NotWritten(InputError):
+    """An answer is there, and the file it was to go into is not (exit code 2); `answer` is what was to be written."""
+
+    code = "cannot-write"
+
+    def __init__(self, message: str, answer: object) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
 class Infeasible(PodsimError):
     """The question is sound and the answer is no (exit code 1)."""
 

@@ -23,6 +23,8 @@ EXAMPLE: Final = {
     "s": "2 us", "Hz": "1.325 GHz", "B": "624 KiB", "B/s": '16 GB/s" or "100 Gbit/s', "FLOP/s": "250 TFLOP/s",
     "W": "1.0 kW", "USD": "32450 USD", "samples/s": "4810 samples/s", "cycles": "150 cycles", "B/cycle": "4 B/cycle",
 }  # fmt: skip
+LARGEST: Final = 2**53
+"""Largest whole number of a file: floats, in which all arithmetic ends, hold no longer each one above it."""
 # A fraction of a byte or a binary kilosecond is a slip of the shift key: "mB/s" would be a billionth of "MB/s".
 _SMALL: Final = {"m", "u", "µ", "n"}
 _SMALL_BASES: Final = {"s", "W", "J", "Hz"}
@@ -31,7 +33,10 @@ _WHOLE: Final = r"\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*"
 _NUMBER: Final = re.compile(
     rf"^\s*([+-]?(?:inf|nan|(?:(?:{_WHOLE})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?))(?![\d,._])\s*(.*?)\s*$", re.ASCII
 )
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _AMBIGUOUS: Final = re.compile(r"^([kKMGTP]?)(bps|b/s|Bps)$")
+_DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
+_PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse(text: str, unit: str) -> float:
@@ -48,6 +53,49 @@ def parse(text: str, unit: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f'"{text}" is not a finite number')
     return value
+
+
+def whole(text: str) -> int | None:
+    """The count that ASCII digits write, up to 2**53, which floats hold exactly; None for any other text."""
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))):
+        return None
+    count = int(text)
+    return count if count <= LARGEST else None
+
+
+def decimal(text: str) -> float | None:
+    """The finite number that a text writes in ASCII, such as "1.5e-3"; None for any other text."""
+    if not _DECIMAL.fullmatch(text.strip()):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def dollars(text: str) -> float:
+    """US dollars of an amount such as "3M", "250k" or "149,000"; ValueError for any other text [USD]."""
+    match = _DOLLARS.fullmatch(text.strip())
+    value = float(match[1].replace(",", "")) * PREFIXES[match[2]] if match else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f'"{text}" is not an amount of US dollars; write for example "3M", "250k" or "149000"')
+    return value
+
+
+def per_second(text: str) -> float:
+    """Requests a second of a rate such as "500/s" or "30k/min"; ValueError for any other text [1/s]."""
+    try:
+        number, spelled = parted(text)
+    except ValueError:
+        number, spelled = math.nan, ""
+    prefix, slash, time = spelled.partition("/")
+    if not slash or time not in _PER or prefix not in ("", "k", "M"):
+        raise ValueError(f'"{text}" is not a number of requests in a time; write for example "500/s" or "30k/min"')
+    return number * PREFIXES[prefix] / _PER[time]
+
+
+def si(text: str) -> float:
+    """The number of a text such as "1500 MHz" in the SI unit of its own unit; raise ValueError where it has none."""
+    number, spelled = _split(text, "")
+    return number * _factor(spelled, text, "")[0]
 
 
 def spell(value: float, unit: str) -> str:

@@ -5,7 +5,7 @@ later ones get copies without words, which is what a signature read again gives.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -23,7 +23,14 @@ def unused(read: ArgumentCollection) -> ArgumentCollection:
 
 @pytest.fixture(scope="session", autouse=True)
 def flags_read_once() -> Iterator[None]:
-    """Remember the arguments of each command by all that they are read with."""
+    """Remember the arguments of each command while tests run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArgumentCollection, "_from_callable", remembering())
+        yield
+
+
+def remembering() -> Callable[..., ArgumentCollection]:
+    """What reads the arguments of a command, once by all that they are read with."""
     read, held = ArgumentCollection._from_callable, {}
 
     def remembered(func: Any, *defaults: Any, reserved: Any = None, **options: Any) -> ArgumentCollection:
@@ -38,6 +45,4 @@ def flags_read_once() -> Iterator[None]:
         known.append((asked, unused(found)))
         return found
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ArgumentCollection, "_from_callable", remembered)
-        yield
+    return remembered

@@ -18,7 +18,7 @@ from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
 from podsim.api.inference import infer
 from podsim.api.models import import_model
-from podsim.api.money import priced
+from podsim.api.money import priced, purse
 from podsim.api.plans import plan, plan_mix
 from podsim.api.samplers import sample
 from podsim.api.scaling import scale
@@ -38,7 +38,6 @@ from podsim.api.upkeep import (
     validate,
 )
 from podsim.model.shown import Shown
-from podsim.planning.purse import purse
 
 Shown.page = staticmethod(drawn)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags, practice_of
+from podsim.api.checking import checked
 from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class MappingsFlags(PracticeFlags, LengthFlags, total=False):
     """What else `mappings` takes: what is to be otherwise than practice, how long a run of a language model is."""
 
 
+@checked
 def mappings(
     workload: str,
     *,
@@ -51,7 +53,7 @@ def mappings(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters,
     )  # fmt: skip
-    rank = Rank(asking.one_of("by", by, Rank))
+    rank = Rank(by)
     length, timed = _length(model, samples, others, needed=rank is Rank.TIME)
     question = asking.question(machine, model, None, samples=length[0], by_law=length[1], engine="analytic")
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice_of(others)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from podsim.api import comparators, phases
+from podsim.api.checking import checked
 from podsim.errors import InputError
 from podsim.planning.asking import ANY_LENGTH, CollectiveFlags, LengthFlags
 from podsim.planning.asking import answer_with as _answer_with
@@ -17,7 +18,6 @@ from podsim.planning.asking import has_length as _has_length
 from podsim.planning.asking import length as _length
 from podsim.planning.asking import machine_name as _name
 from podsim.planning.asking import of_tiles as _of_tiles
-from podsim.planning.asking import one_of as _one_of
 from podsim.planning.asking import question as _question
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 Split = tuple[int | None, int | None, int | None, int | None, int | None]
-MOST_STEPS = 10_000_000  # half a GB of draws
-MOST_SCALE = 1000.0
-MOST_SPANS = 200_000  # some 50 MB of JSON, which viewers open within seconds
 
 
 class PracticeFlags(TypedDict, total=False):
@@ -75,6 +72,7 @@ class AskedFlags(PracticeFlags, total=False):
     parameters: str | None
 
 
+@checked
 def predict(
     workload: str,
     *,
@@ -102,7 +100,7 @@ def predict(
     **others: Unpack[PredictFlags],
 ) -> Prediction | ComparatorPrediction:
     """Predict a run by flags of these names, phases as their sum, without IPUs by a law. InputError or Infeasible."""
-    if other := phases.predicted(dict(locals()), predict) or comparators.by_law(dict(locals()), predict):
+    if other := phases.predicted(dict(locals()), predict) or comparators.by_law(dict(locals())):
         return other
     steps = others.get("steps", 0)
     machine, model, named = _asked_of(
@@ -130,10 +128,8 @@ def _with_noise(
     scale: float | None,
 ) -> Prediction:
     """The answer with simulated steps, if any are wanted."""
-    if scale is not None and not (0 <= scale <= MOST_SCALE and steps):
-        raise InputError("noise scale is from 0 to 1,000, and goes with steps", code="bad-value", hint="--steps 1000")
-    if not 0 <= steps <= MOST_STEPS:
-        raise InputError(f"steps must be at least 0 and at most {MOST_STEPS:,}, not {steps:,}", code="bad-value")
+    if scale is not None and not steps:
+        raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")
     if not steps:
         return answer
     from podsim.files import noise as noise_file
@@ -144,6 +140,7 @@ def _with_noise(
     return replace(answer, noise=noise.simulate(answer, question, asked, shipped, steps=steps, scale=factor))
 
 
+@checked
 def goodput(
     workload: str,
     *,
@@ -170,18 +167,18 @@ def goodput(
 ) -> GoodputReport:
     """How long a run takes where parts fail; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
 
-    Raises InputError where the question is malformed, Infeasible where failures leave no progress to speak of.
+    Raises InputError where the question is malformed, Infeasible where failures leave hardly any progress.
     """
     from podsim.files import failures
-    from podsim.planning.search import Wanted
+    from podsim.model.arguments import CHECKPOINT_EVERY, WORK
     from podsim.predicting import goodput as lasting
 
     rates = failures.failures(changes).value
-    work_s, every_s = failures.time_s("work", work), failures.time_s("checkpoint-every", checkpoint_every)
+    work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
     machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, hosts=hosts,
                                       changes=changes, also="failures.", parameters_file=parameters)  # fmt: skip
     question = _question(machine, model, named, seed=seed, **_useful(model, work_s, asked))
-    wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch)
+    wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), {})
     answer, question = _answer_with(question, faults, wanted, named, (None, hosts, chip), on_progress, takes_sdk=False)
     return lasting.goodput(answer, question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
 
@@ -199,6 +196,7 @@ def _useful(workload: Workload, work_s: float | None, asked: Mapping[str, Any]) 
     return {"samples": ANY_LENGTH if workload.benchmark.style is EvaluationStyle.FIXED else None}
 
 
+@checked
 def op(
     operator: str,
     *,
@@ -223,16 +221,18 @@ def op(
     from podsim.files import chips
     from podsim.predicting import operators
 
+    if {"pass", "pass_"} <= set(sizes):
+        raise InputError("pass and pass_ say the same", code="conflicting-flags", hint='pass_="backward"')
     asked = operators.asked(operator, sizes)
     target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
     return operators.report(
         asked, target, precision, available_memory,
-        unfolded=_one_of("fidelity", fidelity, ("folded", "full")) == "full", io=_io(io_tiles, stream, stream_rate),
+        unfolded=fidelity == "full", io=_io(io_tiles, stream, stream_rate),
     )  # fmt: skip
 
 
 def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | None:
-    """Tiles set aside for a stream; InputError where one of the three is missing or no quantity."""
+    """Tiles set aside for a stream; InputError where one of the three is missing."""
     from podsim.model.chip_timeline import IoTiles
     from podsim.units import parse
 
@@ -241,12 +241,10 @@ def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | No
     if tiles is None or stream is None or rate is None:
         raise InputError("IO tiles take --io-tiles, --stream and --stream-rate together", code="conflicting-flags",
                          hint='--io-tiles 32 --stream "1 MB" --stream-rate "20 GB/s"')  # fmt: skip
-    try:
-        return IoTiles(tiles=tiles, volume_bytes=parse(stream, "B"), bytes_per_s=parse(rate, "B/s"))
-    except ValueError as fault:
-        raise InputError(f"--stream or --stream-rate: {fault}", code="bad-value") from None
+    return IoTiles(tiles=tiles, volume_bytes=parse(stream, "B"), bytes_per_s=parse(rate, "B/s"))
 
 
+@checked
 def collective(
     collective: str,
     *,
@@ -277,12 +275,13 @@ def collective(
     return collective_faults.compared(asked, (_engine_of(engine), engine), faults)
 
 
+@checked
 def trace_collective(
     collective: str,
     *,
     bytes: str | float,  # noqa: A002  (named after the flag)
     engine: Literal["des", "analytic"] = "des",
-    most_spans: int = MOST_SPANS,
+    most_spans: int = 200_000,
     **flags: Unpack[CollectiveFlags],
 ) -> Trace:
     """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
@@ -292,6 +291,7 @@ def trace_collective(
     return predicting.trace(asked, _engine_of(engine), engine, most_spans)
 
 
+@checked
 def trace(
     workload: str,
     *,
@@ -303,7 +303,7 @@ def trace(
     seed: int = 0,
     steps: int = 1,
     noise_scale: float | None = None,
-    most_spans: int = MOST_SPANS,
+    most_spans: int = 200_000,
     on_progress: Progress | None = None,
     **asked: Unpack[AskedFlags],
 ) -> Trace:
@@ -330,6 +330,7 @@ def trace(
     return tracing.stage(question, mapping, at, plans)
 
 
+@checked
 def explain_operators(workload: str, **asked: Unpack[AskedFlags]) -> OperatorRanking:
     """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
+from podsim.model.verbs import VERBS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction, ComparatorReport, Laws
 
 
+@checked
 def predict_comparator(
     workload: str,
     *,
@@ -31,16 +33,13 @@ def predict_comparator(
     """
     from podsim.files import catalog, comparator_machines
     from podsim.model.training import Division
-    from podsim.planning.asking import one_of
     from podsim.predicting import comparators
 
     placed = comparator_machines.machine(topology)
-    if samples is not None and not (math.isfinite(samples) and samples > 0):
-        raise InputError(f"samples must be above 0 and finite, not {samples}", code="bad-value")
     return comparators.predict(comparators.Question(
         workload=catalog.workload(workload).value, chip=placed.chip.value, machine=placed.machine,
         chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
-        division=Division(one_of("division", division, Division)), global_batch=global_batch, samples=samples,
+        division=Division(division), global_batch=global_batch, samples=samples,
     ))  # fmt: skip
 
 
@@ -48,27 +47,23 @@ SILENT = ("workload", "on_progress")
 FLAGS = {"changes": "set", "faults": "fault"}
 
 
-def by_law(asked: Mapping[str, Any], verb: Callable[..., object]) -> ComparatorPrediction | None:
+def by_law(asked: Mapping[str, Any]) -> ComparatorPrediction | None:
     """The answer to the keywords of `predict` where the machine has no IPUs; None where it has.
 
     `asked` holds the names of the verb, those beyond its signature under "others". Raises InputError for keywords that
-    say nothing to a scaling law and for chips counted where there are IPUs, TypeError for keywords that nobody takes.
+    say nothing to a scaling law and for chips counted where there are IPUs.
     """
-    from podsim.api.answers import PredictFlags
-
     flags = {**asked, **asked["others"]}
     del flags["others"]
-    if strangers := sorted(set(asked["others"]) - set(PredictFlags.__annotations__)):
-        raise TypeError(f"predict() takes no {', '.join(strangers)}")
     topology = flags["topology"]
     if topology is None or not _has_law(topology):
         _refuse_chips(flags.get("chips"), topology)
         return None
     from podsim.planning.sides import OF_LAWS
 
-    usual = {"overlap": False, "steps": 0, **(verb.__kwdefaults__ or {})}
+    usual = VERBS["predict"]
     for name, value in flags.items():
-        if name not in (*OF_LAWS, *SILENT) and value != usual.get(name) and value not in ([], {}):
+        if name not in (*OF_LAWS, *SILENT) and value != usual[name].default and value not in ([], {}):
             flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
             raise InputError(
                 f"{flag} says nothing to {topology}, which has no IPUs: a scaling law answers",
@@ -97,21 +92,24 @@ def _refuse_chips(chips: int | None, topology: str | None) -> None:
     )  # fmt: skip
 
 
+@checked
 def calibrate_comparators(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> ComparatorReport:
     """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
     from podsim.files import comparator_machines
-    from podsim.files.write import laws_text, write_atomic
+    from podsim.files.write import check_writable, laws_text, write_all
 
+    target = Path(path) if path is not None else comparator_machines.laws_path()
+    check_writable(target if write else None)
     laws, report = _fitted(on_progress)
     if not write:
         return report
-    target = Path(path) if path is not None else comparator_machines.laws_path()
-    write_atomic(target, laws_text(laws))
+    write_all([(target, laws_text(laws))], report)
     return replace(report, path=str(path or f"comparators/{target.name}"))
 
 
+@checked
 def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
     """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
     return _fitted(on_progress)[1]

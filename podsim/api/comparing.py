@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from podsim.api.answers import practice_of
+from podsim.api.checking import checked
 from podsim.api.comparators import predict_comparator
 from podsim.api.money import priced
 from podsim.planning import asking, runs, sides
@@ -35,6 +36,7 @@ class Flags(MoneyFlags, sides.SideFlags, asking.LengthFlags, total=False):
     global_batch: int | None
 
 
+@checked
 def compare(
     workload: str,
     machines: Sequence[str] = (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from podsim.api.answers import AskedFlags, Progress, practice_of
+from podsim.api.checking import checked
 from podsim.planning.asking import LengthFlags
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class ExplainFlags(AskedFlags, LengthFlags, total=False):
     """What else `explain` takes: a mapping on a machine, how long a run of a language model is."""
 
 
+@checked
 def explain(
     workload: str,
     *,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
 
 
+@checked
 def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str] = ()) -> str:
     """The workload file that says what a config.json or an ONNX file says.
 
@@ -19,7 +22,7 @@ def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str]
     if path.suffix.lower() not in imports.SUFFIXES:
         raise InputError(
             f"{path.name} is neither a config.json nor an ONNX file", code="bad-value",
-            hint=f"podsim workload show {file}" if path.suffix == ".toml" else "",
+            hint=f"podsim workload show {shlex.quote(file)}" if path.suffix == ".toml" else "",
         )  # fmt: skip
     stated = [] if sequence is None else [f"import.sequence={sequence}"]
     asked = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])

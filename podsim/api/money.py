@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from podsim.planning.purse import MoneyFlags, Purse, purse
+from podsim.api.checking import checked
+from podsim.planning.purse import MoneyFlags, Purse
+from podsim.planning.purse import purse as _purse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.prediction import Prediction
 
+purse = checked(_purse)
 Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
 
 
+@checked
 def priced(
     answer: Answer,
     *,
@@ -34,7 +38,7 @@ def priced(
     from podsim.files import catalog
     from podsim.model.prediction import Prediction
 
-    terms = known or purse(**flags)
+    terms = known or _purse(**flags)
     if not isinstance(answer, Prediction):
         from podsim.files import comparator_machines
 

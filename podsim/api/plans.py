@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
 from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags
@@ -24,6 +25,7 @@ class PlanFlags(MoneyFlags, LengthFlags, total=False):
 Aim = Literal["time", "cost", "energy", "price-performance"]
 
 
+@checked
 def plan(
     workload: str,
     *,
@@ -66,6 +68,7 @@ def plan(
     return planning.plan(run, asked, named, on_progress)
 
 
+@checked
 def plan_mix(
     workloads: str,
     *,

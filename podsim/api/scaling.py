@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.answers import PracticeFlags, practice_of
+from podsim.api.checking import checked
 from podsim.api.money import on_machine
 from podsim.errors import InputError
 from podsim.model.quantity import NINETY_PERCENT
@@ -45,6 +46,7 @@ class ScaleAsked(PracticeFlags, MoneyFlags, LengthFlags, total=False):
     failures: bool
 
 
+@checked
 def scale(
     workload: str,
     *,
@@ -64,19 +66,17 @@ def scale(
     from podsim.files import catalog
     from podsim.model.scaling import Scaling
     from podsim.model.training import Division
-    from podsim.planning import asking, runs
+    from podsim.planning import runs
     from podsim.planning import scaling as planning
 
-    if unknown := sorted(set(asked) - set(ScaleAsked.__annotations__)):
-        raise TypeError(f"scale() takes no {', '.join(unknown)}")
     meant, known = runs.named(workload, changes), _purse(asked)
     length = meant.length(asked.get("samples"), asked)
     as_published = not changes and (topologies is None or chip is None)
     return planning.report(planning.Asked(
         workload=meant.name, title=meant.title, target=meant.target, packing=meant.models[0].packing,
         phases=len(meant.models), machines=_machines(pods, topologies, chip, changes),
-        scaling=Scaling(asking.one_of("scaling", scaling, Scaling)), wanted=_wanted(asked),
-        division=Division(asking.one_of("division", asked.get("division", "closed"), Division)),
+        scaling=Scaling(scaling), wanted=_wanted(asked),
+        division=Division(asked.get("division", "closed")),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
         points=catalog.points() if as_published else (), preset=asked.get("preset"),
         notes=planning.stops(pods) if pods is not None else (),
@@ -158,14 +158,14 @@ def _machines(
     """Name and IPUs of the machines meant, the smallest first."""
     from podsim.files import catalog
     from podsim.planning import asking
-    from podsim.planning.scaling import sizes
+    from podsim.planning.scaling import ascending
 
     if (pods is None) == (topologies is None):
         which = "both" if pods is not None else "neither"
         raise InputError(f"give one of --pods and --topologies, not {which}", code="no-machine",
                          hint="--pods 16..1024, or --topologies pod64,pod256-switched")  # fmt: skip
     if pods is not None:
-        return tuple((asking.machine_name(ipus, None, chip), ipus) for ipus in sizes(pods))
+        return tuple((asking.machine_name(ipus, None, chip), ipus) for ipus in ascending(pods))
     listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
     names = [name.strip() for name in listed]
     asking.once("topologies", names, "--topologies pod64,pod256-switched")

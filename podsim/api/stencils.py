@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from podsim.api.checking import checked
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from podsim.model.stencil import StencilReport
 
 
+@checked
 def stencil(
     stencil: str,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from podsim.api.checking import checked
 from podsim.errors import InputError
 from podsim.report.version import version
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
 
 
+@checked
 def sweep(
     file: str | Path,
     *,
@@ -24,11 +26,13 @@ def sweep(
     anew: bool = False,
     extend: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
+    on_warning: Callable[[str], None] | None = None,
 ) -> SweepReport:
     """Predict every point of a sweep file; points that `results` holds are not computed again.
 
     Flags as those of `podsim sweep`. Raises InputError where the file has faults, results are of something else or
     cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
+    `on_warning` is called, before anything is computed, with a sentence for each line of `results` that is set aside.
     """
     from podsim.planning.sweeps import backends, run
 
@@ -39,13 +43,11 @@ def sweep(
         raise InputError("--scheduler goes with --backend dask", code="conflicting-flags", hint="add --backend dask")
     if jobs is not None and backend == "dask":
         raise InputError("--jobs is for this machine, not for a cluster", code="conflicting-flags", hint="leave it out")
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs must be at least 1, not {jobs}", code="bad-value")
     address = backends.check_cluster(scheduler) if backend == "dask" else None
     laid = run.laid_out(path, run.MOST_POINTS if most is None else most)
     asked = run.Asked(
         version=version(), results=Path(results) if results else results_beside(path), jobs=jobs, scheduler=address,
-        anew=anew, extend=extend, on_progress=on_progress,
+        anew=anew, extend=extend, on_progress=on_progress, on_warning=on_warning,
     )  # fmt: skip
     return run.run(laid, asked)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podsim.api.answers import Progress, predict
+from podsim.api.checking import checked
 from podsim.api.inference import infer
 from podsim.errors import InputError, MissingParameter
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 
+@checked
 def calibrate(
     *,
     hold_out: str = "machine",
@@ -44,30 +46,29 @@ def calibrate(
 ) -> FitReport:
     """Fit the free parameters to the published results, also with each `hold_out` left out, and write them.
 
-    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: no such
-    grouping, or a path for what is not written. MissingParameter: too few points.
+    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: a path
+    for what is not written. MissingParameter: too few points.
     """
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
-    from podsim.files.write import parameters_text, write_atomic
-    from podsim.model.validation import GROUPINGS
+    from podsim.files.write import check_writable, parameters_text, write_all
 
-    if hold_out not in (*GROUPINGS, "none"):
-        known = ", ".join((*GROUPINGS, "none"))
-        raise InputError(f'hold-out is "{hold_out}"', code="bad-value", context=[f"known: {known}"])
     if hold_out == "none" and path is not None:
         raise InputError(
             "without a hold-out nothing is written: held-out errors say how wide intervals are",
             code="conflicting-flags", hint="leave out --out, or --hold-out none",
         )  # fmt: skip
-    parameters, report = holdout.calibrate(cases(), free.free().value, hold_out, on_progress)
-    if not write or hold_out == "none":
-        return report
+    write = write and hold_out != "none"
     target = Path(path) if path is not None else catalog.parameters_path()
-    write_atomic(target, parameters_text(parameters))
+    check_writable(target if write else None)
+    parameters, report = holdout.calibrate(cases(), free.free().value, hold_out, on_progress)
+    if not write:
+        return report
+    write_all([(target, parameters_text(parameters))], report)
     return replace(report, path=target.name if path is None else str(path))
 
 
+@checked
 def calibrate_own(
     *,
     logs: str | Path | None = None,
@@ -89,38 +90,44 @@ def calibrate_own(
     from podsim.calibrate import own_logs
     from podsim.calibrate.own_mapping import Told
     from podsim.files import catalog, free
-    from podsim.files.write import parameters_text, points_text, write_atomic
+    from podsim.files.write import check_writable, parameters_text, points_text, write_all
     from podsim.model.own_logs import OwnLogsReport
+
+    targets = [None if path is None else Path(path) for path in (out, points_out)]
+    check_writable(*targets)
 
     told = Told(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
     read = own_logs.read(Path(logs or points or "."), told, _catalog(), from_points=logs is None)
     own = _ready([item.point for item in read.points])
     published = () if alone else cases()
     parameters, report, errors = own_logs.fitted(own, published, catalog.parameters(), free.free().value, on_progress)
-    for path, text in ((out, parameters_text(parameters)), (points_out, points_text(case.point for case in own))):
-        if path is not None:
-            write_atomic(Path(path), text)
-    return OwnLogsReport(
-        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors,
-        fit=replace(report, path=str(out or "")), remarks=read.remarks, path=str(out or ""),
-        points_path=str(points_out or ""),
+    found = OwnLogsReport(
+        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors, fit=report,
+        remarks=read.remarks, path="", points_path="",
     )  # fmt: skip
+    texts = (parameters_text(parameters), points_text(case.point for case in own))
+    write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], found)
+    where = str(out or "")
+    return replace(found, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
 
 
+@checked
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
     """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
     from podsim.calibrate import noise
     from podsim.files import blocks, catalog
     from podsim.files import noise as noise_file
-    from podsim.files.write import write_atomic
+    from podsim.files.write import check_writable, write_all
 
-    found = noise.fit(cases(), blocks.shipped(), catalog.parameters())
     target = Path(path) if path is not None else noise_file.path()
+    check_writable(target if write else None)
+    found = noise.fit(cases(), blocks.shipped(), catalog.parameters())
     if write:
-        write_atomic(target, noise_file.text(found.noise))
+        write_all([(target, noise_file.text(found.noise))], found)
     return replace(found, path="" if not write else str(path or target.name))
 
 
+@checked
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size, round and workload left out."""
     from podsim.calibrate import holdout
@@ -149,6 +156,7 @@ def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
     return (*curves.used(own), *curves.of_rounds(rounds))
 
 
+@checked
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
     from podsim.calibrate import coverage as covering
@@ -161,6 +169,7 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     )
 
 
+@checked
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Hold the tile, exchange and link model against every published microbenchmark."""
     from podsim.calibrate.microbenchmarks.compare import compare
@@ -185,6 +194,7 @@ def bench(rows: Sequence[Microbenchmark]) -> Bench:
     )
 
 
+@checked
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
     """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
     from podsim.calibrate.claims.judge import report
@@ -211,6 +221,7 @@ def _world() -> World:
     )
 
 
+@checked
 def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
     """Hold what podsim says against every published row that it can model, as shipped or read as `path` says."""
     from functools import cache
@@ -237,6 +248,7 @@ def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those
     return found
 
 
+@checked
 def diff(old: str | Path, new: str | Path) -> Difference:
     """What moved between two answers saved with `--json`, and which input did it.
 
@@ -251,9 +263,9 @@ def diff(old: str | Path, new: str | Path) -> Difference:
 
     def again(flags: Mapping[str, Any], parameters: Mapping[str, float]) -> tuple[Prediction, Mapping[str, str]]:
         named = {"changes" if name == "set" else "faults" if name == "fault" else name: flags[name] for name in flags}
-        asked = list(named.pop("changes", ()))
-        own = {change.partition("=")[0] for change in asked}
         try:
+            asked = list(named.pop("changes", ()))
+            own = {change.partition("=")[0] for change in asked}
             here = values(named.get("parameters"))
             # A number that is set is taken as certain, so only one that differs is.
             others = {name: value for name, value in parameters.items() if value != here.get(name)}
@@ -269,22 +281,25 @@ def diff(old: str | Path, new: str | Path) -> Difference:
         raise InputError("the answers nest too deep", code="bad-saved-answer") from None
 
 
+@checked
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
     """Predict again what is frozen, and write it: `podsim validate --freeze`."""
     from podsim.calibrate.freeze import again
     from podsim.files import catalog
-    from podsim.files.write import frozen_text, write_atomic
+    from podsim.files.write import check_writable, frozen_text, write_all
     from podsim.model.validation import FreezeReport
 
     def ask(row: FrozenPrediction) -> Prediction:
         return _of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
     before = catalog.frozen()
-    after = again(before, ask, on_progress)
     target = Path(path) if path is not None else catalog.frozen_path()
+    check_writable(target if write else None)
+    after = again(before, ask, on_progress)
+    found = FreezeReport(before=before, after=after, path="")
     if write:
-        write_atomic(target, frozen_text(after))
-    return FreezeReport(before=before, after=after, path="" if not write else str(path or target.name))
+        write_all([(target, frozen_text(after))], found)
+    return replace(found, path="" if not write else str(path or target.name))
 
 
 def cases() -> tuple[Case, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podsim.model.comparator import ComparatorResult, LeftOut, ScalingLaw
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 
 NOISE = 0.05  # log error of a time to train that a law of three numbers is allowed
@@ -23,6 +24,7 @@ PRIOR_EVALUATION_ERROR = 1.5
 EVALUATION_NOISE = 0.5  # log error of a logged evaluation
 OTHER_MODEL = 10.0  # so many times the usual samples are another model
 TOLERANCE = 1e-12  # so that where a search begins does not show in what it finds
+DECIMALS = 8  # of a fitted log: below them the libraries of linear algebra differ
 STARTS = (0.1, 1.0, 10.0)  # what a doubling costs at first, over its prior: there is more than one valley
 KINDS = ("rate", "fixed", "doubling")
 
@@ -100,7 +102,7 @@ class Fit:
 
     def maturity(self, chip: str, name: str) -> float:
         """Log of a step in that round over one in the newest; a round that was not fitted is its nearest later one."""
-        return sum(self.values.get((chip, later), 0.0) for later in self.order if later >= name)
+        return sum_in_order(self.values.get((chip, later), 0.0) for later in self.order if later >= name)
 
 
 def _exp(log: float) -> float:
@@ -140,7 +142,7 @@ def fit(rows: Sequence[ComparatorResult], near: Fit | None = None) -> Fit:
         for start in starts
     ]
     found = min(fits, key=lambda one: float(one.cost))
-    values = dict(zip(names, map(float, found.x), strict=True))
+    values = {name: round(float(log), DECIMALS) for name, log in zip(names, found.x, strict=True)}
     evaluated = any(row.evaluation_s for row in rows)
     return Fit(values=values, startup_s=start_s, evaluated=evaluated, order=order)
 

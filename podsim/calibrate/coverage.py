@@ -10,6 +10,7 @@ from podsim.calibrate.unexplained import left_out
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import FreeParameters
 from podsim.model.quantity import Estimate
+from podsim.model.sums import sum_in_order
 from podsim.model.validation import (
     STEP,
     TIME,
@@ -80,7 +81,7 @@ def _row(quantity: str, level: float, points: Sequence[CoveredPoint]) -> Coverag
         level=level,
         count=len(points),
         held=sum(point.held for point in points),
-        mean_width=math.exp(sum(math.log(width) for width in widths) / len(widths)),
+        mean_width=math.exp(sum_in_order(math.log(width) for width in widths) / len(widths)),
         widest_between_sizes=max((p.high / p.low for p in points if p.between_sizes), default=None),
     )
 

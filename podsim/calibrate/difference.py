@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError, PodsimError
+from podsim.files.spelling import canonical
 from podsim.model.difference import Cause, Difference, Moved
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
     """Every input that differs; those whose old state the documents carry have no `why` yet."""
     if (was := old.body.get("podsim")) != (now := new.body.get("podsim")):
         yield Cause(what="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
+    spelled = canonical(old.part("flags")), canonical(new.part("flags"))
     for name, before, after in _differing(old.part("flags"), new.part("flags")):
+        if spelled[0].get(name) == spelled[1].get(name):
+            continue
         yield Cause(what=f"flag {name}", old=_text(before), new=_text(after))
     for name, before, after in _differing(old.part("parameters"), new.part("parameters")):
         why = "" if before is not None and after is not None else "only one of the two has it"
@@ -86,8 +90,9 @@ def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
         why = "holds the parameters above" if name.startswith("parameters ") else "only its digest is carried"
         yield Cause(what=f"file {name}", old=_text(before), new=_text(after), why=why)
     # Under other flags another mapping is what they led to; under the same it is a cause of its own.
-    if old.part("flags") == new.part("flags") and (before := _split(old)) != (after := _split(new)):
-        yield Cause(what="mapping", old=_text(before), new=_text(after))
+    if spelled[0] == spelled[1] and (before := _split(old)) != (after := _split(new)):
+        why = "" if before and after else "only one of the two states its whole mapping"
+        yield Cause(what="mapping", old=_text(before), new=_text(after), why=why)
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -97,8 +102,10 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _split(one: Saved) -> list[Any]:
+    """Replicas, IPUs a replica, micro-batch and accumulation; [] where one of them is no whole number."""
     found = one.body.get("mapping")
-    return [found.get(name) for name in MAPPING] if isinstance(found, dict) else []
+    split = [found.get(name) for name in MAPPING] if isinstance(found, dict) else []
+    return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []
 
 
 def _text(value: object) -> str:
@@ -162,7 +169,7 @@ def _headline(answer: Prediction) -> tuple[float, ...]:
 def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predict, notes: list[str]) -> list[Cause]:
     """Causes with what each does alone, where it can be put back."""
     try:
-        replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" for cause in causes))
+        replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" and not cause.why for cause in causes))
     except PodsimError as no:
         notes.append(f"{new.name} cannot be predicted again here: {no.message}")
         return [*causes]

@@ -1,8 +1,9 @@
 """Least squares on log step time for the free parameters, each with a prior."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from podsim.calibrate.cases import Case, StepTimes
@@ -17,6 +18,8 @@ STRONG = 0.85  # correlation above which two parameters are said to be hard to t
 UNINFORMED = 0.8  # share of its prior error above which a parameter has learned little
 LEAST_MAPPINGS = 2  # one step time can be met in any number of ways
 PRECISE = 1e-6  # relative change of parameters at which the solver stops
+DECIMALS = 7  # of a fitted log: below them the libraries of linear algebra differ
+NUDGE = 1e-4  # of a log, to either side: what slopes are read from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,21 +105,34 @@ def fit(
             hint="add points on other machines or with other mappings: calibration/README.md",
         )  # fmt: skip
     known = times or StepTimes()
-    prior = np.log([one.prior for one in free.parameters])
+    prior = np.array([math.log(one.prior) for one in free.parameters])
     doubt = np.array([one.prior_error for one in free.parameters])
-    measured, errors = np.log([case.point.step_s for case in cases]), np.array([error(case, free) for case in cases])
+    measured = np.array([math.log(case.point.step_s) for case in cases])
+    errors = np.array([error(case, free) for case in cases])
 
     def residuals(logs: "np.ndarray") -> "np.ndarray":
-        predicted = np.log(known.of(cases, blank(fitted(free, np.exp(logs).tolist()))))
+        values = [math.exp(log) for log in logs.tolist()]  # np.exp and np.log differ between processors and versions
+        predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(fitted(free, values)))])
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
-    begin = np.log([(start or {}).get(one.name, one.prior) for one in free.parameters])
-    begin = np.clip(begin, bounds[0] + PRECISE, bounds[1] - PRECISE)
-    found = least_squares(residuals, begin, bounds=bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE)
-    covariance = np.linalg.inv(found.jac.T @ found.jac)
-    made = _found(free, found.x, covariance, mappings, int(found.nfev))
-    return replace(made, chi_square=2 * float(found.cost))
+    begin = np.array([math.log((start or {}).get(one.name, one.prior)) for one in free.parameters])
+    begin = np.clip(begin, bounds[0] + NUDGE, bounds[1] - NUDGE)
+    found = least_squares(
+        residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
+    )
+    logs = np.round(found.x, DECIMALS)
+    steepness = _slopes(residuals, logs)
+    made = _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
+    return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
+
+
+def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -> "np.ndarray":
+    """Change of each residual with each log, a column a log, from a nudge to either side."""
+    import numpy as np
+
+    nudges = NUDGE * np.eye(len(at))
+    return np.stack([(residuals(at + one) - residuals(at - one)) / (2 * NUDGE) for one in nudges], axis=1)
 
 
 def error(case: Case, free: FreeParameters) -> float:
@@ -132,7 +148,7 @@ def _found(free: FreeParameters, logs: "np.ndarray", covariance: "np.ndarray", m
     names = free.names
     return Fit(
         free=free,
-        fitted=fitted(free, np.exp(logs).tolist(), errors.tolist()),
+        fitted=fitted(free, [math.exp(log) for log in logs.tolist()], errors.tolist()),
         correlation={a: {b: float(related[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)},
         mappings=mappings,
         evaluations=evaluations,

@@ -12,6 +12,7 @@ from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import FreeParameters
+from podsim.model.sums import sum_in_order
 from podsim.model.validation import (
     GROUPINGS,
     STEP,
@@ -125,7 +126,7 @@ def calibrate(
         without = held_out(cases, kind, free, found.values, times, count)
         errors[kind] = _left_out(cases, kind, without)
     own = [error for group in errors.get("machine", {}).values() for error in group]
-    step_error = math.sqrt(sum(math.log1p(error) ** 2 for error in own) / len(own)) if own else 0.0
+    step_error = math.sqrt(sum_in_order(math.log1p(error) ** 2 for error in own) / len(own)) if own else 0.0
     parameters = learned(cases, found, step_error)
     return parameters, _report(cases, found, parameters, by, errors.get(by, {}))
 
@@ -169,8 +170,8 @@ def summary(errors: Sequence[float], left_out: Sequence[float] | None = None) ->
     """Count, means and worst of signed errors."""
     return ErrorSummary(
         count=len(errors),
-        mean_abs=sum(abs(error) for error in errors) / len(errors),
-        mean_signed=sum(errors) / len(errors),
+        mean_abs=sum_in_order(abs(error) for error in errors) / len(errors),
+        mean_signed=sum_in_order(errors) / len(errors),
         worst=max(errors, key=abs),
         held_out=summary(left_out) if left_out is not None else None,
     )

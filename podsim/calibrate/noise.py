@@ -9,6 +9,7 @@ from statistics import fmean, median
 from podsim.calibrate.cases import Case, steps_s
 from podsim.model.calibration import ParameterSet, RunBlocks
 from podsim.model.noise import HostNoise, IpuNoise, Noise, NoiseFit, RunNoise, Submission
+from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.physics.order_statistics import total
 from podsim.predicting.noise import Meeting, meeting
@@ -44,7 +45,7 @@ def variation(case: Case, runs: Sequence[RunBlocks]) -> Variation:
         step_spread_s=block_s / math.sqrt(per_block),
         above_s=tuple(one for one in excess if one > limit_s),
         below_s=tuple(-one for one in excess if one < -limit_s),
-        watched_s=case.preset.hosts * sum(map(sum, blocks)),
+        watched_s=case.preset.hosts * sum_in_order(map(sum_in_order, blocks)),
     )
 
 
@@ -106,8 +107,8 @@ def _noise(submissions: Sequence[Submission], run_spread: float) -> Noise:
         ipu=IpuNoise(jitter=_short(min(one.ipu_jitter for one in submissions))),
         host=HostNoise(
             jitter=_short(median(one.host_jitter for one in submissions)),
-            hiccup_every_s=_short(sum(one.watched_s for one in submissions) / net),
-            hiccup_size_s=_short(max(0.0, sum(above) - sum(below)) / net),
+            hiccup_every_s=_short(sum_in_order(one.watched_s for one in submissions) / net),
+            hiccup_size_s=_short(max(0.0, sum_in_order(above) - sum_in_order(below)) / net),
         ),
         run=RunNoise(spread=_short(run_spread)),
     )
@@ -135,7 +136,7 @@ def _most_jitter(one: Variation, where: Meeting) -> float:
 def _left_for_hosts(one: Variation, where: Meeting, jitter: float) -> float:
     """Mean delay of a host as a share of a step, from what IPUs leave of the variance: that of the slowest host."""
     left_s = math.sqrt(max(0.0, one.step_spread_s**2 - _spread_s(where, jitter) ** 2))
-    return left_s / where.step_s / math.sqrt(sum(1 / k**2 for k in range(1, where.hosts + 1)))
+    return left_s / where.step_s / math.sqrt(sum_in_order(1 / k**2 for k in range(1, where.hosts + 1)))
 
 
 def _short(value: float) -> float:

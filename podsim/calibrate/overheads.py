@@ -8,6 +8,7 @@ from typing import Final
 from podsim.calibrate.cases import Case
 from podsim.calibrate.learn import LEAST_SPREAD
 from podsim.model.calibration import OverheadPart, OverheadParts
+from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import OverheadFit
 
@@ -43,7 +44,7 @@ def part(name: str, cases: Sequence[Case]) -> OverheadPart:
         fixed_s, per_ipu_s = math.exp(fmean(math.log(seconds) for _, seconds in above)), 0.0
     missed = [math.log(seconds / (fixed_s + per_ipu_s * ipus)) for ipus, seconds in above]
     freedom = len(missed) - (2 if per_ipu_s else 1)
-    spread = math.sqrt(sum(error**2 for error in missed) / freedom) if freedom > 0 else LEAST_SPREAD
+    spread = math.sqrt(sum_in_order(error**2 for error in missed) / freedom) if freedom > 0 else LEAST_SPREAD
     return OverheadPart(
         fixed_s=round(fixed_s, 4), per_ipu_s=round(per_ipu_s, 6), spread=round(spread, 4), points=len(told)
     )
@@ -89,8 +90,8 @@ def outside_error(cases: Sequence[Case]) -> float:
         alike = [other for other in cases if (other.point.workload, other.point.sdk) == mine]
         rest = [other for other in alike if other.topology.ipus != case.topology.ipus]
         if rest:
-            said_s = sum(times * _guess(name, rest, case) for name, times in _counts(case).items())
-            took_s = sum(times * SECONDS_OF[name](case) for name, times in _counts(case).items())
+            said_s = sum_in_order(times * _guess(name, rest, case) for name, times in _counts(case).items())
+            took_s = sum_in_order(times * SECONDS_OF[name](case) for name, times in _counts(case).items())
             errors.append(math.log(said_s / took_s))
     return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
 

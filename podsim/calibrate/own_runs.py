@@ -7,6 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from podsim.model.mllog import Evaluation, LogRun, Span
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting.run import evaluation_interval
@@ -49,8 +50,8 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
     if isinstance(trained, str):
         return trained
     samples, notes = trained
-    inside_s = sum(_overlap_s(one.span, coarse) for one in run.evaluations)
-    train_s = sum(span.length_s for span in coarse) - inside_s
+    inside_s = sum_in_order(_overlap_s(one.span, coarse) for one in run.evaluations)
+    train_s = sum_in_order(span.length_s for span in coarse) - inside_s
     per_step = global_batch * workload.packing
     if workload.benchmark.style is EvaluationStyle.INTERVAL:
         steps: float = max(1, round(samples / per_step))
@@ -69,7 +70,7 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
 
 
 def _overlap_s(span: Span, others: Sequence[Span]) -> float:
-    return sum(max(0.0, min(span.stop_s, one.stop_s) - max(span.start_s, one.start_s)) for one in others)
+    return sum_in_order(max(0.0, min(span.stop_s, one.stop_s) - max(span.start_s, one.start_s)) for one in others)
 
 
 def _missing_s(run: LogRun, coarse: Sequence[Span]) -> float:
@@ -137,7 +138,7 @@ def _steady_s(
     pieces: Sequence[Span], evaluations: Sequence[Evaluation], benchmark: Benchmark, train_s: float, steps: float
 ) -> float:
     """Step time outside checkpoints: median of the blocks, less the slowest, of which one in so many writes one [s]."""
-    own = [span.length_s - sum(_overlap_s(one.span, [span]) for one in evaluations) for span in pieces]
+    own = [span.length_s - sum_in_order(_overlap_s(one.span, [span]) for one in evaluations) for span in pieces]
     every = benchmark.checkpoint_epochs or 1
     if len(own) < 2 * every or every < 2:
         return train_s / steps

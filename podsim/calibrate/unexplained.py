@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podsim.calibrate.cases import Case
 from podsim.calibrate.fit import error as case_error
+from podsim.model.sums import sum_in_order
 from podsim.predicting.assemble import step
 from podsim.predicting.doubt import sensitivity
 
@@ -26,7 +27,7 @@ class LeftOut(NamedTuple):
 def model_error(cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters) -> float:
     """Log error of the model itself, rms over points of machine sizes left out (Eq. 31)."""
     found = left_out(cases, parameters, free)
-    return math.sqrt(max(0.0, sum(one.error**2 - one.variance for one in found) / len(found)))
+    return math.sqrt(max(0.0, sum_in_order(one.error**2 - one.variance for one in found) / len(found)))
 
 
 def left_out(cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters) -> tuple[LeftOut, ...]:

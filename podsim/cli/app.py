@@ -1,40 +1,64 @@
 """The command line: a table of commands, loaded when they are asked for."""
 
+import io
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
-from podsim.cli.console import color_wanted, look, open_streams, put
+from podsim.cli.console import color_wanted, kept_error, later, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen, usage
 from podsim.cli.help import COMMANDS, PURPOSE, Formatter, page
-from podsim.errors import PodsimError
+from podsim.cli.signals import ended
+from podsim.errors import InputError, PodsimError
 from podsim.files import inputs
 from podsim.report.version import version
 
 if TYPE_CHECKING:
     from cyclopts import App
 
+OUT_OF_MEMORY = InputError(
+    "podsim needs more memory than it may have", code="out-of-memory", hint="ask for less at once"
+)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the return value is the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     open_streams()
+    later(None)
+    code: ExitCode | None
     try:
-        return int(_run(words))
+        code = _run(words)
+        if error := kept_error():
+            code = _refused(error, words)
     except PodsimError as error:
-        put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
-        return int(exit_code(error))
-    except KeyboardInterrupt:
-        put("interrupted\n", sys.stderr)
-        return int(ExitCode.INTERRUPTED)
+        code = _refused(error, words)
+    except MemoryError:
+        code = None
+    except KeyboardInterrupt as error:
+        end = ended(error)
+        with suppress(PodsimError):  # a terminal that was closed takes no message
+            put(f"{end.message}\n", sys.stderr)
+        code = end.code
     except Exception:  # noqa: BLE001  (whatever is left is a bug, and is reported as one)
-        put(traceback.format_exc() + bug(words, look(sys.stderr)), sys.stderr)
-        return int(ExitCode.BUG)
+        shape = look(sys.stderr)
+        lines = [shape.clean(line) for line in traceback.format_exc().split("\n")]
+        put("\n".join(lines) + bug(words, shape), sys.stderr)
+        code = ExitCode.BUG
+    if code is None:  # not in its own block: what the traceback holds is free again only here
+        code = _refused(OUT_OF_MEMORY, words)
+    return int(code)
 
 
-def _run(words: list[str]) -> int:
+def _refused(error: PodsimError, words: list[str]) -> ExitCode:
+    put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
+    return exit_code(error)
+
+
+def _run(words: list[str]) -> ExitCode:
     # The first page needs nothing: printing it here keeps it far below the cost of loading a parser.
     if not words or words[0] in {"-h", "--help"}:
         put(page(look(sys.stdout).width, full=bool(words)), sys.stdout)
@@ -54,16 +78,18 @@ def _run(words: list[str]) -> int:
     COMMAND.set(tuple(words))
     from podsim.cli.asked import run
 
+    pages = io.StringIO()  # help is written by the parser, which knows nothing of full disks
     try:
         with inputs.recording():
-            code = run(build(words), words)
+            code = run(build(words, pages), words)
     except CycloptsError as error:
         raise usage(error) from error
-    return code if isinstance(code, int) else ExitCode.ANSWERED
+    put(pages.getvalue(), sys.stdout)
+    return ExitCode(code) if isinstance(code, int) else ExitCode.ANSWERED
 
 
-def build(words: Sequence[str] = ()) -> "App":
-    """The cyclopts application; commands are import paths until they are used."""
+def build(words: Sequence[str] = (), pages: TextIO | None = None) -> "App":
+    """The cyclopts application, whose help goes to `pages`; commands are import paths until they are used."""
     from cyclopts import App, Parameter
 
     from podsim.cli.settings import Settings
@@ -74,7 +100,7 @@ def build(words: Sequence[str] = ()) -> "App":
         name="podsim",
         help=PURPOSE,
         version=lambda: f"podsim {version()}",
-        console=console(screen_look, sys.stdout),
+        console=console(screen_look, pages or sys.stdout),
         help_formatter=Formatter(),
         help_format="plaintext",
         default_parameter=Parameter(negative=(), show_default=False),

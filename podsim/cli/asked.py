@@ -9,10 +9,12 @@ from typing import Any, Final
 
 from cyclopts import App
 
+from podsim.cli import settings
 from podsim.cli.options import OutputFlags
 from podsim.files import inputs
 
-NO_QUESTION: Final = ("out",)  # where an answer goes does not change it
+NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
+"""Where an answer goes, and where and in how many processes it is computed, does not change it."""
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
 
 
@@ -21,11 +23,14 @@ def run(app: App, words: Sequence[str]) -> object:
 
     What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
     """
+    settings.begin()
     with app.app_stack(list(words)):
         command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
         ledger = inputs.current()
         if ledger is not None:
             note(ledger, command, bound)
+        output = [value for value in bound.arguments.values() if isinstance(value, OutputFlags)]
+        settings.say(quiet=any(flags.quiet for flags in output))
         return command(*bound.args, **bound.kwargs)
 
 

@@ -21,8 +21,9 @@ def install(app: "App", words: Sequence[str]) -> str:
     shell = _shell(words)
     try:
         path = app.install_completion(shell=shell)
-    except OSError as error:
-        raise InputError(f"completion for {shell} cannot be written: {error.strerror}", code="cannot-write") from None
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError of a user without a home
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"completion for {shell} cannot be written: {why}", code="cannot-write") from None
     return f"wrote {path}: completion works in the next {shell} session\n"
 
 

@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal, TextIO
 
@@ -14,6 +16,7 @@ Color = Literal["auto", "always", "never"]
 COLORS: tuple[Color, ...] = ("auto", "always", "never")
 PIPED_WIDTH = 100
 NARROWEST = 40
+WIDEST = 500
 
 
 class CannotWrite(PodsimError):
@@ -32,11 +35,15 @@ def look(stream: TextIO, color: Color = "auto", environ: Mapping[str, str] = os.
 
 def _width(stream: TextIO, environ: Mapping[str, str]) -> int:
     wanted = environ.get("COLUMNS", "")
-    if wanted.isdecimal() and int(wanted) > 0:
-        return max(int(wanted), NARROWEST)
+    if wanted.isascii() and wanted.isdigit() and wanted.strip("0"):
+        return _within(int(wanted) if len(wanted) < len(str(WIDEST)) + 1 else WIDEST)
     if not stream.isatty():
         return PIPED_WIDTH
-    return max(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns, NARROWEST)
+    return _within(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns)
+
+
+def _within(width: int) -> int:
+    return min(max(width, NARROWEST), WIDEST)
 
 
 def _colour(stream: TextIO, color: Color, environ: Mapping[str, str]) -> bool:
@@ -62,27 +69,65 @@ def color_wanted(argv: Sequence[str]) -> Color:
 
 
 def open_streams() -> None:
-    """Give a process that was started with a closed stdout or stderr (`>&-`) one that goes nowhere."""
+    """Give a process that was started with a closed stdout or stderr (`>&-`) one that goes nowhere.
+
+    All three numbers are taken first: the next file that is opened would otherwise get that of stdout.
+    """
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(descriptor, True)  # processes that compute points end without
+        os.close(descriptor)
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
+_LATER: ContextVar[PodsimError | None] = ContextVar("later", default=None)
+
+
+def later(error: PodsimError | None) -> None:
+    """Keep an error until the command is done, so that what can still be shown or written is; None forgets it."""
+    _LATER.set(error if error is None else _LATER.get() or error)
+
+
+def kept_error() -> PodsimError | None:
+    """The first error that was kept."""
+    return _LATER.get()
 
 
 def put(text: str, stream: TextIO) -> None:
     """Write `text` and make sure that it left; a reader that went away (`| head`) is no error.
 
-    Raises CannotWrite where the stream refuses for another reason (a full disk).
+    Where the stream refuses for another reason (a full disk), nothing more is written to it. Of stdout that is an error
+    which ends the command once it has written its files; of stderr nobody could be told.
     """
     try:
-        stream.write(text)
+        stream.write(_encodable(text, stream))
         stream.flush()
     except BrokenPipeError:
         _abandon(stream)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError of a stream that was closed
         _abandon(stream)
-        raise CannotWrite(f"the output cannot be written: {error.strerror}") from error
+        if stream is not sys.stderr:
+            why = getattr(error, "strerror", None) or error
+            later(CannotWrite(f"the output cannot be written: {why}"))
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text with characters that the stream's encoding lacks as JSON would escape them."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding, getattr(stream, "errors", None) or "strict")
+    except UnicodeEncodeError:
+        plain = text.encode("utf-16-be", "surrogatepass")
+        units = (int.from_bytes(plain[at : at + 2]) for at in range(0, len(plain), 2))
+        return "".join(chr(unit) if unit < 128 else f"\\u{unit:04x}" for unit in units)
+    return text
 
 
 def _abandon(stream: TextIO) -> None:
     """Point the stream at nothing, so that Python's own flush at exit stays quiet."""
     if stream in {sys.stdout, sys.stderr}:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        with suppress(OSError, ValueError):  # a stream without a descriptor has no flush that matters
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, stream.fileno())
+            os.close(nothing)

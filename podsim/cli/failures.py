@@ -66,9 +66,8 @@ def usage(error: "CycloptsError") -> InputError:
     """A command line that does not parse, as an error of our own."""
     kind = type(error).__name__
     hint = f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
-    return InputError(
-        _usage_message(kind, error), code=USAGE_CODES.get(kind, "bad-usage"), context=_origin(error), hint=hint
-    )
+    code = getattr(error.__cause__, "code", "") or USAGE_CODES.get(kind, "bad-usage")
+    return InputError(_usage_message(kind, error), code=code, context=_origin(error), hint=hint)
 
 
 def _origin(error: "CycloptsError") -> tuple[str, ...]:

@@ -1,14 +1,16 @@
 """Flags that several commands share."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar
 
 from cyclopts import Group, Parameter, Token
 
 from podsim.cli.console import Color
 from podsim.errors import InputError
+from podsim.model.argument import Argument, Kind
+from podsim.model.verbs import VERBS
 
 MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
 MACHINE = Group("machine", sort_key=1)
@@ -18,81 +20,36 @@ RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
 OUTPUT = Group("output", sort_key=7)
+READ = (Kind.WHOLE, Kind.NUMBER, Kind.SHARE, Kind.QUANTITY, Kind.NAME, Kind.FILE, Kind.LISTED, Kind.SIZES)
+"""Kinds of arguments that the table reads; switches, repeated flags and sets that help lists are left to cyclopts."""
 
 
-def whole(_type: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401  (cyclopts passes any type)
-    """A whole number, at least 1; cyclopts on its own would take 3.7 for 3."""
-    return _whole(tokens[0].value, 1)
+def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool = False) -> Parameter:
+    """What the command line takes for an argument of a verb, as `podsim.model.verbs` declares it."""
+    argument = VERBS[verb][name]
+    reads = argument.kind in READ or (argument.kind is Kind.CHOICE and argument.metavar)
+    stated: dict[str, Any] = {
+        "group": group, "help": argument.help, "metavar": argument.metavar, "show_default": show_default,
+        "converter": partial(_converted, argument) if reads else None,
+        "allow_leading_hyphen": argument.kind is Kind.QUANTITY,
+    }  # fmt: skip
+    return Parameter(**{key: value for key, value in stated.items() if value})
 
 
-def whole_or_zero(_type: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401
-    """A whole number, at least 0."""
-    return _whole(tokens[0].value, 0)
-
-
-def _whole(text: str, least: int) -> int:
+def _converted(argument: Argument, _type: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401  (cyclopts passes any)
+    """The value of a word; cyclopts on its own would take 3.7 for 3."""
     try:
-        number = int(text.replace(",", ""))
-    except ValueError:
-        raise ValueError(f'"{text}" is not a whole number') from None
-    if number < least:
-        raise ValueError(f"must be at least {least}, not {text}")
-    return number
+        return argument.parsed(tokens[0].value)
+    except ValueError as error:
+        raise BadValueError(str(error), argument.code) from None
 
 
-def positive(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
-    """A number above 0, and finite."""
-    return _finite(tokens[0].value, "above 0", lambda number: number > 0)
+class BadValueError(ValueError):
+    """A value that a flag does not take, and the code of the error that comes of it."""
 
-
-def positive_or_zero(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
-    """A number of at least 0, and finite."""
-    return _finite(tokens[0].value, "at least 0", lambda number: number >= 0)
-
-
-def share(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
-    """A share between 0 and 1, without its ends; a percentage is told how shares are written."""
-    return _share(tokens[0].value, "between 0 and 1", lambda number: 0 < number < 1)
-
-
-def share_or_one(_type: Any, tokens: Sequence[Token]) -> float:  # noqa: ANN401
-    """A share above 0, at most 1."""
-    return _share(tokens[0].value, "above 0 and at most 1", lambda number: 0 < number <= 1)
-
-
-def _share(text: str, bound: str, inside: Callable[[float], bool]) -> float:
-    number = _number(text)
-    if inside(number):
-        return number
-    percent = _number(text.removesuffix("%"))
-    known = percent if 1 < percent < 100 else 90.0
-    raise ValueError(f"must be a share {bound}, not {text}: {known:g} % is {known / 100:g}")
-
-
-def _number(text: str) -> float:
-    """The number of a text, NaN where it is none."""
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return math.nan
-
-
-def _finite(text: str, bound: str, inside: Callable[[float], bool]) -> float:
-    percent = _number(text.removesuffix("%"))
-    if text.endswith("%") and math.isfinite(percent):
-        raise ValueError(f'"{text}" is not a number: write {percent / 100:g}')
-    try:
-        number = float(text.replace(",", ""))
-    except ValueError:
-        raise ValueError(f'"{text}" is not a number') from None
-    if not (math.isfinite(number) and inside(number)):
-        raise ValueError(f"must be {bound} and finite, not {text}")
-    return number
-
-
-Count = Annotated[int | None, Parameter(converter=whole, metavar="N")]
-Name = Annotated[str | None, Parameter(metavar="NAME")]
-NameOrFile = Annotated[str | None, Parameter(metavar="NAME|FILE")]
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @Parameter(name="*")
@@ -100,23 +57,14 @@ NameOrFile = Annotated[str | None, Parameter(metavar="NAME|FILE")]
 class MachineFlags:
     """Which machine."""
 
-    pod: Annotated[Count, Parameter(group=MACHINE)] = None
-    "IPUs of an IPU-POD, a power of two (with --chip bow: of a Bow Pod)."
+    pod: Annotated[int | None, flag("predict", "pod", MACHINE)] = None
+    topology: Annotated[str | None, flag("predict", "topology", MACHINE)] = None
 
-    topology: Annotated[NameOrFile, Parameter(group=MACHINE)] = None
-    "A machine by name or file, instead of --pod."
+    chip: Annotated[str | None, flag("predict", "chip", MACHINE)] = None
+    hosts: Annotated[int | None, flag("predict", "hosts", MACHINE)] = None
 
-    chip: Annotated[NameOrFile, Parameter(group=MACHINE)] = None
-    "Put this chip into the machine."
-
-    hosts: Annotated[Count, Parameter(group=MACHINE)] = None
-    "Servers that feed the machine."
-
-    set: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="PATH=VALUE")] = ()
-    'Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".'
-
-    parameters: Annotated[str | None, Parameter(group=MACHINE, metavar="FILE")] = None
-    "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
+    set: Annotated[tuple[str, ...], flag("predict", "changes", MACHINE)] = ()
+    parameters: Annotated[str | None, flag("predict", "parameters", MACHINE)] = None
 
 
 class HasChanges(Protocol):
@@ -137,11 +85,8 @@ Changed = TypeVar("Changed", bound=HasChanges)
 class ModelFlags:
     """Sizes that a config.json or an ONNX file leaves open."""
 
-    sequence: Annotated[Count, Parameter(group=MODEL)] = None
-    "Tokens of a row of a config.json [default: all that it has positions for]."
-
-    shape: Annotated[tuple[str, ...], Parameter(group=MODEL, metavar="INPUT=SIZES")] = ()
-    "Sizes of an input of an ONNX file, repeatable: image=1,3,224,224."
+    sequence: Annotated[int | None, flag("import_model", "sequence", MODEL)] = None
+    shape: Annotated[tuple[str, ...], flag("import_model", "shape", MODEL)] = ()
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -163,8 +108,7 @@ class ModelFlags:
 class ComparatorFlags:
     """How large a machine without IPUs is."""
 
-    chips: Annotated[Count, Parameter(group=MACHINE)] = None
-    "Chips of a machine that has no IPUs: --topology tpu-v4 --chips 256."
+    chips: Annotated[int | None, flag("predict", "chips", MACHINE)] = None
 
 
 @Parameter(name="*")
@@ -172,11 +116,8 @@ class ComparatorFlags:
 class ReplicaFlags:
     """How many copies there are, and how large."""
 
-    replicas: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Full copies of the model."
-
-    ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
-    "IPUs of one copy."
+    replicas: Annotated[int | None, flag("predict", "replicas", MAPPING)] = None
+    ipus_per_replica: Annotated[int | None, flag("predict", "ipus_per_replica", MAPPING)] = None
 
 
 @Parameter(name="*")
@@ -184,14 +125,10 @@ class ReplicaFlags:
 class FixedFlags(ReplicaFlags):
     """How the work is split: what of it is not free."""
 
-    micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Rows through a replica at once."
+    micro_batch: Annotated[int | None, flag("predict", "micro_batch", MAPPING)] = None
+    accumulation: Annotated[int | None, flag("predict", "accumulation", MAPPING)] = None
 
-    accumulation: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Micro-batches a weight update."
-
-    global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Samples a weight update, instead of --accumulation."
+    global_batch: Annotated[int | None, flag("predict", "global_batch", MAPPING)] = None
 
 
 @Parameter(name="*")
@@ -199,8 +136,7 @@ class FixedFlags(ReplicaFlags):
 class MappingFlags(FixedFlags):
     """How the work is split, or whose split it is."""
 
-    preset: Annotated[Name, Parameter(group=MAPPING)] = None
-    "A published mapping by name: mlperf-v1.1-closed."
+    preset: Annotated[str | None, flag("predict", "preset", MAPPING)] = None
 
 
 @Parameter(name="*")
@@ -208,17 +144,11 @@ class MappingFlags(FixedFlags):
 class PracticeFlags:
     """What is to be otherwise than published practice has it."""
 
-    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, Parameter(group=PRACTICE)] = None
-    "Order of micro-batches on the stages of a pipeline."
+    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", PRACTICE)] = None
+    prefetch: Annotated[int | None, flag("predict", "prefetch", PRACTICE)] = None
 
-    prefetch: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
-    "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute."
-
-    overlap: Annotated[bool, Parameter(group=PRACTICE)] = False
-    "Reduce gradients of an IPU while others still run backward; takes tiles from compute."
-
-    io_tiles: Annotated[int | None, Parameter(group=PRACTICE, converter=whole_or_zero, metavar="N")] = None
-    "Tiles set aside for traffic beside compute [default: none; 64 with --overlap]."
+    overlap: Annotated[bool, flag("predict", "overlap", PRACTICE)] = False
+    io_tiles: Annotated[int | None, flag("predict", "io_tiles", PRACTICE)] = None
 
 
 @Parameter(name="*")
@@ -226,11 +156,8 @@ class PracticeFlags:
 class ReleaseFlags:
     """Under which software, and how sure the answer is to be."""
 
-    sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
-
-    interval: Annotated[float, Parameter(group=RUN, converter=share, metavar="SHARE", show_default=True)] = 0.9
-    "Share of truths that intervals are to hold, from 0.5 to 0.99."
+    sdk: Annotated[str | None, flag("predict", "sdk", RUN)] = None
+    interval: Annotated[float, flag("predict", "interval", RUN, show_default=True)] = 0.9
 
 
 @Parameter(name="*")
@@ -238,8 +165,7 @@ class ReleaseFlags:
 class SamplesFlags:
     """How long the run is."""
 
-    samples: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
-    "Samples to converge; exactly that many are charged."
+    samples: Annotated[float | None, flag("predict", "samples", RUN)] = None
 
 
 @Parameter(name="*")
@@ -247,8 +173,7 @@ class SamplesFlags:
 class RunFlags(ReleaseFlags, SamplesFlags):
     """What the run is charged for, by which rules and software."""
 
-    division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
-    "MLPerf division, which decides who chose the hyper-parameters."
+    division: Annotated[Literal["closed", "open"], flag("predict", "division", RUN, show_default=True)] = "closed"
 
 
 @Parameter(name="*")
@@ -256,14 +181,10 @@ class RunFlags(ReleaseFlags, SamplesFlags):
 class LengthFlags:
     """How long a run of a language model is."""
 
-    tokens: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
-    "Tokens to train on, instead of --samples."
+    tokens: Annotated[float | None, flag("predict", "tokens", RUN)] = None
+    law: Annotated[Literal["chinchilla", "kaplan"] | None, flag("predict", "law", RUN)] = None
 
-    law: Annotated[Literal["chinchilla", "kaplan"] | None, Parameter(group=RUN)] = None
-    "Tokens by a scaling law: compute-optimal, or to --target-loss."
-
-    target_loss: Annotated[float | None, Parameter(group=RUN, converter=positive, metavar="X")] = None
-    "Loss to reach, in nat a token, with --law."
+    target_loss: Annotated[float | None, flag("predict", "target_loss", RUN)] = None
 
 
 @Parameter(name="*")
@@ -271,14 +192,10 @@ class LengthFlags:
 class EngineFlags:
     """How the step is run."""
 
-    engine: Annotated[Literal["des", "analytic"], Parameter(group=ENGINE, show_default=True)] = "des"
-    "Discrete events, or the longest path of the same program."
+    engine: Annotated[Literal["des", "analytic"], flag("predict", "engine", ENGINE, show_default=True)] = "des"
+    fidelity: Annotated[Literal["folded", "full"], flag("predict", "fidelity", ENGINE, show_default=True)] = "folded"
 
-    fidelity: Annotated[Literal["folded", "full"], Parameter(group=ENGINE, show_default=True)] = "folded"
-    "Run one of each set of equal replicas, or all; with trace --level tile, of equal tiles."
-
-    seed: Annotated[int, Parameter(group=ENGINE, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Seed of everything drawn at random."
+    seed: Annotated[int, flag("predict", "seed", ENGINE, show_default=True)] = 0
 
 
 @Parameter(name="*")
@@ -286,11 +203,8 @@ class EngineFlags:
 class NoiseFlags:
     """How many steps to simulate with noise."""
 
-    steps: Annotated[int, Parameter(group=ENGINE, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Simulate so many steps with the noise of the published runs."
-
-    noise_scale: Annotated[float | None, Parameter(group=ENGINE, converter=positive_or_zero, metavar="X")] = None
-    "Make every delay X times as long, with --steps [default: 1]."
+    steps: Annotated[int, flag("predict", "steps", ENGINE, show_default=True)] = 0
+    noise_scale: Annotated[float | None, flag("predict", "noise_scale", ENGINE)] = None
 
 
 @Parameter(name="*")
@@ -298,23 +212,14 @@ class NoiseFlags:
 class MoneyFlags:
     """What machines cost, and on what terms they are owned."""
 
-    prices: Annotated[str | None, Parameter(group=MONEY, metavar="FILE")] = None
-    "Your own prices and powers, which come before those of calibration/prices."
+    prices: Annotated[str | None, flag("purse", "prices", MONEY)] = None
+    years: Annotated[float | None, flag("purse", "years", MONEY)] = None
 
-    years: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="X")] = None
-    "Years that a machine serves [default: 3, assumed]."
+    use: Annotated[float | None, flag("purse", "use", MONEY)] = None
+    kwh_price: Annotated[float | None, flag("purse", "kwh_price", MONEY)] = None
 
-    use: Annotated[float | None, Parameter(group=MONEY, converter=share_or_one, metavar="SHARE")] = None
-    "Share of them in which it works [default: 0.8, assumed]."
-
-    kwh_price: Annotated[float | None, Parameter(group=MONEY, converter=positive_or_zero, metavar="USD")] = None
-    "Price of a kWh [default: 0.12, assumed]."
-
-    pue: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="X")] = None
-    "Power of the hall over that of its machines [default: 1.4, assumed]."
-
-    rent_per_hour: Annotated[float | None, Parameter(group=MONEY, converter=positive, metavar="USD")] = None
-    "Rent of such a machine: says from how much use on owning is cheaper."
+    pue: Annotated[float | None, flag("purse", "pue", MONEY)] = None
+    rent_per_hour: Annotated[float | None, flag("purse", "rent_per_hour", MONEY)] = None
 
     @property
     def stated(self) -> bool:
@@ -353,8 +258,7 @@ class OutputFlags:
 class FaultFlags:
     """What of the machine is broken."""
 
-    fault: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="KIND:NAME=STATE")] = ()
-    "What is broken, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost."
+    fault: Annotated[tuple[str, ...], flag("predict", "faults", MACHINE)] = ()
 
 
 ANY_FAULTS = FaultFlags()

@@ -1,12 +1,14 @@
 """Where a trace goes: a file, or stdout."""
 
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podsim.cli.console import put
+from podsim.cli.console import later, put
 from podsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,19 +20,26 @@ OutFile = Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE", 
 
 
 def check_out(out: str | None) -> None:
-    """Raise InputError where a flag was taken for the file, or the file is to be of another format."""
-    if out is not None and out != STDOUT and out.startswith("-"):
-        raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"./{out} is a file of that name")
-    path = Path(out or "")
-    if path.suffix.lower() not in SUFFIXES and (path.is_file() or not path.exists()):
-        other = path.with_suffix(".json")
+    """Raise InputError where a flag was taken for the file, or the file is of another format or cannot be written."""
+    if out is None or out == STDOUT:
+        return
+    if out.startswith("-"):
+        named = shlex.quote(f"./{out}")
+        raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
+    from podsim.files.contents import is_plain
+    from podsim.files.write import check_writable
+
+    path = Path(out)
+    if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
+        other = shlex.quote(str(path.with_suffix(".json")))
         raise InputError(f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {other}")
+    check_writable(path)
 
 
-def write_trace(trace: "Trace", out: str | None) -> bool:
-    """Write a trace where it is wanted, if it is; true where stdout has it and nothing else belongs there.
+def write_trace(trace: "Trace", out: str | None) -> str:
+    """Write a trace where it is wanted and return where that is: a file, `STDOUT`, or "" for nowhere.
 
-    Raises InputError where the file cannot be written; then nothing is left of it.
+    Where the file cannot be written the error follows what the screen says, and nothing is left of the file.
     """
     from podsim.files.write import write_atomic
     from podsim.report import chrome_trace
@@ -38,5 +47,9 @@ def write_trace(trace: "Trace", out: str | None) -> bool:
     if out == STDOUT:
         put(chrome_trace.text(trace), sys.stdout)
     elif out is not None:
-        write_atomic(Path(out), chrome_trace.text(trace))
-    return out == STDOUT
+        try:
+            write_atomic(Path(out), chrome_trace.text(trace))
+        except InputError as error:
+            later(error)
+            return ""
+    return out or ""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podsim.cli.options import MACHINE, Count, NameOrFile
+from podsim.cli.options import MACHINE, flag
 
 
 @Parameter(name="*")
@@ -13,17 +13,10 @@ from podsim.cli.options import MACHINE, Count, NameOrFile
 class SharingFlags:
     """Which IPUs share the work."""
 
-    pod: Annotated[Count, Parameter(group=MACHINE)] = None
-    "IPUs that share the work, a power of two [default: 1]."
-
-    topology: Annotated[NameOrFile, Parameter(group=MACHINE)] = None
-    "A machine by name or file, instead of --pod."
-
-    chip: Annotated[NameOrFile, Parameter(group=MACHINE)] = None
-    "Another chip, by name (podsim chip list) or file."
-
-    set: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="PATH=VALUE")] = ()
-    'Change a number, repeatable: chip.clock="1.5 GHz".'
+    pod: Annotated[int | None, flag("sample", "pod", MACHINE)] = None
+    topology: Annotated[str | None, flag("sample", "topology", MACHINE)] = None
+    chip: Annotated[str | None, flag("sample", "chip", MACHINE)] = None
+    set: Annotated[tuple[str, ...], flag("sample", "changes", MACHINE)] = ()
 
 
 ANY_SHARING = SharingFlags()

@@ -6,18 +6,19 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 from cyclopts import Parameter
 
-from podsim.cli.console import look, put
+from podsim.cli.console import later, look, put
 from podsim.cli.options import OUTPUT, OutputFlags
-from podsim.errors import InputError
+from podsim.errors import InputError, NotWritten
 from podsim.report.doc import Doc, Heading
 
 if TYPE_CHECKING:
     from podsim.report.figure import Format
 
+T = TypeVar("T")
 SUFFIXES = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("COMMAND", default=())  # the words of the command line that runs
 
@@ -38,15 +39,29 @@ class ReportFlags:
         suffixes = (*SUFFIXES, *also)
         if self.out is None:
             return
+        from podsim.files.contents import is_folder  # help has no need of them
+        from podsim.files.write import check_writable
+
         path = Path(self.out)
         if path.suffix.lower() not in suffixes:
+            other = shlex.quote(f"{path.stem or 'report'}.html")
             raise InputError(
                 f'"{self.out}" does not say what to write', code="bad-value",
-                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {path.stem or 'report'}.html",
+                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {other}",
             )  # fmt: skip
-        if path.is_dir() or not path.parent.is_dir():
-            why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        if is_folder(path) or not is_folder(path.parent):
+            why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
             raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
+        check_writable(path)
+
+
+def answered(ask: Callable[[], T]) -> T:
+    """The answer of a verb that writes files; where one could not be written, the error follows the answer."""
+    try:
+        return ask()
+    except NotWritten as error:
+        later(error)
+        return cast("T", error.answer)
 
 
 ANY_REPORT = ReportFlags()

@@ -1,13 +1,17 @@
 """Flags from variables and files, behind those of the command line: flag > variable > podsim.toml > the user's."""
 
+import sys
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from podsim.cli.console import look, put
 from podsim.cli.help import COMMANDS
+from podsim.cli.settable import refuse
 from podsim.errors import InputError
 from podsim.files import settings as kept
-from podsim.files.settings import Setting
+from podsim.files.settings import Ignored, Setting
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -28,6 +32,10 @@ RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
 """Flags that say the same otherwise: one that stands nearer displaces the others."""
 
 
+USED: ContextVar[tuple[Setting, ...]] = ContextVar("USED", default=())  # settings that the command line takes
+IGNORED: ContextVar[tuple[Ignored, ...]] = ContextVar("IGNORED", default=())  # files that were met and not read
+
+
 @dataclass(frozen=True, slots=True)
 class Effective:
     """A setting, and what displaces it ("" where it holds)."""
@@ -46,14 +54,43 @@ class Settings:
         by_flag = flags(arguments)
         if not by_flag or command[:1] == ("config",):
             return
+        used: list[Setting] = []
         given = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
         for found in effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given):
             if found.displaced_by:
                 continue
             setting = found.setting
+            used.append(setting)
             for index, word in enumerate(setting.words):
                 keyword = f"--{setting.flag.replace('_', '-')}"
                 by_flag[setting.flag].append(Token(keyword=keyword, value=word, source=setting.origin, index=index))
+        USED.set(tuple(used))
+
+
+def begin() -> None:
+    """Forget what was set for the command line before, in a process that runs several."""
+    USED.set(())
+    IGNORED.set(())
+
+
+def say(*, quiet: bool) -> None:
+    """Say on stderr which file set what, unless `quiet`, and which files are not read."""
+    _warn()
+    by_file: dict[str, list[str]] = {}
+    for setting in USED.get():
+        if setting.path is not None:
+            words = [f"--{setting.flag.replace('_', '-')}", *(word for word in setting.words if word != "true")]
+            by_file.setdefault(str(setting.path), []).append(" ".join(words))
+    lines = [f"{kept.NAME} sets {', '.join(found)} ({path})" for path, found in by_file.items()]
+    if not quiet:
+        put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
+
+
+def _warn() -> None:
+    """Say on stderr which settings files are not read, and why."""
+    for one in dict.fromkeys(IGNORED.get()):
+        text = f"warning: {one.path} is ignored: {one.why}; {one.hint}"
+        put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
 
 def flags(arguments: "Iterable[Argument]") -> dict[str, "Argument"]:
@@ -79,7 +116,9 @@ def effective(
     """
     stand = dict(given or {})
     found: list[Effective] = []
-    for near in (kept.of_variables(command, known), *map(kept.read, kept.files())):
+    files = kept.files()
+    IGNORED.set(files.ignored)
+    for near in (kept.of_variables(command, known), *map(kept.read, files.read)):
         mine = [setting for setting in near if _of(setting, command, known)]
         before = dict(stand)
         for setting in mine:
@@ -103,4 +142,5 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
         return False
     if setting.flag not in known:
         raise kept.unknown(setting.origin, f"--{setting.flag.replace('_', '-')}", command, known)
+    refuse(setting)
     return True

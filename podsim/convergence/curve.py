@@ -2,6 +2,7 @@
 
 import math
 
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Convergence, ReferencePoint
 
 
@@ -19,9 +20,9 @@ def law(convergence: Convergence) -> tuple[float, float]:
     points = convergence.points
     count = len(points)
     mean_b = sum(point.batch for point in points) / count
-    mean_s = sum(point.samples for point in points) / count
-    cover = sum((p.batch - mean_b) * (p.samples - mean_s) for p in points)
-    slope = max(0.0, cover / sum((p.batch - mean_b) ** 2 for p in points))
+    mean_s = sum_in_order(point.samples for point in points) / count
+    cover = sum_in_order((p.batch - mean_b) * (p.samples - mean_s) for p in points)
+    slope = max(0.0, cover / sum_in_order((p.batch - mean_b) ** 2 for p in points))
     return max(mean_s - slope * mean_b, 1.0), slope
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from podsim.convergence.curve import between, law
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Convergence, ReferencePoint
 
 LAW_ERROR = 0.10  # log error where too few points are there to be left out; rms of BERT's law where it bends
@@ -37,7 +38,9 @@ def errors(convergence: Convergence) -> CurveErrors:
     if len(convergence.points) < LEAST_POINTS:
         return CurveErrors(between=LAW_ERROR, above=LAW_ERROR, below=LAW_ERROR)
     inside = [*interior(convergence)]
-    unexplained = sum(one.error**2 - one.noise**2 for one in inside) / sum(one.doublings for one in inside)
+    unexplained = sum_in_order(one.error**2 - one.noise**2 for one in inside) / sum_in_order(
+        one.doublings for one in inside
+    )
     return CurveErrors(
         between=math.sqrt(max(0.0, unexplained)),
         above=_by_doubling([*above(convergence)]),
@@ -46,7 +49,7 @@ def errors(convergence: Convergence) -> CurveErrors:
 
 
 def _by_doubling(missed: list[Missed]) -> float:
-    return math.sqrt(sum(one.error**2 for one in missed) / sum(one.doublings**2 for one in missed))
+    return math.sqrt(sum_in_order(one.error**2 for one in missed) / sum_in_order(one.doublings**2 for one in missed))
 
 
 def interior(convergence: Convergence) -> Iterator[Missed]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
+from podsim.model.residue import RESIDUE, cleaned
+from podsim.model.sums import sum_in_order
 
 
 class Linked(Protocol):
@@ -14,9 +16,6 @@ class Linked(Protocol):
     def capacities(self) -> Sequence[float]:
         """Rate of each link by number [B/s]."""
         ...
-
-
-ALIKE = 1e-9  # share by which the work of two IPUs may differ and still be one
 
 
 class Engine(Protocol):
@@ -50,7 +49,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     parts = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         parts[part] += seconds
-    bubble_s, clock = -sum(parts.values()), 0.0
+    bubble_s, clock = -sum_in_order(parts.values()), 0.0
     spans: list[Span] = []
     for run in runs:
         block, length_s = run.block, run.length_s
@@ -72,11 +71,11 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
             [clock + end_s for end_s in run.end_s],
         )
         clock += length_s * block.repeat
-    parts[Part.BUBBLE] = max(0.0, bubble_s)
+    parts[Part.BUBBLE] = max(0.0, bubble_s)  # what is left: of a run without a pipeline rounding alone
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
-        breakdown_s=parts,
+        breakdown_s=cleaned(parts, clock),
         spans=tuple(spans),
         events=sum(run.events for run in runs),
         links=_link_uses(runs),
@@ -97,8 +96,8 @@ def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     return tuple(
         LinkUse(
             link,
-            sum(use.moved_bytes for use in uses),
-            sum(use.busy_s for use in uses),
+            sum_in_order(use.moved_bytes for use in uses),
+            sum_in_order(use.busy_s for use in uses),
             tuple(piece for use in uses for piece in use.load),
         )
         for link, uses in sorted(found.items())
@@ -118,15 +117,15 @@ def _busiest(runs: Sequence[BlockRun]) -> int:
             if task.kind is TaskKind.COMPUTE:
                 busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat * block.repeat
     most_s = max(busy_s.values(), default=0.0)
-    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - ALIKE)), default=-1)
+    return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - RESIDUE)), default=-1)
 
 
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     """The longest turn, in which every stage works; without barriers the work of the busiest IPU; in phases all."""
     if phases := [run for run in runs if run.block.micro_batch]:
-        return sum(run.length_s * run.block.repeat for run in phases) / program.micro_batches
+        return sum_in_order(run.length_s * run.block.repeat for run in phases) / program.micro_batches
     turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
-    return max(turns) if turns else sum(seconds for _, seconds in program.steady) / program.micro_batches
+    return max(turns) if turns else sum_in_order(seconds for _, seconds in program.steady) / program.micro_batches
 
 
 def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:

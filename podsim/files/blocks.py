@@ -1,17 +1,17 @@
 """Training blocks of single published runs from `calibration/blocks.csv`, and what noise they bound."""
 
 import csv
-import math
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
+from podsim.files.contents import text_of
 from podsim.files.faults import Fault, error_of, shown
-from podsim.files.load import MOST_BYTES
 from podsim.files.locate import Path as Place
 from podsim.model.calibration import RunBlocks
+from podsim.units import decimal, whole
 
 HEADER: Final = tuple(field.name for field in fields(RunBlocks))
 
@@ -26,10 +26,10 @@ def shipped() -> tuple[RunBlocks, ...]:
 
 def read(path: Path) -> tuple[RunBlocks, ...]:
     """The runs of one file; InputError with every fault of it."""
+    text = text_of(path, "bad-blocks-file")
     try:
-        text = path.read_text(encoding="utf-8")[:MOST_BYTES]
         rows = list(csv.reader(text.splitlines(), strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise InputError(f"{path.name} cannot be read: {error}", code="bad-blocks-file") from None
     inputs.read("blocks", path.name, text)
     if not rows or tuple(rows[0]) != HEADER:
@@ -55,7 +55,7 @@ def _run(cells: list[str]) -> RunBlocks:
     stated = dict(zip(HEADER, cells, strict=True))
     return RunBlocks(
         point=stated["point"],
-        run=int(stated["run"]),
+        run=_run_number(stated["run"]),
         init_s=_seconds(stated["init_s"]),
         blocks_s=tuple(_seconds(text) for text in stated["blocks_s"].split(";")),
         source=stated["source"],
@@ -63,11 +63,15 @@ def _run(cells: list[str]) -> RunBlocks:
     )
 
 
+def _run_number(text: str) -> int:
+    number = whole(text)
+    if number is None:
+        raise ValueError(f"run is {shown(text)}, not a whole number")
+    return number
+
+
 def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
+    value = decimal(text)
+    if value is None or value <= 0:
         raise ValueError(f"{shown(text)} is not a number of seconds above 0")
     return value

@@ -1,17 +1,16 @@
 """Results kept by content: in memory, and in a folder that several processes share and anybody may damage or delete.
 
-The folder is PODSIM_CACHE ("" for none), else `podsim` in XDG_CACHE_HOME, else in ~/.cache. A result is found again
-only by the same podsim, down to the text of the modules that compute it, asked with the same inputs. Whatever is wrong
-with the folder or a file in it, the result is computed again and nothing but one debug line tells.
+The folder is `podsim-results` in PODSIM_CACHE ("" for none), else in `podsim` in XDG_CACHE_HOME, else in
+~/.cache/podsim. A result is found again only by the same podsim, down to the text of the modules that compute it, asked
+with the same inputs. Whatever is wrong with the folder or a file in it, the result is computed again and nothing but
+one debug line tells. Only what podsim made is ever removed: `podsim.files.cache_folder`.
 """
 
 import errno
 import json
 import logging
 import os
-import shutil
 import stat
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -19,6 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from podsim.files import cache_folder
 from podsim.files.packing import pack, reader, spelled
 
 T = TypeVar("T")
@@ -27,13 +27,10 @@ MOST_BYTES: Final = 2**20
 """Largest file that is read: a plan takes a few kB."""
 MOST_IN_MEMORY: Final = 4096
 """Results of one shelf that stay in memory."""
-VERSIONS_KEPT: Final = 3
-"""Folders of other versions that are left when a new one is made."""
-_PREFIX: Final = "results-"
 _COMPUTED_BY: Final = ("lowering", "model", "physics", "predicting", "tiles")
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -64,7 +61,7 @@ class Shelf:
     """Results that share what they are about; each is named by what else it depends on."""
 
     def __init__(self, folder: Path | None, about: str) -> None:
-        self._folder = folder
+        self._folder = folder / cache_folder.NAME if folder is not None else None
         self._digest = blake2b(about.encode(), digest_size=16)
         self._known: dict[str, Any] = {}
         self._writes = True
@@ -125,13 +122,13 @@ class Shelf:
 
 @cache
 def _version() -> str:
-    """A folder name that only the same podsim has: a digest of the text of the modules that compute."""
+    """Folder name of this podsim: a digest of the text of the modules that compute, in 16 hexadecimal digits."""
     digest = blake2b(FORMAT.encode(), digest_size=8)
     for path in sorted(path for name in _COMPUTED_BY for path in (_PACKAGE / name).rglob("*.py")):
         digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\n".encode())
         with suppress(OSError):
             digest.update(path.read_bytes())
-    return _PREFIX + digest.hexdigest()
+    return digest.hexdigest()
 
 
 def _contents(path: Path) -> bytes | None:
@@ -160,11 +157,11 @@ def _checked(raw: bytes, key: str) -> bytes:
 
 def _replace(folder: Path, key: str, raw: bytes) -> None:
     """Put the whole file in its place at once; readers see the old one or the new one. OSError where it cannot be."""
-    beside = f"{folder}{os.sep}.{key}.{os.getpid()}.{threading.get_ident()}"
+    beside = f"{folder}{os.sep}{cache_folder.unfinished(key)}"
     try:
         descriptor = os.open(beside, _WRITE, 0o644)
     except FileNotFoundError:
-        _make(folder)
+        cache_folder.make(folder)
         descriptor = os.open(beside, _WRITE, 0o644)
     try:
         try:
@@ -177,13 +174,3 @@ def _replace(folder: Path, key: str, raw: bytes) -> None:
         with suppress(OSError):
             os.unlink(beside)  # noqa: PTH108
         raise
-
-
-def _make(folder: Path) -> None:
-    """Make the folder of this version, and remove those of versions that nobody has used for longest."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError):
-        others = [path for path in folder.parent.glob(f"{_PREFIX}*") if path != folder and not path.is_symlink()]
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in others[VERSIONS_KEPT:]:
-            shutil.rmtree(path, ignore_errors=True)

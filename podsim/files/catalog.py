@@ -1,6 +1,7 @@
 """Names to values: every file that podsim reads, by name or path."""
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -12,6 +13,7 @@ from podsim.files import changes as what_if
 from podsim.files import find, imports, inputs, readers, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
+from podsim.files.contents import is_folder
 from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
@@ -232,7 +234,7 @@ def points() -> tuple[CalibrationPoint, ...]:
 
 def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     """The points of a file, or of all TOML files of a folder; InputError with every fault, or where there are none."""
-    paths = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    paths = sorted(path.glob("*.toml")) if is_folder(path) else [path]
     found = tuple(point for each in paths for point in _points(load(each, "points")).value)
     twice = sorted({point.id for point in found if sum(other.id == point.id for other in found) > 1})
     if twice or not found:
@@ -302,7 +304,7 @@ def own_parameters(path: Path) -> ParameterSet:
     if lacking or wrong:
         context = [*(f"{name} is missing" for name in lacking), *(f"{name} must be above 0" for name in wrong)]
         raise InputError(f"{path.name} does not suit this podsim", code="bad-parameters-file", context=context,
-                         hint=f"podsim calibrate --out {path.name}")  # fmt: skip
+                         hint=f"podsim calibrate --out {shlex.quote(path.name)}")  # fmt: skip
     return found
 
 

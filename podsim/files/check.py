@@ -1,17 +1,17 @@
 """What one object cannot know about itself: rules over a whole file, one function a rule."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
 from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.files.keys import entries
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Topology
-from podsim.model.family import WorkloadFile
-from podsim.model.given import MOST_OPERATORS, GivenUnit
+from podsim.model.family import FAMILIES, WorkloadFile
+from podsim.model.given import GivenUnit
+from podsim.model.limits import IPUS, LAYERS, LEVELS, OPERATORS, TILES, WIDTH, layers
 
-MOST_IPUS: Final = 65_536
-"""IPUs of 1,024 racks. Source: IPU-POD64 datasheet, "scalable to 1,024 racks"."""
 SAMPLES_APART: Final = 0.05
 """Relative: packed rows hold up to 2 % more samples than the nominal global batch, an epoch may end inside a step."""
 PARTS_APART: Final = 0.02
@@ -23,8 +23,8 @@ _LEVEL: Final = re.compile(r"level (\S+): (.*)", re.DOTALL)
 def topology_faults(topology: Topology | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Everything wrong with a machine whose parts are each right; unknown links even where they are not."""
     if topology:
-        yield from _not_too_large(topology)
-        yield from _connected(topology)
+        large = list(_not_too_large(topology))
+        yield from large or _connected(topology)
     else:
         yield from _links_known(tables)
 
@@ -45,8 +45,12 @@ def _tables(tables: Mapping[str, Any], key: str) -> list[tuple[int, dict[str, An
 
 
 def _not_too_large(topology: Topology) -> Iterator[Fault]:
-    if topology.ipus > MOST_IPUS:
-        yield Fault(("level",), f"{topology.ipus:,} IPUs in all; at most {MOST_IPUS:,} are known to be joined")
+    counts = (
+        (("level",), LEVELS, len(topology.levels)),
+        (("level",), IPUS, topology.ipus),
+        (("chip", "tiles"), TILES, topology.chip.tiles),
+    )
+    yield from (Fault(path, excess) for path, limit, count in counts if (excess := limit.excess(count)))
 
 
 def _connected(topology: Topology) -> Iterator[Fault]:
@@ -68,11 +72,30 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
         yield from _different("practice", [practice.name for practice in file.practices])
         yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
         yield from _layouts_in_replica(file)
+        yield from _sizes(file)
         yield from _units(file.unit or ())
         if file.reference:
             from podsim.files.reference_points import reference_faults
 
             yield from reference_faults(file.reference)
+
+
+def _sizes(file: WorkloadFile) -> Iterator[Fault]:
+    """More layers than any model has, or a size beyond any: seen before operators are built of them."""
+    family = next(name for name in FAMILIES if getattr(file, name) is not None)
+    if family == "unit":
+        return
+    sizes = getattr(file, family)
+    counts = tuple(layers(family, sizes))
+    excess = LAYERS.excess(sum(count for _, count in counts))
+    if excess:
+        largest, _ = max(counts, key=lambda pair: pair[1])
+        yield Fault((family, largest), excess)
+    for entry in entries(cast("Hashable", type(sizes))).values():
+        value = getattr(sizes, entry.name)
+        every = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int)]
+        if not excess and (beyond := WIDTH.excess(max(every, default=0))):
+            yield Fault((family, entry.key), beyond)
 
 
 def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
@@ -91,8 +114,8 @@ def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
                     if word not in OPERATIONS:
                         here = ("unit", at, "operator", place, key)
                         yield Fault(here, f"no operation {shown(word)}" + meant(word, OPERATIONS))
-    if sum(unit.repeat * len(unit.operators) for unit in units) > MOST_OPERATORS:
-        yield Fault(("unit",), f"more than {MOST_OPERATORS:,} operators in all")
+    if excess := OPERATORS.excess(sum(unit.repeat * len(unit.operators) for unit in units)):
+        yield Fault(("unit",), excess)
 
 
 def _practices_known(tables: Mapping[str, Any]) -> Iterator[Fault]:

@@ -16,10 +16,10 @@ NAME: Final = "claims.toml"
 
 def claims(path: Path | None = None) -> Document[ClaimsFile]:
     """The claims of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
-    path = path or find.shipped("calibration") / NAME
-    if not path.is_file():
+    shipped = find.shipped("calibration") / NAME
+    if path is None and not shipped.is_file():
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
-    return read(path, ClaimsFile, "claims", faults)
+    return read(path or shipped, ClaimsFile, "claims", faults)
 
 
 def faults(found: ClaimsFile | None, _tables: object) -> Iterator[Fault]:

@@ -7,10 +7,12 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find
 from podsim.files.comparators import FOLDER, WHAT
+from podsim.files.contents import mentions
 from podsim.files.read import Document, read
+from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
 
-MOST_CHIPS: Final = 1_000_000
+MOST_CHIPS: Final = int(CHIPS.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ def known(name: str) -> bool:
     if not find.is_name(name):
         return False
     folder = find.shipped("topologies") / FOLDER
-    return any(f'"{name}"' in path.read_text(encoding="utf-8") for path in folder.glob("*.toml")) and name in machines()
+    return any(mentions(path, f'"{name}"') for path in folder.glob("*.toml")) and name in machines()
 
 
 def meant(name: str) -> bool:

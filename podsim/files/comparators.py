@@ -1,6 +1,5 @@
 """Published results of other chips from `calibration/comparators/results.csv`, all faults of the file at once."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from podsim.files.faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.comparator import ComparatorResult
 from podsim.model.training import Division
+from podsim.units import decimal, whole
 
 WHAT: Final = "comparator"
 FOLDER: Final = "comparators"
@@ -78,17 +78,15 @@ def _text(text: str) -> str:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    count = whole(text)
+    if not count:
         raise ValueError(f"{shown(text)} is not a whole number of 1 or more")
-    return int(text)
+    return count
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
+    value = decimal(text)
+    if value is None or value < 0:
         raise ValueError(f"{shown(text)} is not a finite number of 0 or more")
     return value
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import inputs
-from podsim.files.load import MOST_BYTES
+from podsim.files.contents import text_of
 
 
 def rows(path: Path, header: Sequence[str], what: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Line numbers with cells by column of the `what` file `path`; InputError where it is no such table."""
-    text = _text(path, what)
+    text = text_of(path, f"bad-{what}-file")
     inputs.read(what, path.name, text)
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
@@ -25,20 +25,6 @@ def rows(path: Path, header: Sequence[str], what: str) -> Iterator[tuple[int, di
             yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise _bad(path, what, "is no CSV", f"line {reader.line_num}: {error}") from None
-
-
-def _text(path: Path, what: str) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise _bad(path, what, f"cannot be read: {error.strerror}") from None
-    if len(raw) > MOST_BYTES:
-        raise _bad(path, what, "is larger than any podsim file: more than 16 MiB")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _bad(path, what, "is not UTF-8 text", f"byte {error.start} starts no UTF-8 character") from None
 
 
 def _bad(path: Path, what: str, message: str, *context: str) -> InputError:

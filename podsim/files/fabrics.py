@@ -15,10 +15,9 @@ from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, structured
 from podsim.model.fabric import Shape
 from podsim.model.generic import GenericFabric
+from podsim.model.limits import LEVELS, RANKS, SIDES
 from podsim.model.quantity import Provenance, SourceKind
 
-MOST_RANKS: Final = 2**20
-"""More than any simulator of this kind is compared at; above it, lists of ranks no longer fit a laptop."""
 _SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
 
 
@@ -114,8 +113,10 @@ def _whole(fabric: GenericFabric) -> Iterator[Fault]:
     yield from (
         Fault(("level", at, "name"), f'"{name}" is there twice') for at, name in enumerate(names) if name in names[:at]
     )
-    if fabric.endpoints > MOST_RANKS:
-        yield Fault(("level",), f"{fabric.endpoints:,} ranks in all; at most {MOST_RANKS:,} are simulated")
+    sides = max((len(level.extents) for level in fabric.levels), default=0)
+    excess = LEVELS.excess(len(names)) or SIDES.excess(sides) or RANKS.excess(fabric.endpoints)
+    if excess:
+        yield Fault(("level",), excess)
     elif fabric.levels and len(set(names)) == len(names):
         yield from _overrides(fabric)
 

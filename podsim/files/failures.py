@@ -1,9 +1,9 @@
-"""`calibration/failures.toml`, read with what-ifs; and times of flags."""
+"""`calibration/failures.toml`, read with what-ifs."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from podsim.errors import InputError, MissingParameter
+from podsim.errors import MissingParameter
 from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
@@ -11,7 +11,6 @@ from podsim.files.faults import Fault
 from podsim.files.keys import entries
 from podsim.files.read import Document, read
 from podsim.model.goodput import FailingPart, Failures
-from podsim.units import parse
 
 PREFIX: Final = "failures."
 YEAR_S: Final = 365.25 * 86400.0
@@ -48,16 +47,3 @@ def faults(found: Failures | None, _tables: object) -> Iterator[Fault]:
             yield Fault((table, key), "must be at most a year")
     if found.checkpoint.storage_bytes_per_s < 1:
         yield Fault(("checkpoint", "storage"), "must be at least 1 B/s")
-
-
-def time_s(name: str, text: str | None) -> float | None:
-    """The time a flag states, "14d" or "30 min"; None where it is not given. InputError for any other text [s]."""
-    if text is None:
-        return None
-    try:
-        seconds = parse(text, "s")
-    except ValueError as error:
-        raise InputError(f"--{name}: {error}", code="bad-value", hint=f"--{name} 30min, 12h, 14d or 1y") from None
-    if seconds <= 0:
-        raise InputError(f"--{name} must be above 0, not {text}", code="bad-value", hint=f"--{name} 30min")
-    return seconds

@@ -16,6 +16,8 @@ from podsim.errors import InputError
 from podsim.files.keys import Entry, entries
 from podsim.files.locate import Path, line_of
 
+MOST_SHOWN: Final = 40
+"""Faults of one file that are shown; what else is wrong is mostly the same again."""
 LONGEST: Final = 40
 """Characters of a faulty text that a message repeats."""
 
@@ -96,11 +98,13 @@ def _unmatched(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> 
     """Unknown and missing keys; an unknown key near a missing one is one slip, and so one fault."""
     faults = []
     wanted = [entry.key for entry in missing]
-    for key in sorted(extra):
+    for key in sorted(extra)[:MOST_SHOWN]:
         near = get_close_matches(key, wanted, n=1) or get_close_matches(key, entries(cls), n=1)
         wanted = [name for name in wanted if name not in near]
         hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(entries(cls))}"
         faults.append(Fault((*path, key), "unknown key" + hint))
+    if len(extra) > MOST_SHOWN:
+        faults += [Fault((*path, key), "unknown key") for key in sorted(extra)[MOST_SHOWN:]]
     return faults + [Fault((*path, key), "is missing") for key in wanted]
 
 
@@ -126,10 +130,13 @@ def _index(error: Exception) -> Path:
 def error_of(what: str, name: str, faults: Iterable[Fault], found: Mapping[Path, int]) -> InputError:
     """One error with all faults of a file, in file order."""
     rows = sorted({(line_of(found, fault.path), spelled(fault.path), fault.message) for fault in faults})
+    count, rows = len(rows), rows[:MOST_SHOWN]
     numbers = max(len(str(line)) for line, _, _ in rows)
     width = max(len(path) for _, path, _ in rows)
     context = [f"{line:>{numbers}}  {path:<{width}}  {printable(text)}" for line, path, text in rows]
-    return InputError(f"{name} has {counted(len(rows))}", code=f"bad-{what}-file", context=context)
+    if count > len(rows):
+        context.append(f"and {count - len(rows):,} more")
+    return InputError(f"{name} has {counted(count)}", code=f"bad-{what}-file", context=context)
 
 
 def counted(faults: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podsim.errors import InputError
+from podsim.files.contents import bytes_of, is_plain
 from podsim.files.faults import meant, printable, shown
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
@@ -68,7 +69,7 @@ def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
         return Found(near.parent / name if near else Path(name))
     if not is_name(name) or (kind, name) == ("topologies", FAMILY):
         return None
-    hits = [path for path in (folder / f"{name}.toml" for folder in folders(kind)) if _is_file(path)]
+    hits = [path for path in (folder / f"{name}.toml" for folder in folders(kind)) if is_plain(path)]
     return _first(hits) if hits else None
 
 
@@ -81,16 +82,9 @@ def _first(hits: list[Path]) -> Found:
 
 def _differ(one: Path, other: Path) -> bool:
     try:
-        return not one.samefile(other) and one.read_bytes() != other.read_bytes()
-    except OSError:
+        return not one.samefile(other) and bytes_of(one, "bad-input-file") != bytes_of(other, "bad-input-file")
+    except (OSError, InputError):
         return True
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def files(kind: Kind) -> Iterator[Path]:
@@ -109,7 +103,8 @@ def names(kind: Kind) -> tuple[str, ...]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d{1,18})", name) if part]
+    parts = re.split(r"([0-9]{1,18})", name)
+    return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts if part]
 
 
 def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> InputError:

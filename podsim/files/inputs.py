@@ -41,8 +41,10 @@ class Ledger:
 
     @property
     def hash(self) -> str:
-        """One digest of all contents and the question; neither names of files nor the order of reading count."""
-        flags = {name: "" if name in self.named else value for name, value in self.flags.items()}
+        """One digest of all contents and the question; names of files, spelling and order of flags do not count."""
+        from podsim.files.spelling import canonical  # help has no need of it
+
+        flags = canonical({name: "" if name in self.named else value for name, value in self.flags.items()})
         files = sorted((called.partition(" ")[0], found) for called, found in self.files.items())
         return digest(json.dumps([self.verb, flags, files], sort_keys=True))
 

@@ -10,8 +10,11 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs
-from podsim.files.faults import Fault, error_of, meant, printable, shown
-from podsim.files.locate import lines
+from podsim.files.contents import text_of
+from podsim.files.faults import Fault, error_of, meant, printable, shown, spelled
+from podsim.files.locate import Path as Place
+from podsim.files.locate import line_of, lines
+from podsim.model.limits import ENTRIES, FILE_BYTES, KEY_PARTS
 
 SCHEMAS: Final = {
     "chip": "podsim.chip/1",
@@ -40,8 +43,7 @@ SCHEMAS: Final = {
     "practices": "podsim.practices/1",
     "sources": "podsim.sources/1",
 }
-MOST_BYTES: Final = 2**24
-"""Largest file that is read: ten times the largest that podsim writes would be generous."""
+_LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -65,7 +67,7 @@ def load(path: Path, what: str = "") -> Loaded:
     Raises InputError: the file cannot be read, is not UTF-8 or TOML, or its `schema` is missing or another one.
     """
     code = f"bad-{what or 'input'}-file"
-    text = text_of(path, code)
+    text = text_of(path, code, FILE_BYTES)
     if not text.strip():
         raise InputError(f"{path.name} is empty", code=code)
     tables = dict(tables_of(text, path.name, code))
@@ -78,45 +80,41 @@ def load(path: Path, what: str = "") -> Loaded:
     return Loaded(path=path, what=found, text=text, tables=tables)
 
 
-def text_of(path: Path, code: str) -> str:
-    """The text of a file; InputError where it cannot be read or is not UTF-8."""
-    try:
-        if path.is_dir():
-            raise InputError(f"{path.name} is a folder, not a file", code=code)
-        if path.exists() and not path.is_file():  # opening a pipe waits for whoever writes into it
-            raise InputError(f"{path.name} is no plain file", code=code)
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}", code="no-such-file") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{printable(path.name)} cannot be read: {reason}", code=code) from None
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"{path.name} is larger than any podsim file: more than 16 MiB", code=code)
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        context = [f"{line}  byte {error.start} (0x{raw[error.start]:02x}) starts no UTF-8 character"]
-        raise InputError(f"{path.name} is not UTF-8 text", code=code, context=context) from None
-
-
 @lru_cache(maxsize=64)  # the files that a machine extends are met again and again; nobody changes inner tables
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
     """The tables of a TOML text; InputError with the line where it is none."""
+    if long := _LONG_KEY.search(text):
+        at = text.count("\n", 0, long.start()) + 1
+        raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code,
+                         context=[f"{at}  a key of {KEY_PARTS} parts or more"])  # fmt: skip
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except RecursionError:
         raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code) from None
     except ValueError as error:
         reason = str(error)
+    else:
+        _refuse_long(tables, text, name, code)
+        return tables
     place = _PLACE.search(reason)
     line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
     where = f"column {place[2]}" if place and place[2] else "at its end: is the file cut short?"
     raise InputError(
         f"{name} is not TOML", code=code, context=[f"{line}  {printable(_PLACE.sub('', reason))} ({where})"]
     )
+
+
+def _refuse_long(tables: Mapping[str, Any], text: str, name: str, code: str) -> None:
+    """Raise where an array or a table has more entries than any file needs, before anything is made of them."""
+    waiting: list[tuple[Place, Any]] = [((), tables)]
+    while waiting:
+        place, here = waiting.pop()
+        if excess := ENTRIES.excess(len(here)):
+            at = line_of(lines(text, until=place), place)
+            context = [f"{at}  {spelled(place) or 'the file'}: {excess}"]
+            raise InputError(f"{name} is too long", code=code, context=context)
+        members = here.items() if isinstance(here, dict) else enumerate(here)
+        waiting += [((*place, key), inner) for key, inner in members if isinstance(inner, dict | list)]
 
 
 def _wrong_schema(schema: object, found: str | None, what: str) -> str:

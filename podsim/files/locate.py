@@ -1,6 +1,7 @@
 """The line on which each key of a TOML text stands."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,9 +13,12 @@ _STRING: Final = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\
 _BLANK: Final = re.compile(r"(?:\s|#[^\n]*)*")
 
 
-def lines(text: str) -> Mapping[Path, int]:
-    """Line of every table, key and array member of a text that is sound TOML; the first line is 1."""
-    return _Scanner(text).scan()
+def lines(text: str, until: Path | None = None) -> Mapping[Path, int]:
+    """Line of every table, key and array member of a text that is sound TOML; the first line is 1.
+
+    With `until`, of what stands before that path and of the path itself.
+    """
+    return _Scanner(text, until).scan()
 
 
 def line_of(found: Mapping[Path, int], path: Path) -> int:
@@ -27,11 +31,13 @@ def line_of(found: Mapping[Path, int], path: Path) -> int:
 class _Scanner:
     """Walks a text once; it trusts that tomllib has read it before."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, until: Path | None) -> None:
         self.text = text.replace("\r\n", "\n")
         self.at = 0
+        self.until = until
         self.found: dict[Path, int] = {}
         self.counts: dict[Path, int] = {}
+        self.ends = [match.start() for match in re.finditer("\n", self.text)]
 
     def scan(self) -> Mapping[Path, int]:
         table: Path = ()
@@ -48,7 +54,9 @@ class _Scanner:
         return self.at < len(self.text)
 
     def _mark(self, path: Path, at: int) -> None:
-        self.found.setdefault(path, self.text.count("\n", 0, at) + 1)
+        self.found.setdefault(path, bisect_left(self.ends, at) + 1)
+        if path == self.until:
+            self.at = len(self.text)
 
     def _keys(self) -> list[str]:
         keys = []

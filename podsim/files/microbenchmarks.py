@@ -1,6 +1,5 @@
 """Published measurements from CSV files: one row a measurement, all faults of a file at once."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from podsim.files import csv_rows, find
 from podsim.files.faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.microbenchmark import Microbenchmark
+from podsim.units import decimal
 
 WHAT: Final = "microbenchmark"
 HEADER: Final = tuple(field.name for field in fields(Microbenchmark))
@@ -65,12 +65,8 @@ def _faults(cells: dict[str, str], known: dict[str, str]) -> Iterator[tuple[str,
             yield key, "is missing"
     if cells["id"] in known:
         yield "id", f"{shown(cells['id'])} stands in {known[cells['id']]} already"
-    try:
-        value = float(cells["value"])
-    except ValueError:
-        yield "value", f"{shown(cells['value'])} is not a number"
-        return
-    if not (math.isfinite(value) and value >= 0):
+    value = decimal(cells["value"])
+    if value is None or value < 0:
         yield "value", f"{shown(cells['value'])} is not a finite number of 0 or more"
 
 

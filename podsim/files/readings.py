@@ -17,10 +17,10 @@ NAME: Final = "readings.toml"
 
 def readings(path: Path | None = None) -> Document[ReadingsFile]:
     """The readings of `path`, or as shipped; MissingParameter where there is no file, InputError for its faults."""
-    path = path or find.shipped("calibration") / NAME
-    if not path.is_file():
+    shipped = find.shipped("calibration") / NAME
+    if path is None and not shipped.is_file():
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
-    return read(path, ReadingsFile, "readings", faults)
+    return read(path or shipped, ReadingsFile, "readings", faults)
 
 
 def faults(found: ReadingsFile | None, _tables: object) -> Iterator[Fault]:

@@ -1,7 +1,6 @@
 """Reference convergence points of every MLPerf round from `calibration/convergence/reference-points.csv`."""
 
 import csv
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
+from podsim.files.contents import text_of
 from podsim.files.faults import Fault, error_of, shown, unknown
-from podsim.files.load import MOST_BYTES
 from podsim.files.locate import Path as Place
 from podsim.model.quantity import Provenance, SourceKind
 from podsim.model.training import Convergence, ReferencePoint, ReferenceRound, RoundPoint
+from podsim.units import decimal, whole
 
 HEADER: Final = tuple(field.name for field in fields(RoundPoint))
 
@@ -28,10 +28,10 @@ def shipped() -> tuple[RoundPoint, ...]:
 
 def read(path: Path) -> tuple[RoundPoint, ...]:
     """The points of one file; InputError with every fault of it."""
+    text = text_of(path, "bad-reference-points-file")
     try:
-        text = path.read_text(encoding="utf-8")[:MOST_BYTES]
         rows = list(csv.reader(text.splitlines(), strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise InputError(f"{path.name} cannot be read: {error}", code="bad-reference-points-file") from None
     if not rows or tuple(rows[0]) != HEADER:
         raise InputError(
@@ -81,17 +81,15 @@ def _point(cells: list[str]) -> RoundPoint:
 
 
 def _whole(stated: Mapping[str, str], key: str) -> int:
-    if not (stated[key].isdecimal() and int(stated[key]) > 0):
+    count = whole(stated[key])
+    if not count:
         raise ValueError(f"{key} is {shown(stated[key])}, not a whole number above 0")
-    return int(stated[key])
+    return count
 
 
 def _number(stated: Mapping[str, str], key: str, least: float, *, above: bool = False) -> float:
-    try:
-        value = float(stated[key])
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and (value > least if above else value >= least)):
+    value = decimal(stated[key])
+    if value is None or not (value > least if above else value >= least):
         raise ValueError(f"{key} is {shown(stated[key])}, not a number {'above' if above else 'of at least'} {least:g}")
     return value
 

@@ -1,33 +1,46 @@
-"""The results file of a sweep: a line for what it is, then a JSON line for each point as it comes.
+"""The results file of a sweep: a header, then a line for each point as it comes; `result_lines` says what a line holds.
 
-Only whole lines count, and a line is never written again: a sweep that is killed loses at most what it had not stored.
+A line is never changed once it is stored: a sweep that is killed loses at most what it had not stored. Lines that are
+not as podsim wrote them are kept in a file beside, and the results file takes its new contents at once.
 """
 
-import json
 import os
 import stat
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, get_type_hints
+from typing import Final, Self
 
 from podsim.errors import InputError
-from podsim.files.packing import reader
-from podsim.model.sweep import SweepAnswer, SweepOutcome, SweepRefusal
+from podsim.files.result_lines import (
+    BEGINS,
+    FOREIGN,
+    OTHER,
+    SCHEMA,
+    BadLine,
+    Contents,
+    Header,
+    Result,
+    clean,
+    contents,
+    set_aside,
+)
+from podsim.model.sweep import SweepOutcome
 
-SCHEMA: Final = "podsim.sweep-results/1"
-_BEGINS: Final = b'{"schema":"podsim.sweep-results/'
+MOST_TOLD: Final = 10
+"""Lines that are named one by one where many are set aside."""
 SYNC_EVERY_S: Final = 1.0
 """How much work a loss of power may cost; a kill costs none."""
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _NOT_COMPUTED_BY: Final = ("api", "calibrate", "cli", "report")
 _OPEN: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_LOOKED_AT: Final = 2**16
+"""Bytes of a file that does not begin as results do, among which one of their lines must end."""
 
 
 @cache
@@ -42,38 +55,35 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What a results file is of: a version of podsim, and the keys of one sweep."""
-
-    podsim: str
-    code: str
-    sweep: str
-
-    def line(self) -> bytes:
-        """As the file has it."""
-        return _line({"schema": SCHEMA, "podsim": self.podsim, "code": self.code, "sweep": self.sweep})
-
-
 class Results:
     """An open results file that no other sweep may open."""
 
     def __init__(self, path: Path, header: Header, *, anew: bool = False, extend: bool = False) -> None:
-        """Open the file, cut what was never finished, read what is stored; InputError where it is of something else.
+        """Open the file, set aside what is not as it was written, read what is stored.
 
-        `anew` keeps nothing of it, from the first point that is stored.
+        `anew` keeps nothing of it, from the first point that is stored. Raises InputError where it is of something
+        else, or cannot be read, written or locked; it is then as it was.
         """
         self.path = path
-        self.cut_bytes = self._size = 0
-        self._begins = header.line() if anew else b""
+        self.header = header
+        self.cut_bytes = self._size = self._lines = 0
+        self.warnings: tuple[str, ...] = ()
         self.stored: dict[str, SweepOutcome] = {}
+        self._old: Contents | None = None
         self._synced_s = time.monotonic()
         self._descriptor = _opened(path)
         try:
             _lock(self._descriptor, path)
-            self._refuse_strangers()
-            if not anew:
-                self._size = self._read(header, extend=extend)
+            self._still_there()
+            found = self._contents()
+            if anew:
+                self._old = found
+                self.warnings = tuple(_told(_foreign(found), (), path))
+            else:
+                self._take_in(found, extend=extend)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise _cannot(path, error.strerror or "refused") from None
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -90,16 +100,23 @@ class Results:
 
     def store(self, outcome: SweepOutcome, point: Mapping[str, str]) -> None:
         """Append one point; InputError where that cannot be, with all that was stored before left as it was."""
-        if self._begins:  # not before: a scheduler that does not answer is no reason to lose what was there
-            self._emptied()
-        self._append(_line({"key": outcome.key, "point": dict(point), **_said(outcome)}))
+        if self._old is not None:  # not before: a scheduler that does not answer is no reason to lose what was there
+            self._empty(self._old)
+        result = Result(number=self._lines + 1, of=self.header.of, point=point, outcome=outcome)
+        self._append(result.line())
         self.stored[outcome.key] = outcome
 
-    def _emptied(self) -> None:
-        os.ftruncate(self._descriptor, 0)
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        self._append(self._begins)
-        self._begins = b""
+    def _empty(self, old: Contents) -> None:
+        """Begin anew; lines that are nobody's results are not podsim's to delete."""
+        try:
+            self._set_aside(_foreign(old))
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+        except OSError as error:
+            raise _cannot(self.path, error.strerror or "refused") from None
+        self._size = self._lines = 0
+        self._append(self.header.line())
+        self._old = None
 
     def _append(self, line: bytes) -> None:
         try:
@@ -107,6 +124,7 @@ class Results:
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
             self._size += len(line)
+            self._lines += 1
             if time.monotonic() - self._synced_s >= SYNC_EVERY_S:
                 os.fsync(self._descriptor)
                 self._synced_s = time.monotonic()
@@ -125,50 +143,133 @@ class Results:
         if not there:
             raise _cannot(self.path, "it was removed or replaced while the sweep ran")
 
-    def _refuse_strangers(self) -> None:
-        """Raise for a file of anybody else, before a byte of it is cut."""
-        begins = os.read(self._descriptor, len(_BEGINS))
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        if not _BEGINS.startswith(begins):
-            raise InputError(
-                f"{self.path} holds no results of a sweep", code="bad-results-file", hint="--results FILE names another"
-            )
-
-    def _read(self, header: Header, *, extend: bool) -> int:
-        """Take in what the file holds and return its size [B] without a line that was never finished."""
+    def _contents(self) -> Contents:
+        """What the file holds; InputError where nothing shows that it holds results, and before it is read whole."""
         with open(self._descriptor, "rb", closefd=False) as file:
-            raw = file.read()
-        whole = raw.rfind(b"\n") + 1
-        self.cut_bytes = len(raw) - whole
-        lines = raw[:whole].splitlines()
-        found = _header(lines[0], self.path) if lines else header
-        for at, line in enumerate(lines[1:], start=2):
-            record = _record(line, self.path, at)
-            if "schema" in record:
-                found = _header(line, self.path)
-            else:
-                outcome = _outcome(record, self.path, at)
-                self.stored[outcome.key] = outcome
-        _same(found, header, self.path, extend=extend)
-        self._size = whole
-        if self.cut_bytes:
-            os.ftruncate(self._descriptor, whole)
+            first = file.read(_LOOKED_AT)
+            begins = first.startswith(BEGINS)
+            if first and not begins and b'"sum":"' not in first:
+                raise _strange(self.path)
+            found = contents(first + file.read(), self.header)
+        if first and not begins and not found.headers and not found.results:
+            raise _strange(self.path)
+        if begins and not found.headers and not found.results and not first.startswith(_of_schema(SCHEMA)):
+            raise _outdated(self.path, first)
+        if found.cut and not found.cut_is_own(self.header):
+            found.bad.append(BadLine(found.lines + 1, FOREIGN, found.cut))
+            found.cut = b""
+        return found
+
+    def _take_in(self, found: Contents, *, extend: bool) -> None:
+        """Keep the results of a file, in which everything that podsim did not write so is set aside first."""
+        _same(found, self.header, self.path, extend=extend)
+        self.cut_bytes = len(found.cut)
+        self.stored = {key: result.outcome for key, result in found.results.items()}
+        self._size = os.fstat(self._descriptor).st_size - len(found.cut)
+        self._lines = found.lines
+        if not found.is_clean:
+            self._set_aside(found.bad)
+            self._write_again(found)
+            self.warnings = tuple(_told(found.bad, found.moved, self.path))
+        elif found.cut:
+            os.ftruncate(self._descriptor, self._size)
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        if not lines or found != header:
-            self._append(header.line())
-        return self._size
+        if found.headers[-1:] != [self.header]:
+            self._append(self.header.line())
+
+    def _set_aside(self, lines: list[BadLine]) -> None:
+        """Add lines to the file beside that keeps them. OSError or InputError where that cannot be."""
+        if not lines:
+            return
+        beside = aside(self.path)
+        descriptor = _opened(beside)
+        try:
+            os.lseek(descriptor, 0, os.SEEK_END)
+            _write_whole(descriptor, b"".join(set_aside(lines)))
+            os.fsync(descriptor)
+        except OSError as error:
+            raise _cannot(beside, error.strerror or "refused") from None
+        finally:
+            os.close(descriptor)
+
+    def _write_again(self, found: Contents) -> None:
+        """Give the file its intact lines alone, all at once: who kills podsim meanwhile finds the old or the new."""
+        lines = list(clean(found, self.header))
+        path = self.path.resolve()  # so that a link stays one
+        beside = path.with_name(f".{path.name[:200]}.{os.urandom(8).hex()}")
+        mode = stat.S_IMODE(os.fstat(self._descriptor).st_mode)
+        descriptor = os.open(beside, _OPEN | os.O_EXCL, 0o600)
+        try:
+            _lock(descriptor, beside)
+            _write_whole(descriptor, b"".join(lines))
+            beside.chmod(mode)
+            os.fsync(descriptor)
+            self._swap(descriptor, beside, path)
+        except BaseException:
+            if descriptor != self._descriptor:
+                os.close(descriptor)
+            with suppress(OSError):
+                beside.unlink()
+            raise
+        self._size, self._lines = sum(map(len, lines)), len(lines)
+        if not found.headers:
+            found.headers = [self.header]
+
+    def _swap(self, descriptor: int, beside: Path, path: Path) -> None:
+        """Give a locked file the name of the results file, and go on with it."""
+        if sys.platform == "win32":  # where a file that is open cannot be renamed, and none is locked
+            os.close(self._descriptor)
+            os.close(descriptor)
+            beside.replace(path)
+            self._descriptor = _opened(path)
+        else:
+            beside.replace(path)
+            os.close(self._descriptor)
+            self._descriptor = descriptor
 
 
-def _line(record: Mapping[str, Any]) -> bytes:
-    return json.dumps(record, allow_nan=False, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+def aside(path: Path) -> Path:
+    """The file beside a results file that keeps the lines that were set aside: FILE.results.set-aside.jsonl."""
+    return path.with_suffix(".set-aside.jsonl")
+
+
+def _foreign(found: Contents) -> list[BadLine]:
+    """Lines that were never results of a sweep."""
+    return [line for line in found.bad if not line.raw.startswith((b'{"line":', b'{"key":', BEGINS))]
+
+
+def _told(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Iterator[str]:
+    """What a user is to know of lines that were not as podsim wrote them."""
+    for line in bad[:MOST_TOLD]:
+        yield f"line {line.number} of {path}: {line.why}; it is set aside and not used"
+    if len(bad) > MOST_TOLD:
+        yield f"{len(bad) - MOST_TOLD:,} more lines of {path} are set aside"
+    if bad:
+        yield f"{aside(path)} keeps what is set aside; points without a result are computed again"
+    if moved:
+        yield (
+            f"{path}: lines were removed, added or moved; {len(moved):,} are not where podsim wrote them, the first "
+            f"is line {moved[0]}"
+        )
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    written = 0
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
 
 
 def _opened(path: Path) -> int:
     try:
         descriptor = os.open(path, _OPEN, 0o644)
+        try:
+            plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        except OSError:
+            os.close(descriptor)
+            raise
     except OSError as error:
         raise _cannot(path, error.strerror or "refused") from None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if plain:
         return descriptor
     os.close(descriptor)
     raise _cannot(path, "it is no file that can be read back")
@@ -196,66 +297,47 @@ def _cannot(path: Path, why: str, *, stored: int = 0) -> InputError:
     return InputError(f"cannot write {path}: {why}", code="cannot-write", context=context, hint=hint)
 
 
-def _header(line: bytes, path: Path) -> Header:
-    record = _record(line, path, 1)
-    schema = str(record.get("schema", ""))
-    texts = {field.name: str(record.get(field.name, "")) for field in fields(Header)}
-    return Header(**texts) if schema == SCHEMA else Header(podsim=texts["podsim"], code=schema, sweep="")
+def _strange(path: Path) -> InputError:
+    return InputError(
+        f"{path} holds no results of a sweep", code="bad-results-file", hint="--results FILE names another"
+    )
 
 
-def _same(found: Header, wanted: Header, path: Path, *, extend: bool) -> None:
+def _of_schema(schema: str) -> bytes:
+    return b'{"schema":"' + schema.encode() + b'"'
+
+
+def _outdated(path: Path, first: bytes) -> InputError:
+    schema = first.removeprefix(_of_schema("")[:-1]).partition(b'"')[0].decode(errors="replace")
+    return InputError(
+        f"{path} was written by another version of podsim", code="other-results",
+        context=[f"it is {schema[:40]}; this version reads {SCHEMA}, in which each line has a checksum"],
+        hint="--results FILE keeps it and begins another; --anew overwrites it; both compute every point again",
+    )  # fmt: skip
+
+
+def _same(found: Contents, expected: Header, path: Path, *, extend: bool) -> None:
     """Raise InputError where the file is of another podsim or another sweep."""
     keep = "--results FILE keeps it and begins another; --anew overwrites it"
-    if found.code != wanted.code:
+    if not found.headers:
+        if not found.results and any(line.why == OTHER for line in found.bad):
+            raise InputError(
+                f"{path} holds the results of another sweep or version of podsim, and its first line is damaged",
+                code="other-results", hint=keep,
+            )  # fmt: skip
+        return
+    header = found.headers[-1]
+    if header.code != expected.code:
         raise InputError(
             f"{path} was written by another version of podsim", code="other-results",
-            context=[f"it: podsim {found.podsim}, {found.code}", f"this: podsim {wanted.podsim}, {wanted.code}"],
+            context=[
+                f"it: podsim {header.podsim}, {header.code}", f"this: podsim {expected.podsim}, {expected.code}",
+            ],
             hint=keep,
         )  # fmt: skip
-    if found.sweep != wanted.sweep and not extend:
+    if header.sweep != expected.sweep and not extend:
         raise InputError(
             f"{path} holds the results of another sweep", code="other-results",
             context=["the sweep file has changed, or a machine, workload or fitted parameter that it reads"],
             hint=f"{keep}; --extend goes on with it and computes only points that it has not",
         )  # fmt: skip
-
-
-def _record(line: bytes, path: Path, at: int) -> Mapping[str, Any]:
-    with suppress(ValueError):
-        record = json.loads(line)
-        if isinstance(record, dict):
-            return record
-    raise _damaged(path, at)
-
-
-def _damaged(path: Path, at: int) -> InputError:
-    return InputError(
-        f"{path} is damaged", code="bad-results-file", context=[f"{at}  no result of a sweep"],
-        hint="take the line out and its point is computed again; or --anew, or --results FILE",
-    )  # fmt: skip
-
-
-def _said(outcome: SweepOutcome) -> dict[str, Any]:
-    from podsim.files.packing import pack
-
-    found = outcome.answer or outcome.refusal
-    plain = {field.name: pack(getattr(found, field.name)) for field in fields(found)} if found else {}
-    return {"answer" if outcome.answer else "refusal": plain}
-
-
-def _outcome(record: Mapping[str, Any], path: Path, at: int) -> SweepOutcome:
-    try:
-        answer = _read_back(SweepAnswer, record["answer"]) if "answer" in record else None
-        refusal = None if answer else _read_back(SweepRefusal, record["refusal"])
-        return SweepOutcome(key=str(record["key"]), answer=answer, refusal=refusal)
-    except (KeyError, TypeError, ValueError):
-        raise _damaged(path, at) from None
-
-
-def _read_back(kind: Any, plain: Mapping[str, Any]) -> Any:
-    return kind(**{name: read(plain[name]) for name, read in _readers(kind).items()})
-
-
-@cache
-def _readers(kind: Any) -> Mapping[str, Any]:
-    return {name: reader(hint) for name, hint in get_type_hints(kind).items()}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import find, imports
+from podsim.files.contents import is_plain
 from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
@@ -14,7 +15,7 @@ from podsim.model.phases import Phases
 def phases(name: str) -> Phases | None:
     """The phases that a name or a file means; None where it means something else. InputError with all faults."""
     path = Path(name) if find.is_path(name) else _shipped(name)
-    if path is None or path.suffix.lower() in imports.SUFFIXES or not path.is_file():
+    if path is None or path.suffix.lower() in imports.SUFFIXES or not is_plain(path):
         return None
     try:
         loaded = load(path)

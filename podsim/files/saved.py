@@ -1,6 +1,7 @@
 """Answers that were saved with `--json`."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,12 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs
+from podsim.files.contents import text_of
 from podsim.files.faults import printable, shown
 
 MOST_BYTES: Final = 2**28
+MOST_DIGITS: Final = 300
+"""Digits of a whole number, which has to fit a float."""
 _SCHEMA: Final = re.compile(r"podsim\.([a-z-]+)/(\d+)")
 
 
@@ -38,16 +42,9 @@ class Saved:
 def read(path: Path) -> Saved:
     """The answer that a file holds; InputError where it cannot be read or is no document of podsim's."""
     name = printable(path.name)
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {printable(str(path))}", code="no-such-file") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{name} cannot be read: {reason}", code="bad-saved-answer") from None
-    body = _body(raw, name)
-    inputs.read("saved", name, raw.decode("utf-8-sig"))
+    text = text_of(path, "bad-saved-answer", MOST_BYTES)
+    body = _body(text, name)
+    inputs.read("saved", name, text)
     schema = body.get("schema")
     match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
@@ -58,14 +55,29 @@ def read(path: Path) -> Saved:
     return Saved(name=name, what=match[1], schema=str(schema), body=body)
 
 
-def _body(raw: bytes, name: str) -> dict[str, Any]:
+def _body(text: str, name: str) -> dict[str, Any]:
     hint = "podsim predict … --json > old.json"
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"{name} is larger than any answer of podsim's", code="bad-saved-answer")
     try:
-        body = json.loads(raw.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        body = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise InputError(f"{name} nests too deep", code="bad-saved-answer", hint=hint) from None
+    except json.JSONDecodeError as error:
         raise InputError(f"{name} is not JSON", code="bad-saved-answer", context=[str(error)], hint=hint) from None
+    except ValueError as error:
+        raise InputError(f"{name} is no answer of podsim's: {error}", code="bad-saved-answer", hint=hint) from None
     if not isinstance(body, dict):
         raise InputError(f"{name} is JSON, but no answer of podsim's", code="bad-saved-answer", hint=hint)
     return body
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"it holds a whole number of {len(text):,} digits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"it holds {shown(text)}, which is no finite number")
+    return value

@@ -1,8 +1,14 @@
-"""Flags that need not be typed each time: `podsim.toml` here or in a folder above, and the user's own."""
+"""Flags that need not be typed each time: `podsim.toml` here or in a folder above, and the user's own.
+
+Of the files above, one counts only where the user or root wrote it: another user may have put it there.
+"""
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +19,23 @@ CODE: Final = "bad-settings-file"
 Value = str | int | float | bool | list[str | int | float | bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A settings file that is not read, why, and what to do about it."""
+
+    path: Path
+    why: str
+    hint: str
+
+
+class Source(Enum):
+    """Where a setting comes from: a variable, the user's own file, or one that was found in a folder."""
+
+    VARIABLE = "variable"
+    OWN = "own"
+    FOLDER = "folder"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One flag of one command: as a file or a variable has it, and where."""
@@ -21,6 +44,8 @@ class Setting:
     flag: str  # as in Python: global_batch
     value: Value
     origin: str
+    source: Source
+    path: Path | None = None  # of the file
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -29,45 +54,122 @@ class Setting:
         return tuple(str(item).lower() if isinstance(item, bool) else str(item) for item in values)
 
 
-def files(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The nearest podsim.toml from here upward, then the user's, of those that are there."""
-    found = [path for path in (_nearest(), _of_user(environ)) if path is not None]
-    return tuple(dict.fromkeys(found))
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Settings files that are read, the nearest first, and those that are not, though they are there or may be."""
+
+    read: tuple[Path, ...]
+    ignored: tuple[Ignored, ...]
 
 
-def _nearest() -> Path | None:
+def files(environ: Mapping[str, str] = os.environ) -> Files:
+    """The nearest podsim.toml from here upward that the user or root wrote, then the user's own."""
+    own = own_file(environ)
+    nearest, passed = _in_folders(own)
+    if own is None or own == nearest:
+        return Files((nearest,) if nearest else (), tuple(passed))
+    there, unread = _there(own)
+    found = [path for path in (nearest, own if there else None) if path is not None]
+    return Files(tuple(found), (*passed, *unread))
+
+
+def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
+    """The nearest file that may be read, and those before it that may not."""
+    passed: list[Ignored] = []
+    for path, unread in _upward():
+        if unread is not None:
+            return None, [*passed, unread]
+        status, why_not = _there(path)
+        passed += why_not
+        if status is None:
+            continue
+        doubt = _doubt(path, status) if path != own else None
+        if doubt is None:
+            return path, passed
+        passed.append(doubt)
+    return None, passed
+
+
+def _upward() -> Iterator[tuple[Path, Ignored | None]]:
+    """Where a file may be: from the working folder to the home folder, a repository's root or a file system's edge.
+
+    With the reason where the search ends at a folder that cannot be looked into.
+    """
     try:
         here = Path.cwd()
     except OSError:  # a folder that was removed
+        return
+    file_system = None
+    for folder in (here, *here.parents):
+        try:
+            found = folder.stat().st_dev
+        except OSError as error:
+            yield folder / NAME, _unread(folder / NAME, error)
+            return
+        if found != (file_system or found):
+            return
+        file_system = found
+        yield folder / NAME, None
+        if folder == _home() or os.path.lexists(folder / ".git"):
+            return
+
+
+def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
+    """What the system says of a file that is there, or why nobody can know whether it is."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, ()
+    except (OSError, ValueError) as error:
+        return None, (_unread(path, error),)
+    return (status, ()) if stat.S_ISREG(status.st_mode) else (None, ())
+
+
+def _unread(path: Path, error: Exception) -> Ignored:
+    why = getattr(error, "strerror", None) or str(error)
+    return Ignored(path, f"it cannot be looked at: {why}", "flags that it sets are at their default")
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a user without a home, as containers have them
         return None
-    return next((folder / NAME for folder in (here, *here.parents) if _is_file(folder / NAME)), None)
 
 
-def _of_user(environ: Mapping[str, str]) -> Path | None:
+def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
+    """Why a file may hold what neither the user nor root wrote.
+
+    The file alone counts: whoever may write its folder can put no file there but one of their own.
+    """
+    if not hasattr(os, "geteuid"):  # Windows
+        return None
+    if status.st_uid not in {0, os.geteuid()}:
+        return Ignored(path, "another user owns it", "it is read where you or root own it")
+    if status.st_mode & 0o022:
+        return Ignored(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
+    return None
+
+
+def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the user's own settings are, whether or not there are any; None for a user without a home."""
     home = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not home.is_absolute():  # the XDG rules ignore any other
         try:
             home = Path.home() / ".config"
-        except RuntimeError:  # a user without a home, as containers have them
+        except RuntimeError:
             return None
-    path = home / "podsim" / NAME
-    return path if _is_file(path) else None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+    return home / "podsim" / NAME
 
 
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
     from podsim.files.faults import Fault, error_of, shown  # most command lines have no file to read
-    from podsim.files.load import tables_of, text_of
+    from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
 
-    text = text_of(path, CODE)
+    source = Source.OWN if path == own_file() else Source.FOLDER
+    text = _text(path, source)
     tables, at = dict(tables_of(text, path.name, CODE)), lines(text)
     faults: list[Fault] = []
     found = []
@@ -80,10 +182,25 @@ def read(path: Path) -> tuple[Setting, ...]:
             )
         else:
             origin = f"{_spelled(path)}:{line_of(at, keys)}"
-            found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin))
+            found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin,
+                                 source=source, path=path))  # fmt: skip
     if faults:
         raise error_of("settings", path.name, faults, at)
     return tuple(found)
+
+
+def _text(path: Path, source: Source) -> str:
+    """The text of a file; none of one that others replaced since it was looked at."""
+    from podsim.files.contents import opened, text_of
+    from podsim.model.limits import FILE_BYTES
+
+    with suppress(OSError, ValueError), opened(path) as file:
+        if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
+            return ""
+        raw = file.read(FILE_BYTES + 1)
+        if len(raw) <= FILE_BYTES:
+            return raw.decode("utf-8-sig")
+    return text_of(path, CODE, FILE_BYTES)  # which says what is wrong with it
 
 
 def _spelled(path: Path) -> str:
@@ -123,7 +240,7 @@ def of_variables(
         if flag not in flags:
             raise unknown(name, f"--{flag.replace('_', '-')}", command, flags)
         value: Value = list[str | int | float | bool](text.split(";")) if flags[flag] else text
-        found.append(Setting(command=command, flag=flag, value=value, origin=name))
+        found.append(Setting(command=command, flag=flag, value=value, origin=name, source=Source.VARIABLE))
     return tuple(found)
 
 

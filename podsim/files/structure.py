@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, Final, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from cattrs import Converter
 from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
@@ -16,11 +16,9 @@ from cattrs.gen import make_dict_structure_fn, override
 from podsim.files.faults import Fault, from_error, shown, unknown
 from podsim.files.keys import bare, entries, unit_of
 from podsim.model.quantity import Unit
-from podsim.units import EXAMPLE, WHAT, parse
+from podsim.units import EXAMPLE, LARGEST, WHAT, parse
 
 T = TypeVar("T")
-LARGEST: Final = 2**53
-"""Largest whole number of a file: floats, in which all arithmetic ends, hold no longer each one above it."""
 
 
 def structure(tables: Mapping[str, Any], cls: type[T]) -> tuple[T | None, list[Fault]]:

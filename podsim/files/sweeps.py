@@ -10,7 +10,7 @@ from podsim.files.faults import Fault, meant, shown, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.units import parted
+from podsim.units import parted, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Flag:
         """What is wrong with a value, "" where nothing is."""
         if self.choices and text not in self.choices:
             return unknown(text, self.choices)
-        if self.least is not None and not (text.isdecimal() and int(text) >= self.least):
+        if self.least is not None and ((number := whole(text)) is None or number < self.least):
             return f"must be a whole number, at least {self.least}, not {shown(text)}"
         if self.number and not _above_zero(text):
             return f"must be a number above 0, not {shown(text)}"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files.check import topology_faults
+from podsim.files.contents import mentions, resolved
 from podsim.files.faults import Fault, shown, spelled
 from podsim.files.find import Kind, files, find, names, unknown_name
 from podsim.files.load import Loaded, load
@@ -47,9 +48,9 @@ def alias(name: str) -> Path | None:
     for path in files("topologies"):
         try:
             # Only a file that mentions the name is worth parsing.
-            if f'"{name}"' in path.read_text(encoding="utf-8") and name in load(path, "topology").tables["aliases"]:
+            if mentions(path, f'"{name}"') and name in load(path, "topology").tables["aliases"]:
                 return path
-        except (OSError, ValueError, LookupError, TypeError, InputError):
+        except (LookupError, TypeError, InputError):
             continue  # a broken file has no aliases; it is reported when it is asked for itself
     return None
 
@@ -88,7 +89,7 @@ def _base(loaded: Loaded, name: str, inside: tuple[Path, ...]) -> Parts:
     if not found:
         raise _at(loaded, "extends", "topologies", name)
     chain = (*inside, loaded.path)
-    if found.path.resolve() in [path.resolve() for path in chain]:
+    if resolved(found.path) in [resolved(path) for path in chain]:
         circle = " → ".join(path.name for path in (*chain, found.path))
         raise loaded.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
     base = gather(found.path, found.warnings, chain)

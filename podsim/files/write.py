@@ -1,5 +1,6 @@
 """What podsim writes: fitted parameters, points and frozen predictions, and any text without losing the one before."""
 
+import errno
 import math
 import os
 import re
@@ -8,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from podsim.errors import InputError
+from podsim.errors import InputError, NotWritten
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import CalibrationPoint, ParameterSet
@@ -20,7 +21,10 @@ from podsim.units import spell
 if TYPE_CHECKING:
     from podsim.model.comparator import Laws
 
+T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_BESIDE: Final = ".podsim-"  # short, so that a name of the longest that a disk takes can be written
+_PROBED_BYTES: Final = 4096
 _ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -127,8 +131,13 @@ def key_text(key: str) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(
-        _ESCAPED.get(letter) or (letter if letter.isprintable() else f"\\U{ord(letter):08x}") for letter in text
+        _ESCAPED.get(letter) or (letter if letter.isprintable() else f"\\U{_scalar(letter):08x}") for letter in text
     )
+
+
+def _scalar(letter: str) -> int:
+    """The number of a character; that of the replacement character for half a pair, which TOML does not have."""
+    return 0xFFFD if 0xD800 <= ord(letter) <= 0xDFFF else ord(letter)
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
@@ -136,21 +145,64 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
     Raises InputError where that is not allowed.
     """
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
             _replace(path.resolve(), data)  # so that a link stays one
-    except (OSError, RuntimeError) as error:  # pathlib meets a loop of links with RuntimeError before Python 3.13
-        why = error.strerror if isinstance(error, OSError) else "a loop of links"
-        raise InputError(f"cannot write {path}: {why}", code="cannot-write") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _cannot(path, error) from None
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raise InputError where `write_atomic` could not write one of the paths; nothing is left and nothing changes.
+
+    A file is made beside each and taken away again: permissions alone do not tell of a full or read-only disk.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        try:
+            _probe(path)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise _cannot(path, error) from None
+
+
+def write_all(files: Iterable[tuple[Path, str]], answer: T) -> T:
+    """Write the files of an answer and return it; NotWritten, which has the answer, where one cannot be written."""
+    try:
+        for path, text in files:
+            write_atomic(path, text)
+    except InputError as error:
+        raise NotWritten(error.message, answer) from None
+    return answer
+
+
+def _cannot(path: Path, error: Exception) -> InputError:
+    # A loop of links is a RuntimeError for pathlib before Python 3.13.
+    loop = isinstance(error, RuntimeError)
+    why = "a loop of links" if loop else getattr(error, "strerror", None) or str(error)
+    return InputError(f"cannot write {path}: {why}", code="cannot-write")
+
+
+def _probe(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        if path.is_dir() or not os.access(path, os.W_OK):  # a pipe that is opened and closed would end its reader
+            code = errno.EISDIR if path.is_dir() else errno.EACCES
+            raise OSError(code, os.strerror(code))
+        return
+    target = path.resolve()
+    if target.exists():
+        os.close(os.open(target, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)))  # of a file that may not be changed
+    with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=_BESIDE) as file:
+        file.write(bytes(_PROBED_BYTES))
 
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file beside `path`, then give it that name."""
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=_BESIDE, delete=False) as file:
         try:
             file.write(content)
             file.flush()

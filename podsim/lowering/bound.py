@@ -13,6 +13,7 @@ from podsim.lowering.groups import Group, Side, sides
 from podsim.lowering.moves import MIDDLED
 from podsim.model.collective import Collective
 from podsim.model.fabric import Shape
+from podsim.model.sums import sum_in_order
 from podsim.topology.axes import DOWN, HUB, UP
 from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
@@ -162,7 +163,7 @@ class _Asked:
         return {route.links[0 if out else -1] for route in self._routes(endpoint, out=out)}
 
     def _rate(self, links: set[int]) -> float:
-        return sum(self._network.capacities[link] for link in links)
+        return sum_in_order(self._network.capacities[link] for link in links)
 
     def together(self, *, out: bool) -> float:
         """Rate of the links out of (into) all members, by the mean member [B/s]; 0 where there are too many to ask."""
@@ -172,7 +173,7 @@ class _Asked:
                 for side in self._along
                 for offsets in self._offsets(side)
             }
-            return sum(self._quotient.capacities[link] for link in links)
+            return sum_in_order(self._quotient.capacities[link] for link in links)
         links = {link for member in self._members for link in self._links(member, out=out)}
         return self._rate(links) / len(self._members) if links else 0.0
 
@@ -199,7 +200,7 @@ def _cut_bytes_per_s(setting: Setting, side: Side) -> float:
         if setting.endpoints > MOST_ASKED or (dimension.shape is Shape.FULL and dimension.size > 64):
             return 0.0
         keys = set(_cut(network.axes[side.index], setting.endpoints))
-        return sum(network.rate(key).bytes_per_s for key in keys)
+        return sum_in_order(network.rate(key).bytes_per_s for key in keys)
     return _machine_cut(network, dimension) if isinstance(network, Fabric) and not network.damage else 0.0
 
 

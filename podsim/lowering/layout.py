@@ -2,6 +2,7 @@
 
 from podsim.errors import InputError
 from podsim.model.mapping import Stage
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Practice, Schedule
 from podsim.model.workload import Pass, Unit, Workload
 
@@ -95,7 +96,7 @@ def _weight(unit: Unit) -> float:
 def _contiguous(units: tuple[Unit, ...], parts: int, *, last_extra: float) -> list[tuple[Unit, ...]]:
     """Contiguous parts with the least largest FLOP; the last one has `last_extra` to carry already."""
     weights = [_weight(unit) for unit in units]
-    low, high = max(weights), sum(weights) + last_extra
+    low, high = max(weights), sum_in_order(weights) + last_extra
     for _ in range(60):
         limit = (low + high) / 2
         low, high = (low, limit) if _fill(weights, parts, limit, last_extra) else (limit, high)

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from podsim.lowering.phases import Move, Phase, Setting, TooManyError
 from podsim.model.fabric import Shape
 from podsim.model.program import Flow
+from podsim.model.sums import sum_in_order
 from podsim.topology.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def whole(setting: Setting, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...]
     )
     if count > setting.most_messages:
         raise TooManyError(f"it has {count:,} messages to follow, more than {setting.most_messages:,}")
-    crossed = sum(_crossed(setting, phase, members) for phase, members in zip(phases, followed, strict=True))
+    crossed = sum_in_order(_crossed(setting, phase, members) for phase, members in zip(phases, followed, strict=True))
     if crossed > setting.most_crossings:
         raise TooManyError(f"its messages cross about {crossed:,.0f} links, more than {setting.most_crossings:,}")
     return tuple(tuple(_whole(setting, phase, step, counter) for step in phase.steps) for phase in phases)

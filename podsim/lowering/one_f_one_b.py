@@ -11,6 +11,7 @@ from podsim.lowering.inputs import Inputs
 from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task
 from podsim.lowering.work import StageWork
 from podsim.model.program import Task
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute
 from podsim.model.workload import Pass
 
@@ -44,7 +45,7 @@ def _grains(pipeline: Pipeline) -> list[tuple[int, int]]:
 
 
 def _flop(item: StageWork, runs: list[Pass]) -> float:
-    return sum(unit.flop(run) for unit in item.stage.units for run in runs)
+    return sum_in_order(unit.flop(run) for unit in item.stage.units for run in runs)
 
 
 class _Line:

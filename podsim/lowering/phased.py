@@ -20,6 +20,7 @@ from podsim.lowering.work import StageWork
 from podsim.model.collective import Collective, Pace
 from podsim.model.mapping import Stage
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
+from podsim.model.sums import sum_in_order
 from podsim.model.workload import Unit
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import machine_sync_s
@@ -58,7 +59,7 @@ class Phased:
             return True
         units = (self.whole[unit.name] for unit in self.pipeline.work[1].stage.units)
         found = [one for unit in units for back in (False, True) for one in exchanged(unit, self.cut, backward=back)]
-        near_s, far_s = (sum(_plan(self, one, near).least_s for one in found) for near in (True, False))
+        near_s, far_s = (sum_in_order(_plan(self, one, near).least_s for one in found) for near in (True, False))
         return near_s <= far_s
 
     @cached_property

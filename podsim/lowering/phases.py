@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.lowering.groups import Group, Side, rack_ipus
 from podsim.model.collective import Algorithm, Collective
+from podsim.model.sums import sum_in_order
 from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s, floor_s
 from podsim.topology.fabric import Fabric
@@ -193,23 +194,23 @@ class Plan:
     def leg_s(self, at: int) -> float:
         """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
         capacities = self.roads.capacities
-        flow_s = sum(move.repeat * alone_s(move.flows, capacities) for move in self.moves[at])
+        flow_s = sum_in_order(move.repeat * alone_s(move.flows, capacities) for move in self.moves[at])
         return self.latency_s(at) + flow_s
 
     def latency_s(self, at: int) -> float:
         """What of phase `at` is left without bytes [s]."""
-        return sum(move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at])
+        return sum_in_order(move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at])
 
     @cached_property
     def least_s(self) -> float:
         """All phases one after the other, each step at its most loaded link [s]."""
         capacities = self.roads.capacities
-        return sum(
-            self.latency_s(at) + sum(move.repeat * floor_s(move.flows, capacities) for move in moves)
+        return sum_in_order(
+            self.latency_s(at) + sum_in_order(move.repeat * floor_s(move.flows, capacities) for move in moves)
             for at, moves in enumerate(self.moves)
         )
 
     @property
     def lockstep_s(self) -> float:
         """All phases one after the other [s]."""
-        return sum(self.leg_s(at) for at in range(len(self.phases)))
+        return sum_in_order(self.leg_s(at) for at in range(len(self.phases)))

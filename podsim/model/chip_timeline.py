@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,5 +55,5 @@ class ChipTimeline:
     def idle(self) -> float:
         """Share of all cycles of all tiles in which a tile has nothing to do but be ready for the others (0..1)."""
         tiles = sum(share.tiles for share in self.shares)
-        idle = sum(share.tiles * share.idle_cycles for share in self.shares)
+        idle = sum_in_order(share.tiles * share.idle_cycles for share in self.shares)
         return idle / (tiles * self.total_cycles) if self.total_cycles else 0.0

@@ -1,5 +1,6 @@
 """Two saved answers of one verb: what moved, and which input did it."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -13,11 +14,12 @@ class Moved:
 
     @property
     def change(self) -> float | None:
-        """Relative change of a number; None for anything else."""
+        """Relative change of a number; None for anything else, and where it is beyond floats."""
         numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (self.old, self.new))
         if not numbers or not self.old:
             return None
-        return float(self.new) / float(self.old) - 1  # type: ignore[arg-type]
+        change = float(self.new) / float(self.old) - 1  # type: ignore[arg-type]
+        return change if math.isfinite(change) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
+from podsim.model.limits import OPERATORS, SIZE
 from podsim.model.quantity import Count, Key, Whole
 from podsim.model.workload import Conv, Gather, Kind, Matmul, OperatorShape, Stream
 
-MOST_SIZE: Final = 2**40
-"""Largest size of an operator: a trillion of anything for one row is no model."""
-MOST_OPERATORS: Final = 200_000
-"""Operators of a model, repeated ones counted each: ten times the largest network published."""
 NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM, Kind.PROXY_NORM)
 
 PRODUCT: Final = ("m", "k", "n")
@@ -102,8 +99,8 @@ class GivenOperator:
             value = getattr(self, name)
             if value is not None and name not in known:
                 raise ValueError(f"{name}: a {self.kind} has none; it takes {', '.join(known)}")
-            if isinstance(value, int) and value > MOST_SIZE:
-                raise ValueError(f"{name}: {value:,} is more than {MOST_SIZE:,}, the most of any size")
+            if isinstance(value, int) and (excess := SIZE.excess(value)):
+                raise ValueError(f"{name}: {excess}")
         for fault in self._faults():
             raise ValueError(fault)
 
@@ -143,8 +140,8 @@ class GivenUnit:
             raise ValueError("operator: at least one [[unit.operator]] is needed")
         if self.repeat > 1 and not self.block:
             raise ValueError("repeat: say which block is repeated: neighbours of one block repeat together")
-        if self.repeat * len(self.operators) > MOST_OPERATORS:
-            raise ValueError(f"repeat: more than {MOST_OPERATORS:,} operators")
+        if excess := OPERATORS.excess(self.repeat * len(self.operators)):
+            raise ValueError(f"repeat: {excess}")
         names = [operator.name for operator in self.operators]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

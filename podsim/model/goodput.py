@@ -5,6 +5,7 @@ from typing import Annotated
 
 from podsim.model.fault import FaultReport
 from podsim.model.quantity import BytesPerS, Key, Seconds, Unit
+from podsim.model.sums import sum_in_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class Interrupted:
     @property
     def failures_per_s(self) -> float:
         """Failures of all parts [1/s]."""
-        return sum(part.failures_per_s for part in self.parts)
+        return sum_in_order(part.failures_per_s for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from podsim.model.plan import Demand, Excluded, Miss
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate, Key, Positive, Seconds
 from podsim.model.shown import Shown
+from podsim.model.sums import sum_in_order
 
 MOST_JOBS = 12
 HOURS_A_MONTH = 365.25 * 24 / 12
@@ -93,7 +94,7 @@ class MixCandidate:
     @property
     def hours(self) -> float:
         """Hours of all runs of a month, one after another."""
-        return sum(timed.hours for pool in self.pools for timed in pool.jobs)
+        return sum_in_order(timed.hours for pool in self.pools for timed in pool.jobs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

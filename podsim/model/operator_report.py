@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import ChipTimeline, IoTiles
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Superstep, TilePlan
 
 
@@ -65,7 +66,7 @@ class OperatorReport:
     @property
     def exchange_bytes(self) -> float:
         """Bytes that all tiles receive [B]."""
-        return sum(cost.exchange_bytes for cost in self.costs)
+        return sum_in_order(cost.exchange_bytes for cost in self.costs)
 
     @property
     def by_purpose(self) -> dict[str, float]:
@@ -82,16 +83,16 @@ class OperatorReport:
         """Cycles by compute, exchange and sync, and what a stream adds; they add up to `cycles`."""
         streaming = {} if self.io is None else {Part.HOST: self._streaming}
         return {
-            Part.COMPUTE: sum(cost.compute_cycles for cost in self.costs),
-            Part.EXCHANGE: sum(cost.exchange_cycles for cost in self.costs),
-            Part.SYNC: sum(cost.sync_cycles for cost in self.costs),
+            Part.COMPUTE: sum_in_order(cost.compute_cycles for cost in self.costs),
+            Part.EXCHANGE: sum_in_order(cost.exchange_cycles for cost in self.costs),
+            Part.SYNC: sum_in_order(cost.sync_cycles for cost in self.costs),
             **streaming,
         }
 
     @property
     def _streaming(self) -> float:
         """Cycles after the last superstep, in which IO tiles take what is left and pass it on."""
-        return max(0.0, self.cycles - sum(cost.cycles for cost in self.costs))
+        return max(0.0, self.cycles - sum_in_order(cost.cycles for cost in self.costs))
 
     @property
     def bound(self) -> Part:
@@ -101,4 +102,4 @@ class OperatorReport:
     @property
     def sram_bytes(self) -> float:
         """SRAM of the fullest tile, all categories [B]."""
-        return sum(self.plan.sram_bytes_per_tile.values())
+        return sum_in_order(self.plan.sram_bytes_per_tile.values())

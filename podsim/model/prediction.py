@@ -9,6 +9,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.shown import Shown
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
@@ -34,7 +35,7 @@ class StageMemory:
     @property
     def used_bytes(self) -> float:
         """All categories [B]."""
-        return sum(self.by_category.values())
+        return sum_in_order(self.by_category.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import NamedTuple
 
+from podsim.model.sums import sum_in_order
+
 
 class TaskKind(StrEnum):
     """What a task occupies."""
@@ -67,7 +69,7 @@ class Task:
     @property
     def fixed_s(self) -> float:
         """Duration without the flows, once [s]."""
-        return sum(map(_SECONDS, self.cut))
+        return sum_in_order(map(_SECONDS, self.cut))
 
     def after(self, needs: tuple[int, ...]) -> "Task":
         """The same once `needs` are done; `dataclasses.replace` takes five times as long, and steps have thousands."""

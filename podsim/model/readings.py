@@ -7,6 +7,7 @@ from typing import Annotated
 
 from podsim.model.microbenchmark import LeftOut, Microbenchmark, quantile
 from podsim.model.quantity import Count, Key
+from podsim.model.sums import sum_in_order
 
 MOST_MEDIAN = 0.20  # absolute error
 NEAR = 0.40  # an absolute error up to which a row is near
@@ -185,7 +186,7 @@ class Summary:
     @property
     def mean(self) -> float:
         """Mean of the signed errors."""
-        return sum(one.error for one in self.rows) / len(self.rows) if self.rows else math.nan
+        return sum_in_order(one.error for one in self.rows) / len(self.rows) if self.rows else math.nan
 
     @property
     def worst(self) -> float:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from podsim.model.chip import Precision
 from podsim.model.quantity import Count, Key, NotNegative, Whole
+from podsim.model.sums import sum_in_order
 
 MOST: Final = 2**31 - 1
 """Largest count of a file: Poplar counts elements of a dimension in 32 bits."""
@@ -114,17 +115,17 @@ class SamplerReport:
     def parts_s(self) -> dict[str, float]:
         """Where a run goes [s]."""
         return {
-            "random numbers": sum(work.draws_s for work in self.works),
-            "elementwise": sum(work.elementwise_s for work in self.works),
-            "sums": sum(work.sums_s for work in self.works),
-            "sync": sum(work.sync_s for work in self.works),
+            "random numbers": sum_in_order(work.draws_s for work in self.works),
+            "elementwise": sum_in_order(work.elementwise_s for work in self.works),
+            "sums": sum_in_order(work.sums_s for work in self.works),
+            "sync": sum_in_order(work.sync_s for work in self.works),
             "return to host": self.host_s,
         }
 
     @property
     def run_s(self) -> float:
         """All rounds [s]."""
-        return sum(self.parts_s.values())
+        return sum_in_order(self.parts_s.values())
 
     @property
     def samples_per_s(self) -> float:
@@ -134,7 +135,7 @@ class SamplerReport:
     @property
     def flop_per_s(self) -> float:
         """Arithmetic of all samples over the time of a run, drawing not counted [FLOP/s]."""
-        return self.samples * sum(work.sample_flop for work in self.works) / self.run_s
+        return self.samples * sum_in_order(work.sample_flop for work in self.works) / self.run_s
 
     @property
     def limited_by(self) -> str:

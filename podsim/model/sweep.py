@@ -118,7 +118,7 @@ class SweepReport(Shown):
     """Every point of a sweep in the order of its design, whoever computed which when.
 
     `alike` points came up again and count once; `stored` were found in `results`, from whose end `cut_bytes` of a line
-    that was never finished were taken.
+    that was never finished were taken; `warnings` say which lines of it were set aside.
     """
 
     file: str
@@ -132,6 +132,7 @@ class SweepReport(Shown):
     results: str
     stored: int
     cut_bytes: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Convergence, Practice, Preset, ReferencePoint
 
 
@@ -316,7 +317,7 @@ class Unit:
 
     def flop(self, run: Pass, rows: int = 1) -> float:
         """Arithmetic of one pass [FLOP]."""
-        return sum(operator.flop(run, rows) for operator in self.operators)
+        return sum_in_order(operator.flop(run, rows) for operator in self.operators)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,7 +371,7 @@ class Workload:
         return self._flop((Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT))
 
     def _flop(self, runs: tuple[Pass, ...]) -> float:
-        return sum(
+        return sum_in_order(
             operator.flop(run)
             for unit in self.units
             for operator in unit.operators

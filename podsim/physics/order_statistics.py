@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from podsim.model.sums import sum_in_order
+
 Array = npt.NDArray[np.float64]
 FINENESS = 8  # grid cells in the mean delay of the slowest member: means are 0.07 % off, quantiles a tenth of a cell
 MOST_CELLS = 2**20
@@ -108,7 +110,9 @@ def total(barriers: Sequence[Barrier], jitter: float) -> Law | None:
     cell_s = jitter * max(max(one.times_s) for one in busy) / FINENESS
     # the mean of the slowest of n is at most the sum of 1/k; ten spreads and a tail are beyond any draw
     means = [one.count * jitter * max(one.times_s) * (math.log(len(one.times_s)) + 1) for one in busy]
-    most = sum(means) + 10 * math.sqrt(sum(m * m / one.count for m, one in zip(means, busy, strict=True)))
+    most = sum_in_order(means) + 10 * math.sqrt(
+        sum_in_order(m * m / one.count for m, one in zip(means, busy, strict=True))
+    )
     reach_s = most + cell_s * FINENESS * (TAIL + math.log(max(len(one.times_s) for one in busy)))
     cell_s = max(cell_s, reach_s / MOST_CELLS)
     cells = 2 ** math.ceil(math.log2(reach_s / cell_s + 2))

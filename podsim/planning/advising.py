@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from podsim.errors import InputError
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from podsim.model.training import Practice
     from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
-
-MOST = 1000  # rows that anybody reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,6 @@ def mappings(
     Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch. Where the question
     has a length of no meaning it is not to be `timed`.
     """
-    if not 1 <= most <= MOST:
-        raise InputError(f"--most must be from 1 to {MOST:,}, not {most:,}", code="bad-value")
     machine, workload = question.machine, question.workload
     choose.check(wanted, machine.topology, workload)
     searches, best = _weighed(question, wanted, by, on_progress)
@@ -81,7 +76,8 @@ def _weighed(
     waves = [_phased(question, wanted)] if practised else [
         _resident(question, wanted, share) for share in (None, *SMALLER_SHARES)
     ]  # fmt: skip
-    if not wanted.what_if.schedule and may_stream(question.workload):
+    streams = bool(question.machine.topology.gateway.streaming_bytes)
+    if streams and not wanted.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, wanted))
     made: list[Search] = []
     best: list[_Best] = []
@@ -99,7 +95,8 @@ def _weighed(
 def _resident(question: Question, wanted: Wanted, share: float | None) -> list[Search]:
     """Weights on the chip: one search for each way to store the rest; `share` of the SRAM for a product at most."""
     base = replace(wanted.what_if, available_memory=share)
-    storage = product(Recompute, StatePlace)
+    streams = question.machine.topology.gateway.streaming_bytes
+    storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
     return [_search(question, wanted, replace(base, recompute=one, state=two)) for one, two in storage]
 
 

@@ -1,5 +1,6 @@
 """From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -40,7 +41,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         have = ", ".join(item.topology for item in named)
         raise InputError(
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
-            code="unknown-preset", hint=f"--topology {named[0].topology}",
+            code="unknown-preset", hint=f"--topology {shlex.quote(named[0].topology)}",
         )  # fmt: skip
     known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
@@ -59,14 +60,10 @@ def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) 
 
 def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
-    faults = [
-        f"--{name.replace('_', '-')} must be at least 1, not {value}"
-        for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
-        if (value := getattr(wanted, name)) is not None and value < 1
-    ]
+    faults: list[str] = []
     for name in ("replicas", "ipus_per_replica"):
         value = getattr(wanted, name)
-        if value is not None and value > 0 and value & (value - 1):
+        if value is not None and value & (value - 1):
             low = 2 ** (value.bit_length() - 1)
             faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
     size = wanted.ipus_per_replica or 1
@@ -79,8 +76,9 @@ def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
     if wanted.accumulation and wanted.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
+        named = shlex.quote(workload.name)
         raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
-                         hint=f"podsim workload show {workload.name} lists published mappings")  # fmt: skip
+                         hint=f"podsim workload show {named} lists published mappings")  # fmt: skip
 
 
 def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:

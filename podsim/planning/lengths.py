@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +9,13 @@ from podsim.convergence import loss_law
 from podsim.convergence.samples import LawLength, Samples
 from podsim.errors import Infeasible, InputError
 from podsim.files import loss_laws
+from podsim.model.arguments import MOST_LENGTH
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
 from podsim.units import counted
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
-
-MOST_TOKENS = 1e18  # ten thousand times the largest corpus that was trained on
 
 
 def of_flags(
@@ -35,7 +33,6 @@ def of_flags(
         return samples, None
     a_sample = _tokens_a_sample(workload)
     if tokens is not None:
-        _finite("tokens", tokens, MOST_TOKENS)
         return tokens / a_sample, None
     if not workload.decodes:
         raise InputError(f"{workload.name} does not say the next token, which scaling laws are about", code="no-law",
@@ -50,14 +47,6 @@ def _tokens_a_sample(workload: Workload) -> float:
     return workload.row_tokens / (workload.samples_per_row * workload.packing)
 
 
-def _finite(name: str, value: float, most: float = math.inf) -> None:
-    flag = f"--{name.replace('_', '-')}"
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{flag} must be above 0 and finite, not {value:g}", code="bad-value")
-    if value > most:
-        raise InputError(f"{flag} is at most {most:g}, not {value:g}", code="bad-value")
-
-
 def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
     law, critical = loss_laws.law(name)
@@ -65,9 +54,8 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     if target is None:
         tokens, why = loss_law.optimal_tokens(law, parameters), "compute-optimal"
     else:
-        _finite("target_loss", target)
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
-    if tokens > MOST_TOKENS:
+    if tokens > MOST_LENGTH:
         raise Infeasible(
             f"{counted(tokens, 1)} tokens {why}: nobody has so many", code="loss-out-of-reach",
             context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],

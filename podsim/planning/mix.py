@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix, MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Excluded, Objective
+from podsim.model.sums import sum_in_order
 from podsim.planning import packing, runs
 from podsim.planning.plan import CHIPS, SIZES
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, has_no_ipus, misses
@@ -97,7 +98,7 @@ class Sizing:
         found = []
         for size in sorted({one.ipus for one in timed}, reverse=True):
             jobs = tuple(one for one in timed if one.ipus == size)
-            hours = sum(one.hours for one in jobs)
+            hours = sum_in_order(one.hours for one in jobs)
             count = packing.partitions(hours, self.available_hours)
             found.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
         return found
@@ -110,7 +111,7 @@ class Sizing:
         purse = self.asked.purse
         owned = purse.machine(topology, hosts)
         capital, drawn = owned.capital, owned.draw
-        hours = sum(one.ipus * one.hours for pool in pools for one in pool.jobs) / topology.ipus
+        hours = sum_in_order(one.ipus * one.hours for pool in pools for one in pool.jobs) / topology.ipus
         found = MixCandidate(
             topology=topology.name,
             title=topology.title,

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 
 from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
-from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers
+from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers, relaxed
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 
@@ -24,6 +26,8 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         ),
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
+    if not planner.topology.gateway.streaming_bytes:
+        return _without_streaming_memory(planner, held, mapping, context)
     if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
         return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
@@ -34,10 +38,35 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
     in_phases = mapping.schedule is Schedule.PHASED
     # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
     shared = in_phases and mapping.practice.state_sharded and held.fraction <= 1
-    needed = held.streaming_bytes_per_ipu / held.streaming_capacity_bytes_per_ipu
-    hint = f"--pod {mapping.ipus * 2 ** math.ceil(math.log2(needed))} shares it among more machines" if shared else ""
+    times = 2 ** math.ceil(math.log2(held.streaming_fraction))
+    hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
     return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,
                       hint=hint or _what_fits(planner, mapping))  # fmt: skip
+
+
+def _without_streaming_memory(planner: Planner, held: MemoryFit, mapping: Mapping, in_sram: list[str]) -> Infeasible:
+    """The answer no on a machine without streaming memory, with the smallest pod that trains the workload."""
+    needed, practice = held.streaming_bytes_per_ipu, mapping.practice
+    none = f"{planner.topology.name} has no streaming memory"
+    if needed:
+        none += f"; configuration {practice.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
+    return Infeasible("the mapping does not fit the memory", context=[*(in_sram if held.fraction > 1 else ()), none],
+                      hint=_pod_that_fits(planner, mapping))  # fmt: skip
+
+
+def _pod_that_fits(planner: Planner, mapping: Mapping) -> str:
+    """The smallest pod, whose gateways have streaming memory, that holds the workload in one replica."""
+    for ipus in powers(MOST_IPUS):
+        topology = catalog.topology(catalog.pod(ipus)).value
+        for what_if in (planner.what_if, *relaxed(planner.what_if, planner.workload, topology)):
+            on_pod = Planner(planner.workload, topology, planner.sdk, what_if)
+            with suppress(InputError):
+                _, held = on_pod.first_that_fits(
+                    replicas=1, ipus_per_replica=ipus, micro_batch=1, accumulation=mapping.accumulation
+                )
+                if held.fits:
+                    return f"--pod {ipus}, which has streaming memory"
+    return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; a smaller model would fit"
 
 
 def _what_fits(planner: Planner, mapping: Mapping) -> str:

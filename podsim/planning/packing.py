@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from podsim.model.sums import sum_in_order
+
 Hours = Mapping[int, float]
 """Hours that the month's runs of one job take, by the IPUs of the partition; only sizes that meet its deadline."""
 
@@ -49,9 +51,9 @@ class _Search:
     def run(self, placed: tuple[int, ...]) -> None:
         """Place the next job on each of its sizes."""
         here = self.jobs[: len(placed)]
-        work = sum(size * job[size] for size, job in zip(placed, here, strict=True))
+        work = sum_in_order(size * job[size] for size, job in zip(placed, here, strict=True))
         if len(placed) == len(self.jobs):
-            hours = sum(job[size] for size, job in zip(placed, here, strict=True))
+            hours = sum_in_order(job[size] for size, job in zip(placed, here, strict=True))
             found = (float(ipus(placed, here, self.available)), hours)
             if found < self.least:
                 self.least, self.best = found, placed
@@ -66,5 +68,5 @@ class _Search:
         """The least IPU-hours of the jobs from `first` on."""
         if not self.rest:
             least = [min(size * hours for size, hours in job.items()) for job in self.jobs]
-            self.rest = [sum(least[at:]) for at in range(len(least) + 1)]
+            self.rest = [sum_in_order(least[at:]) for at in range(len(least) + 1)]
         return self.rest[first]

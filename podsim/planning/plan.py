@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError
 from podsim.files.changes import parse
 from podsim.model.plan import Candidate, Objective, Plan
+from podsim.model.sums import sum_in_order
 from podsim.planning import asking, pareto
 from podsim.planning.remedies import remedies
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
@@ -132,7 +133,7 @@ def _farthest(one: Candidate) -> float:
 
 def _short(one: Candidate) -> tuple[float, float]:
     """How far a machine is from what is demanded: by the demand missed most, then by all of them."""
-    return _farthest(one), sum(miss.over for miss in one.misses)
+    return _farthest(one), sum_in_order(miss.over for miss in one.misses)
 
 
 def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -60,11 +60,9 @@ class WhatIf:
 
     def faults(self, tiles: int) -> Iterator[str]:
         """What no chip of so many tiles can do."""
-        if self.prefetch is not None and self.prefetch < 0:
-            yield f"--prefetch must be at least 0, not {self.prefetch}"
         io_tiles = self.io_tiles if self.io_tiles is not None else IO_TILES if self.overlap else 0
-        if not 0 <= io_tiles < tiles:
-            yield f"--io-tiles must be at least 0 and below the {tiles:,} tiles of the chip, not {io_tiles}"
+        if io_tiles >= tiles:
+            yield f"--io-tiles must be below the {tiles:,} tiles of the chip, not {io_tiles:,}"
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
 
@@ -106,11 +104,14 @@ def powers(most: int) -> list[int]:
     return [2**i for i in range(most.bit_length())]
 
 
-def relaxed(base: WhatIf, workload: Workload) -> Iterator[WhatIf]:
-    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed."""
+def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
+    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed.
+
+    A machine without streaming memory streams nothing.
+    """
     for share in SMALLER_SHARES:
         yield replace(base, available_memory=share)
-    if base.schedule is None and may_stream(workload):
+    if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
         for shards in TENSOR_SHARDS:
             yield streamed(base, shards)
 
@@ -139,10 +140,7 @@ def may_stream(workload: Workload) -> bool:
 def what_if(
     schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
 ) -> WhatIf:
-    """As flags say it; InputError where there is no such schedule."""
-    if schedule is not None and schedule not in tuple(Schedule):
-        known = ", ".join(Schedule)
-        raise InputError(f'schedule is "{schedule}"', code="bad-value", context=[f"known: {known}"])
+    """As flags say it."""
     order = None if schedule is None else Schedule(schedule)
     return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
@@ -205,19 +203,24 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> P
 
 
 def options(
-    workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
+    workload: Workload, topology: Topology, sdk: str, ipus_per_replica: int, replicas: int
 ) -> tuple[Practice, ...]:
-    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits."""
-    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=like)
-    if stated is not None:
+    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits.
+
+    On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
+    """
+    chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
+    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
+    if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
         return (stated,)
-    base = nearest(workload, chip, sdk, ipus_per_replica)
+    base = stated or nearest(workload, chip, sdk, ipus_per_replica)
     if base.schedule is Schedule.PHASED:
         return (base,)  # all of it is streamed already
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
-    recomputed = replace(streaming, recompute=Recompute.CHECKPOINTS)
-    unique: list[Practice] = []
-    for practice in (base, on_chip, streaming, recomputed):
+    stored = (base, on_chip, streaming) if streams else (on_chip,)
+    recomputed = replace(stored[-1], recompute=Recompute.CHECKPOINTS)
+    unique: list[Practice] = []  # a layout is not hashable
+    for practice in (*stored, recomputed):
         if practice not in unique:
             unique.append(practice)
     return tuple(unique)
@@ -276,8 +279,7 @@ class Planner:
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> tuple[Mapping, MemoryFit]:
         """The first option whose memory fits; the last one tried where none does."""
-        chip = self.topology.chip
-        tried = options(self.workload, chip.name, self.sdk, ipus_per_replica, replicas, like=chip.layouts_of)
+        tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
         for practice in self._different(tried):
             mapping = self.mapping(
                 practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.advice import Setting
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _layers(workload: Workload) -> tuple[str, Counter[str]]:
 def _share(units: Sequence[Unit], sizes: Counter[str]) -> str:
     """Layers of an IPU, halves where a layer is split: "3.5"."""
     mine = Counter(unit.name.partition(".")[0] for unit in units)
-    return f"{sum(count / sizes[name] for name, count in mine.items() if name in sizes):g}"
+    return f"{sum_in_order(count / sizes[name] for name, count in mine.items() if name in sizes):g}"
 
 
 def _storage(workload: Workload, mapping: Mapping) -> Iterator[Setting]:

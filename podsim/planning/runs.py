@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,13 @@ class Run:
         if flags.get("failures"):
             raise InputError("--failures simulates one workload at a time", code="conflicting-flags",
                              context=[f"{self.phases.name} is a run in phases"],
-                             hint=f"podsim scale {first} --failures")  # fmt: skip
+                             hint=f"podsim scale {shlex.quote(first)} --failures")  # fmt: skip
         for name in (*LENGTHS, "steps"):
             if flags.get(name):
                 flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"
                 raise InputError(
                     f"--{flag} says nothing to {self.phases.name}, {why}", code="conflicting-flags",
-                    hint=f"podsim predict {first} --{flag} X",
+                    hint=f"podsim predict {shlex.quote(first)} --{flag} X",
                 )  # fmt: skip
 
     def whole(self, answers: Sequence[Prediction]) -> Prediction:

@@ -10,6 +10,7 @@ from podsim.model.calibration import CalibrationPoint
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
+from podsim.model.sizes import sizes
 from podsim.model.training import Division
 from podsim.planning import asking, scaling_law
 from podsim.planning.search import Wanted
@@ -23,24 +24,15 @@ REFUSALS = (
 Answer = Callable[[str, Wanted], Prediction]
 
 
-def sizes(text: str | Iterable[int]) -> tuple[int, ...]:
+def ascending(pods: str | Iterable[int]) -> tuple[int, ...]:
     """IPUs of each machine, ascending: "16..1024" doubles, "16,64,256" lists.
 
-    Raises InputError where that is no list, or a size is there twice.
+    Raises InputError where a size is there twice, or there are too many.
     """
-    listed = text.split(",") if isinstance(text, str) else [str(one) for one in text]
-    found: list[int] = []
-    for part in listed:
-        first, dots, last = (word.strip() for word in part.partition(".."))
-        ends = [first, last] if dots else [first]
-        if not all(end.isdecimal() and int(end) > 0 for end in ends) or (dots and int(last) < int(first)):
-            raise InputError(f'"{part.strip()}" is neither a number of IPUs nor a range that grows', code="bad-value",
-                             hint="--pods 16..1024, or 16,64,256")  # fmt: skip
-        low, high = int(first), int(ends[-1])
-        found += [low << doublings for doublings in range((high // low).bit_length())]
+    found = sizes(pods) if isinstance(pods, str) else tuple(pods)
     asking.once("pods", found, "--pods 16..1024, or 16,64,256")
     if len(found) > MOST_MACHINES:
-        raise InputError(f"{len(found)} machines are more than {MOST_MACHINES}", code="bad-value",
+        raise InputError(f"{len(found):,} machines are more than {MOST_MACHINES}", code="bad-value",
                          hint="--pods 16..1024")  # fmt: skip
     return tuple(sorted(found))
 
@@ -95,9 +87,6 @@ class Asked:
         if self.scaling is not Scaling.BEST and wanted.accumulation:
             raise InputError(f"--scaling {self.scaling} decides the accumulation", code="conflicting-flags",
                              hint="leave out --accumulation")  # fmt: skip
-        if not 0 < self.knee_gain < 1:
-            raise InputError(f"a knee is a gain between 0 and 1, not {self.knee_gain:g}", code="bad-value",
-                             hint="--knee 0.5: from where twice the IPUs give less than 1.5 times")  # fmt: skip
 
 
 def report(asked: Asked) -> ScaleReport:

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podsim.model.scaling import ScalingCurve
+from podsim.model.sums import sum_in_order
 
 Sizes = Sequence[tuple[int, float]]  # IPUs, samples/s
 Array = NDArray[np.float64]
 AMDAHL, UNIVERSAL = 2, 3  # parameters of each law
+FIGURES = 9  # significant digits of a coefficient: below them the libraries of linear algebra differ
 
 
 def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
@@ -27,17 +30,14 @@ def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     rate = np.array([rate for _, rate in measured])
     # (1 - contention) + contention N + coherency N (N - 1), each over the rate of the unit and relative to N / X(N)
     terms = np.stack([np.ones_like(size), size, size * (size - 1)], axis=1)[:, :parameters]
-    rest, shared, *pairs = _not_negative(terms * (rate / size)[:, None])
+    rest, shared, *pairs = (float(f"{one:.{FIGURES}g}") for one in _not_negative(terms * (rate / size)[:, None]))
     whole = rest + shared
     found = ScalingCurve(
         unit_ipus=unit, unit_samples_per_s=1 / whole, contention=shared / whole,
         coherency=pairs[0] / whole if pairs else 0.0, error=0.0, machines=len(measured),
     )  # fmt: skip
     logs = [math.log(found.at(ipus) / rate) for ipus, rate in measured]
-    return ScalingCurve(
-        unit_ipus=unit, unit_samples_per_s=found.unit_samples_per_s, contention=found.contention,
-        coherency=found.coherency, error=math.sqrt(sum(one * one for one in logs) / len(logs)), machines=len(measured),
-    )  # fmt: skip
+    return replace(found, error=math.sqrt(sum_in_order(one * one for one in logs) / len(logs)))
 
 
 def _not_negative(terms: Array) -> tuple[float, ...]:

@@ -82,7 +82,7 @@ class Search:
         if self.nearest is None:
             return []
         usual = self.planner
-        for what_if in relaxed(usual.what_if, self.question.workload):
+        for what_if in relaxed(usual.what_if, usual.workload, usual.topology):
             known, self.planner = (self.nearest, self.nearest_by), usual.otherwise(what_if)
             if found := self._nearest_first(quick):
                 return found

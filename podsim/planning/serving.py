@@ -298,7 +298,11 @@ def _does_not_fit(
     ]
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
         needed, there = held.streaming_bytes_per_ipu / 1e9, held.streaming_capacity_bytes_per_ipu / 1e9
-        context.append(f"streaming memory: {needed:.1f} GB an IPU are needed, {there:.1f} GB are there")
+        context.append(
+            f"streaming memory: {needed:.1f} GB an IPU are needed, {there:.1f} GB are there"
+            if there
+            else f"{needed:.1f} GB an IPU would be in streaming memory; {asked.machine.topology.name} has none"
+        )
     hint = _remedy(asked, wanted, mapping, batch) if advise else ""
     return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
 

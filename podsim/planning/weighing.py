@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
+from podsim.model.sums import sum_in_order
 from podsim.planning import asking, runs
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
 from podsim.predicting.doubt import of_step
+from podsim.units import whole
 
 if TYPE_CHECKING:
     from podsim.convergence.samples import LawLength
@@ -175,9 +178,11 @@ class Scale:
 def counted(text: str) -> tuple[str, int | None]:
     """A machine without IPUs as `--machines` names it: "dgx-a100", or with a number of chips "dgx-a100:64"."""
     name, colon, chips = text.partition(":")
-    if colon and not (chips.isascii() and chips.isdecimal()):
-        raise InputError(f'"{text}" does not say how many chips', code="bad-value", hint=f"{name}:64")
-    return name, int(chips) if colon else None
+    count = whole(chips)
+    if colon and count is None:
+        raise InputError(f'"{text[:80]}" does not say how many chips', code="bad-value",
+                         hint=f"--machines {shlex.quote(f'{name[:80]}:64')}")  # fmt: skip
+    return name, count if colon else None
 
 
 def has_no_ipus(text: str) -> bool:
@@ -244,7 +249,7 @@ def _weighed(run: runs.Run, parts: tuple[Trained, ...], asked: Asked) -> Weighed
 
 def together(each: Sequence[Sequence[float]]) -> list[float]:
     """Ascending scores of runs one after the other: the slowest with the slowest, as errors are shared (Eq. 77) [s]."""
-    return [sum(ranked) for ranked in zip(*each, strict=True)]
+    return [sum_in_order(ranked) for ranked in zip(*each, strict=True)]
 
 
 def _paid(candidate: Candidate, spent: Money) -> Candidate:

@@ -10,6 +10,7 @@ import numpy as np
 from podsim.engines.des.histories import Failed, Luck, simulate, steady
 from podsim.errors import Infeasible, InputError
 from podsim.model.goodput import Interrupted, TriedInterval
+from podsim.model.sums import sum_in_order
 from podsim.predicting.noise import stream
 
 LEAST_GOODPUT = 0.05  # share of time below which a run is said not to get anywhere
@@ -45,7 +46,7 @@ class Search:
         """Uptimes of the coarse search; repairs change how much is lost and not which interval is best."""
         uniform = stream(self.seed, "pilot").random((PILOT, PILOT))
         rate = run.failures_per_s
-        mean_s = 0.0 if run.spares else sum(part.failures_per_s * part.repair_s for part in run.parts) / rate
+        mean_s = 0.0 if run.spares else sum_in_order(part.failures_per_s * part.repair_s for part in run.parts) / rate
         return Failed(-np.log1p(-uniform) / rate, np.full((PILOT, PILOT), mean_s))
 
     def check(self, interval_s: float | None) -> float:
@@ -124,8 +125,6 @@ def histories(run: Interrupted, runs: int | None, useful: float) -> int:
     most = max(1, int(MOST_FAILURES / each))
     if runs is None:
         return min(USUAL_RUNS, max(LEAST_RUNS, most // 5))
-    if runs < 1:
-        raise InputError(f"runs must be at least 1, not {runs:,}", code="bad-value")
     if runs > most:
         raise InputError(
             f"{runs:,} runs of about {each:,.0f} failures each are too many to simulate", code="bad-value",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.errors import InputError
 from podsim.lowering import collective as lowering
@@ -13,6 +11,7 @@ from podsim.lowering.bound import lower_bound
 from podsim.lowering.groups import parse, rack_ipus
 from podsim.lowering.phases import Setting
 from podsim.lowering.update import in_training
+from podsim.model.arguments import BYTES
 from podsim.model.collective import (
     Algorithm,
     Collective,
@@ -27,7 +26,6 @@ from podsim.model.trace import Trace, TraceLevel
 from podsim.physics.collectives import bus_factor
 from podsim.predicting import drawing, tracing, weighing
 from podsim.predicting.link_loads import Links, loads
-from podsim.units import parse as parse_quantity
 
 if TYPE_CHECKING:
     from podsim.engines.base import Engine
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from podsim.topology.fabric import Fabric
     from podsim.topology.generic import GenericNetwork
 
-Kind = TypeVar("Kind", bound=StrEnum)
 MOST_LINKS: Final = 5
 
 
@@ -75,48 +72,24 @@ class Asked:
 
 
 def asked(collective: str, network: Fabric | GenericNetwork, flags: Flags, parameters: ParameterSet) -> Asked:
-    """What flags mean; InputError for a value that one of them does not take."""
+    """What flags mean; InputError where one of them does not suit the network."""
     machine = rack_ipus(network) is not None
-    pace = None if flags.pace is None else _choice("pace", flags.pace, Pace)
+    pace = None if flags.pace is None else Pace(flags.pace)
     if pace is Pace.MESSAGES and machine:
         raise InputError(f"IPUs of {network.name} exchange in supersteps, all at once", code="conflicting-flags",
                          hint="leave --pace messages to generic fabrics")  # fmt: skip
     return Asked(
-        collective=_choice("collective", collective, Collective),
+        collective=Collective(collective),
         network=network,
         group=flags.group,
-        ipus_per_replica=_count("ipus-per-replica", flags.ipus_per_replica),
-        volume_bytes=_volume_bytes(flags.bytes),
-        algorithm=None if flags.algorithm is None else _choice("algorithm", flags.algorithm, Algorithm),
-        chunks=_count("chunks", flags.chunks),
+        ipus_per_replica=flags.ipus_per_replica,
+        volume_bytes=BYTES.si(flags.bytes),
+        algorithm=None if flags.algorithm is None else Algorithm(flags.algorithm),
+        chunks=flags.chunks,
         pace=pace,
-        folded=_choice("fidelity", flags.fidelity, Fidelity) is Fidelity.FOLDED,
+        folded=Fidelity(flags.fidelity) is Fidelity.FOLDED,
         parameters=parameters if machine else None,
     )
-
-
-def _choice(name: str, text: str, known: type[Kind]) -> Kind:
-    try:
-        return known(text)
-    except ValueError:
-        values = [value.value for value in known]
-        raise InputError(f'{name} is "{text}"', code="bad-value", context=[f"known: {', '.join(values)}"]) from None
-
-
-def _count(name: str, number: int) -> int:
-    if number < 1:
-        raise InputError(f"--{name} must be at least 1, not {number}", code="bad-value")
-    return number
-
-
-def _volume_bytes(given: str | float) -> float:
-    try:
-        volume = parse_quantity(given, "B") if isinstance(given, str) else float(given)
-    except ValueError as error:
-        raise InputError(f"--bytes: {error}", code="bad-value") from error
-    if not (math.isfinite(volume) and volume > 0):
-        raise InputError(f"--bytes must be above 0 and finite, not {given}", code="bad-value")
-    return volume
 
 
 def _pace(asked: Asked, engine: str) -> Pace:

@@ -10,6 +10,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorPrediction, Laws, ScalingLaw
 from podsim.model.prediction import Run
 from podsim.model.quantity import Cause, Estimate, Grade
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals
@@ -44,7 +45,7 @@ def breakdown_s(law: ScalingLaw, chips: int, global_batch: float) -> dict[str, f
 
 def step_s(law: ScalingLaw, chips: int, global_batch: float, at: str = "") -> float:
     """One step [s], in a published round where `at` names one (Eq. 52)."""
-    return law.rounds.get(at, 1.0) * sum(breakdown_s(law, chips, global_batch).values())
+    return law.rounds.get(at, 1.0) * sum_in_order(breakdown_s(law, chips, global_batch).values())
 
 
 def evaluation_s(law: ScalingLaw, chips: int) -> float:
@@ -94,7 +95,7 @@ def predict(question: Question) -> ComparatorPrediction:
     grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
     doubt = {Cause.MODEL: law.error**2, Cause.DISTANCE: (PER_DOUBLING * math.log2(far)) ** 2}
     parts = breakdown_s(law, question.chips, batch)
-    each = intervals.lognormal(sum(parts.values()), doubt, grade, far)
+    each = intervals.lognormal(sum_in_order(parts.values()), doubt, grade, far)
     run = _run(question, law, batch, need.mean, each.value)
     return ComparatorPrediction(
         workload=question.workload.name,
@@ -195,7 +196,7 @@ WORDS = {"work": "work on samples", "fixed": "what every step costs", "growing":
 
 
 def _limited_by(parts: Mapping[str, float], batch: int) -> str:
-    total_s = sum(parts.values())
+    total_s = sum_in_order(parts.values())
     first, second = sorted(parts, key=lambda part: -parts[part])[:2]
     text = f"{WORDS[first]} takes {100 * parts[first] / total_s:.0f} % of a step, then {WORDS[second]}"
     text += f" with {100 * parts[second] / total_s:.0f} %"

@@ -13,6 +13,8 @@ import numpy as np
 from podsim.model.comparison import PartDifference, Ratio
 from podsim.model.program import Part
 from podsim.model.quantity import Cause
+from podsim.model.residue import clean
+from podsim.model.sums import sum_in_order
 from podsim.predicting import assemble, doubt, intervals
 from podsim.predicting.run import run
 
@@ -163,7 +165,7 @@ def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
 
 def _sums_s(sides: Sequence[Simulated], seed: int, stranger: str = "") -> list[float]:
     """Simulated scores of runs one after the other, under the same draws [s] (Eq. 77)."""
-    return [sum(each) for each in zip(*(scores_s(side, seed, stranger) for side in sides), strict=True)]
+    return [sum_in_order(each) for each in zip(*(scores_s(side, seed, stranger) for side in sides), strict=True)]
 
 
 def ratio(
@@ -174,7 +176,7 @@ def ratio(
     after = _sums_s(other, seed, "" if shared else "a stranger")
     ordered = sorted(b / a for a, b in zip(before, after, strict=True))
     return Ratio(
-        value=sum(side.time_s for side in other) / sum(side.time_s for side in first),
+        value=sum_in_order(side.time_s for side in other) / sum_in_order(side.time_s for side in first),
         low=intervals.quantile(ordered, 0.5 - level / 2),
         high=intervals.quantile(ordered, 0.5 + level / 2),
     )
@@ -185,14 +187,15 @@ def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause
     sizes = (_linear_sum(first), _linear_sum(other))
     found: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):
-        moved = sizes[1].get(source, 0.0) - sizes[0].get(source, 0.0)
+        before, after = (size.get(source, 0.0) for size in sizes)
+        moved = clean(after - before, max(abs(before), abs(after)))  # what both share cancels
         found[source[0]] = found.get(source[0], 0.0) + moved**2
     return intervals.shares({cause: found[cause] for cause in Cause if cause in found})
 
 
 def _linear_sum(sides: Sequence[Simulated]) -> dict[Source, float]:
     """The same of runs one after the other: each by its share of their time."""
-    whole_s, found = sum(side.time_s for side in sides), dict[Source, float]()
+    whole_s, found = sum_in_order(side.time_s for side in sides), dict[Source, float]()
     for side in sides:
         for source, size in _linear(side).items():
             found[source] = found.get(source, 0.0) + side.time_s / whole_s * size
@@ -223,7 +226,7 @@ def parts(first: Prediction | ComparatorPrediction, other: Prediction | Comparat
 
 
 def _seconds(answer: Prediction | ComparatorPrediction, *, steps_apart: bool) -> dict[str, float]:
-    spent, step_s = answer.run, sum(answer.breakdown_s.values())
+    spent, step_s = answer.run, sum_in_order(answer.breakdown_s.values())
     steps = {str(part): seconds / step_s * spent.training_s for part, seconds in answer.breakdown_s.items()}
     around = {"start": spent.startup_s, "evaluations": spent.evaluation_s, "checkpoints": spent.checkpoint_s}
     return {**(steps if steps_apart else {"steps": spent.training_s}), **around}

@@ -13,6 +13,7 @@ from podsim.lowering.lower import lower_update
 from podsim.lowering.update import BETWEEN_RACKS
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Grade
+from podsim.model.sums import sum_in_order
 
 if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
@@ -38,7 +39,7 @@ class StepDoubt:
     @property
     def spread(self) -> float:
         """Log standard error, all causes together."""
-        return math.sqrt(sum(self.variances.values()))
+        return math.sqrt(sum_in_order(self.variances.values()))
 
 
 def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float]) -> StepDoubt:
@@ -71,7 +72,7 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
     related = parameters.correlation
     return max(
         0.0,
-        sum(
+        sum_in_order(
             one * other * (1.0 if a == b else related.get(a, {}).get(b, 0.0))
             for a, one in moved.items()
             for b, other in moved.items()
@@ -87,7 +88,7 @@ def of_step(question: Question, timeline: StepTimeline) -> StepDoubt:
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
     """Log change of a step time with that of each fitted parameter, read from where the step goes (Eq. 31)."""
     share = {part: seconds / timeline.step_s for part, seconds in timeline.breakdown_s.items()}
-    stretched = sum(share.get(part, 0.0) for part in STRETCHED)
+    stretched = sum_in_order(share.get(part, 0.0) for part in STRETCHED)
     known = {
         "program.stretch": stretched,
         f"sdk-{question.machine.like}.program": stretched,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.lowering.pacing import told
 from podsim.model.program import Part, Record, Task, TaskKind
+from podsim.model.sums import sum_in_order
 from podsim.model.trace import TraceSpan, TrackUse
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def details(task: Task) -> Iterator[tuple[str, float | int | str]]:
     """What else is known of a task: seconds by part, and what it moves."""
     yield from ((f"{part.value}_s", seconds * task.repeat) for part, seconds in task.cut if seconds)
     if task.flows:
-        yield "bytes", sum(flow.volume_bytes * flow.count for flow in task.flows) * task.repeat
+        yield "bytes", sum_in_order(flow.volume_bytes * flow.count for flow in task.flows) * task.repeat
         yield "flows", sum(flow.count for flow in task.flows)
     if task.part in OF_COLLECTIVES:
         yield "steps", task.repeat if task.flows else 0
@@ -242,6 +243,6 @@ def of_machine(task: Task) -> tuple[str, str]:
 def _order(at: tuple[str, str]) -> tuple[int, int, str, str]:
     """The machine first, then IPUs by number, collectives and hosts."""
     group, track = at
-    number = next((int(word) for word in group.split() if word.isdigit()), 0)
+    number = next((int(word) for word in group.split() if word.isdecimal()), 0)
     rank = {MACHINE: 0, COLLECTIVES: 2, HOSTS: 3}.get(group, 1)
     return rank, number, group, "" if track == STEPS else track

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from podsim.model.explanation import Alternative, Explanation, Influence, Rise, Without
 from podsim.model.prediction import Prediction
+from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals
 
 
@@ -27,7 +28,9 @@ def together(whole: Prediction, phases: Sequence[Explanation]) -> Explanation:
 def _waterfall(phases: Sequence[Explanation]) -> Iterator[Rise]:
     until_s = 0.0
     for mechanism in dict.fromkeys(rise.mechanism for phase in phases for rise in phase.waterfall):
-        added_s = sum(rise.added_s for phase in phases for rise in phase.waterfall if rise.mechanism == mechanism)
+        added_s = sum_in_order(
+            rise.added_s for phase in phases for rise in phase.waterfall if rise.mechanism == mechanism
+        )
         until_s += added_s
         yield Rise(mechanism=mechanism, added_s=added_s, until_s=until_s)
 
@@ -54,7 +57,8 @@ def _influences(whole: Prediction, phases: Sequence[Explanation]) -> Iterator[In
             value=" + ".join(dict.fromkeys(item.value for item in items)),
             source="; ".join(dict.fromkeys(item.source for item in items)),
             grade=intervals.worst(*(item.grade for item in items)),
-            change=sum(item.change * phase.prediction.time_to_train_s.value for phase, item in found) / whole_s,
+            change=sum_in_order(item.change * phase.prediction.time_to_train_s.value for phase, item in found)
+            / whole_s,
         )
 
 
@@ -73,7 +77,7 @@ def _moved(whole: Prediction, found: Sequence[tuple[Prediction, Alternative]], n
     item, whole_s = found[0][1], whole.time_to_train_s.value
     if item.time_to_train_s is None:
         return replace(item, name=name)
-    more_s = sum((one.time_to_train_s or 0.0) - phase.time_to_train_s.value for phase, one in found)
+    more_s = sum_in_order((one.time_to_train_s or 0.0) - phase.time_to_train_s.value for phase, one in found)
     why = "; ".join(dict.fromkeys(
         one.why if len(found) == 1 else f"{phase.workload}: {one.why}" for phase, one in found
     ))  # fmt: skip

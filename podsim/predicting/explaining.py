@@ -11,6 +11,8 @@ from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.explanation import Mechanism, Rise, Without
 from podsim.model.program import Part, StepProgram
+from podsim.model.residue import clean
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
@@ -106,8 +108,6 @@ def _pace(known: Answered, question: Question, step_s: float) -> Pace:
 
 # --- without it -----------------------------------------------------------------------------------------------------
 
-NOTHING = 1e-9  # share of a step below which a part is rounding
-
 STRIPPED: dict[str, frozenset[Part]] = {
     "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS}),
     "free on-chip exchange": frozenset({Part.EXCHANGE}),
@@ -123,10 +123,10 @@ STRIPPED: dict[str, frozenset[Part]] = {
 def without(known: Answered) -> Iterator[Without]:
     """Each mechanism that takes time in this answer taken away, and the run computed again (Eq. 68)."""
     timeline = known.timeline
-    if timeline.breakdown_s.get(Part.BUBBLE, 0.0) > NOTHING * timeline.step_s:
+    if timeline.breakdown_s.get(Part.BUBBLE):
         yield _row(known, "no pipeline fill and drain", known.question, unfilled=True)
     for name, parts in STRIPPED.items():
-        if any(timeline.breakdown_s.get(part, 0.0) > NOTHING * timeline.step_s for part in parts):
+        if any(timeline.breakdown_s.get(part) for part in parts):
             yield _row(known, name, stripped(known.question, parts))
     yield _steps_alone(known)
     yield _row(known, "compute only", stripped(known.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True)
@@ -198,7 +198,7 @@ def waterfall(question: Question, prediction: Prediction) -> tuple[Rise, ...]:
     """From ideal arithmetic to the time to train, mechanism by mechanism; the last sum is the answer (Eq. 68)."""
     until_s, found = 0.0, []
     for mechanism, added_s in _added(question, prediction):
-        if abs(added_s) > NOTHING * prediction.time_to_train_s.value:
+        if clean(added_s, prediction.time_to_train_s.value):
             until_s += added_s
             found.append(Rise(mechanism=mechanism, added_s=added_s, until_s=until_s))
     return tuple(found)
@@ -240,7 +240,7 @@ def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]
 def _compute_s(operator: Operator, mapping: Mapping, planned: Rates) -> tuple[float, float]:
     """Compute of one micro-batch, and of its recomputation [s]."""
     runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
-    useful_s = sum(cost(operator, run, mapping.micro_batch, planned).compute_s for run in runs)
+    useful_s = sum_in_order(cost(operator, run, mapping.micro_batch, planned).compute_s for run in runs)
     if mapping.recompute is Recompute.NONE:
         return useful_s, 0.0
     return useful_s, cost(operator, Pass.RECOMPUTE, mapping.micro_batch, planned).compute_s

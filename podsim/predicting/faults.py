@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
+from podsim.model.residue import RESIDUE, cleaned
 from podsim.topology import wiring
 from podsim.topology.fabric import Fabric
 from podsim.topology.remaining import renamed
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Prediction
     from podsim.predicting.assemble import Question
-
-SAME = 1e-12  # share of a step below which two times are one
 
 
 def compared(
@@ -34,7 +33,7 @@ def compared(
 
     `without_slow_s` is the step with slow links taken out of use [s], kept where it is sooner.
     """
-    near_s = SAME * healthy.step_s.value
+    near_s = RESIDUE * healthy.step_s.value
     more = {part: seconds - healthy.breakdown_s.get(part, 0.0) for part, seconds in hurt.breakdown_s.items()}
     rates = healthy.throughput_samples_per_s.value, hurt.throughput_samples_per_s.value
     report = FaultReport(
@@ -44,7 +43,7 @@ def compared(
         slowdown=rates[0] / rates[1] - 1,
         healthy_time_to_train_s=healthy.time_to_train_s.value,
         time_to_train_s=hurt.time_to_train_s.value,
-        parts={part: seconds if abs(seconds) > near_s else 0.0 for part, seconds in more.items()},
+        parts=cleaned(more, healthy.step_s.value),
         detours=tuple(detours),
         left=left,
         without_slow_s=without_slow_s if (without_slow_s or math.inf) < hurt.step_s.value - near_s else None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from podsim.engines.des.histories import simulate
 from podsim.errors import InputError
+from podsim.model.arguments import MOST_WORK_S
 from podsim.model.goodput import Failures, GoodputReport, Interrupted, Quantiles
 from podsim.predicting import checkpoints, interruptions
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.physics.order_statistics import Array
     from podsim.predicting.assemble import Question
-
-MOST_WORK_S = 100 * 365.25 * 86400.0
-MOST_SPARES = 10_000
 
 
 def goodput(
@@ -95,8 +93,6 @@ def _refuse(run: Interrupted, step_s: float, interval_s: float | None) -> None:
     if not 0 < run.work_s <= MOST_WORK_S:
         raise InputError(f"work must be above 0 and at most 100 years, not {run.work_s:.3g} s", code="bad-value",
                          hint="--work 14d")  # fmt: skip
-    if not 0 <= run.spares <= MOST_SPARES:
-        raise InputError(f"spares must be at least 0 and at most {MOST_SPARES:,}, not {run.spares:,}", code="bad-value")
     if interval_s is None:
         return
     if interval_s > run.work_s:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.model.fabric import Shape
 from podsim.model.goodput import CheckpointCost, Failures, PartCount
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule, StatePlace
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.topology.wiring import rack_edges
@@ -77,7 +78,7 @@ def checkpoint(question: Question, mapping: Mapping, memory: MemoryFit, failures
         ipu: _parameters(mapping, 0 if in_phases else ipu) * float(sum(mapping.practice.moment_bytes))
         for ipu in weights
     }
-    copy = sum(weights.values()) + sum(state.values())
+    copy = sum_in_order(weights.values()) + sum_in_order(state.values())
     streamed = mapping.state is StatePlace.STREAMING
     held = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
     stored = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)

@@ -10,6 +10,8 @@ from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
 from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
+from podsim.model.residue import clean
+from podsim.model.sums import sum_in_order
 from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import Pace, run, stop_samples
 
@@ -31,7 +33,7 @@ def lognormal(
     level: float = NINETY_PERCENT,
 ) -> Estimate:
     """An estimate with these variances of its log by cause, and an interval that is to hold `level` (Eq. 32)."""
-    factor = math.exp(normal_quantile(level) * math.sqrt(sum(variances.values())))
+    factor = math.exp(normal_quantile(level) * math.sqrt(sum_in_order(variances.values())))
     return Estimate(
         value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond, causes=shares(variances)
     )
@@ -51,8 +53,8 @@ def chance(estimate: Estimate, limit: float) -> float:
 
 def shares(variances: Mapping[Cause, float]) -> dict[Cause, float]:
     """Each cause's share of the variance, of those that have any."""
-    whole = sum(variances.values())
-    return {cause: variance / whole for cause, variance in variances.items() if variance > 0}
+    whole = sum_in_order(variances.values())
+    return {cause: variance / whole for cause, variance in variances.items() if clean(variance, whole) > 0}
 
 
 def worst(*grades: Grade) -> Grade:
@@ -91,7 +93,7 @@ def scores(
     import numpy as np
 
     runs = runs_scored(pace)
-    spread = math.sqrt(sum(_of_a_score(step, runs).values()))
+    spread = math.sqrt(sum_in_order(_of_a_score(step, runs).values()))
     stream = np.random.default_rng(np.random.SeedSequence(seed))
     doubt = stream.standard_normal((SCORES, 2)) * (spread, samples.doubt)
     seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
@@ -125,7 +127,7 @@ def timed(pace: Pace, mean_samples: float, draws: Draws) -> list[float]:
         needed = [mean_samples * math.exp(more + own) for own in luck]
         ends = [ended(stop_samples(pace.benchmark, pace.interval_samples, count)) for count in needed]
         times = sorted([steps_s * inside + (total_s - steps_s) * outside for total_s, steps_s in ends])
-        found.append(sum(times[1:-1]) / (len(times) - 2))
+        found.append(sum_in_order(times[1:-1]) / (len(times) - 2))
     return found
 
 
@@ -146,7 +148,7 @@ def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error
     """
     runs, done = runs_scored(pace), run(pace, samples.mean)
     inside = inside_s(pace, done) / done.total_s
-    grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 1)
+    grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 0)
     of_samples = {
         Cause.SEEDS: samples.seed_spread**2 / runs,
         Cause.CONVERGENCE: samples.doubt**2,

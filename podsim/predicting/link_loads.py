@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.model.program import LinkUse
+from podsim.model.sums import sum_in_order
 from podsim.model.trace import LinkLoad
 from podsim.predicting.drawing import NEAR_S
 from podsim.topology.wiring import IPU
@@ -156,8 +157,8 @@ def _joined(own: LinkUse, twin: LinkUse | None, drawing: Drawing) -> LinkUse | N
     moved_bytes = busy_s = 0.0
     for at, each in pieces.items():
         repeat = drawing.ran[at].block.repeat
-        moved_bytes += repeat * sum((end_s - start_s) * rate for start_s, end_s, rate in each)
-        busy_s += repeat * sum(end_s - start_s for start_s, end_s, _ in each)
+        moved_bytes += repeat * sum_in_order((end_s - start_s) * rate for start_s, end_s, rate in each)
+        busy_s += repeat * sum_in_order(end_s - start_s for start_s, end_s, _ in each)
     load = tuple(piece for at in sorted(pieces) for piece in pieces[at])
     return LinkUse(own.link, moved_bytes, busy_s, load)
 

@@ -12,6 +12,7 @@ from podsim.files.faults import meant, unknown
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles
 from podsim.model.operator_report import OperatorReport, SuperstepCost
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.predicting import tracing
 from podsim.predicting.kinds import KINDS, ONLY, RULES, Asked, Kind
@@ -20,8 +21,6 @@ from podsim.tiles.supersteps import cycles
 
 T = TypeVar("T")
 
-MOST: Final = 2**31 - 1
-"""Largest size: Poplar counts elements of a dimension in 32 bits."""
 TIMES_SRAM: Final = 16
 """Operands this often as large as the SRAM are not planned; published products stay below twice."""
 Given = int | str | Sequence[str] | None
@@ -35,7 +34,8 @@ def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
         )
     kind = KINDS[operator]
     given = {name.removesuffix("_"): value for name, value in sizes.items() if value not in (None, ())}
-    faults = [*_strangers(operator, kind, given), *_count_faults(kind, given), *_choice_faults(kind, given)]
+    strangers = _strangers(operator, kind, given)
+    faults = [*strangers, *_count_faults(kind, given), *_choice_faults(kind, given)]
     counts = {name: given.get(name, default) for name, default in kind.counts.items()}
     choices = {name: given.get(name, words[0]) for name, words in kind.choices.items()}
     found: dict[str, int | str] = {
@@ -44,7 +44,8 @@ def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
     if kind.chain:
         found["operation"] = ",".join(_chain(given))
     if faults := faults or _odd(operator, found):
-        raise InputError(f"{operator} cannot be planned as asked", code="bad-value", context=faults,
+        code = "unknown-argument" if strangers else "bad-value"
+        raise InputError(f"{operator} cannot be planned as asked", code=code, context=faults,
                          hint=f"podsim op {operator} --help")  # fmt: skip
     return Asked(operator, found)
 
@@ -60,8 +61,6 @@ def _count_faults(kind: Kind, given: Mapping[str, Given]) -> list[str]:
         value = given.get(name, default)
         if value is None:
             faults.append(f"{_flag(name)} is missing")
-        elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-            faults.append(f"{_flag(name)} must be a whole number from 1 to {MOST:,}, not {_short(value)}")
     return faults
 
 
@@ -89,12 +88,6 @@ def _chain(given: Mapping[str, Given]) -> list[str]:
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _short(value: object) -> str:
-    if isinstance(value, int) and abs(value) >= 10**24:
-        return "a number of more than 24 digits"
-    return f"{value:,}" if isinstance(value, int) else str(value)[:30]
 
 
 def _odd(operator: str, sizes: Mapping[str, int | str]) -> list[str]:
@@ -144,7 +137,7 @@ def report(
     Raises InputError where precision, memory or IO tiles cannot be or the run is too large to be unfolded, Infeasible,
     with what would fit, where no split does.
     """
-    width = _checked(chip, precision, available_memory)
+    width = Precision(precision)
     free = replace(chip, tiles=chip.tiles - tile_engine.checked(io, chip).tiles) if io else chip
     plan = shelf((free, width)).remember(
         (question, available_memory), TilePlan, lambda: _planned(question, free, width, available_memory)
@@ -167,22 +160,11 @@ def report(
     )
 
 
-def _checked(chip: Chip, precision: str, available_memory: float) -> Precision:
-    """The precision of that name; InputError where there is none or the memory is no share."""
-    if precision not in tuple(Precision):
-        raise InputError(f"precision {unknown(precision, tuple(Precision))}", code="unknown-precision",
-                         hint=f"{chip.name} has {', '.join(chip.amp.flop_per_cycle)}")  # fmt: skip
-    if not 0 < available_memory <= 1:
-        raise InputError(
-            f"available memory is a share of a tile's SRAM: above 0 and at most 1, not {available_memory:g}",
-            code="bad-available-memory", hint="--available-memory 0.6",
-        )  # fmt: skip
-    return Precision(precision)
-
-
 def _cost(step: Superstep, chip: Chip) -> SuperstepCost:
     spent = cycles(step, chip)
-    received = sum(cohort.tiles * (cohort.receive_bytes + cohort.shared_receive_bytes) for cohort in step.cohorts)
+    received = sum_in_order(
+        cohort.tiles * (cohort.receive_bytes + cohort.shared_receive_bytes) for cohort in step.cohorts
+    )
     return SuperstepCost(
         step=step,
         compute_cycles=spent.compute,

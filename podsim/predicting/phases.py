@@ -8,6 +8,7 @@ from podsim.model.phases import Phases
 from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Cause, Estimate, Grade
+from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals
 from podsim.predicting.assemble import limited_by
 
@@ -31,7 +32,7 @@ def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
         samples_to_converge=_sum([phase.samples_to_converge for phase in phases]),
         time_to_train_s=_sum([phase.time_to_train_s for phase in phases]),
         run=spent,
-        mfu=sum(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
+        mfu=sum_in_order(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
         limited_by=limited_by(timeline, longest.mapping, searched=False),
         assumptions=_assumed(phases, longest),
         grades=_grades(phases),
@@ -44,11 +45,11 @@ def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
 def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
     """Values and ends of intervals added up, as errors that are all shared add up (Eq. 77)."""
     pairs = list(zip(estimates, weights or [1.0] * len(estimates), strict=True))
-    value = sum(one.value * weight for one, weight in pairs)
+    value = sum_in_order(one.value * weight for one, weight in pairs)
     return Estimate(
         value=value,
-        low=sum(one.low * weight for one, weight in pairs),
-        high=sum(one.high * weight for one, weight in pairs),
+        low=sum_in_order(one.low * weight for one, weight in pairs),
+        high=sum_in_order(one.high * weight for one, weight in pairs),
         grade=intervals.worst(*(one.grade for one in estimates)),
         beyond=max(one.beyond for one in estimates),
         causes=_mean([one.causes for one in estimates], [one.value * weight / value for one, weight in pairs]),
@@ -57,7 +58,10 @@ def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estima
 
 def _mean(each: Sequence[Mapping[Key, float]], weights: Sequence[float]) -> dict[Key, float]:
     keys = dict.fromkeys(key for found in each for key in found)
-    return {key: sum(found.get(key, 0.0) * weight for found, weight in zip(each, weights, strict=True)) for key in keys}
+    return {
+        key: sum_in_order(found.get(key, 0.0) * weight for found, weight in zip(each, weights, strict=True))
+        for key in keys
+    }
 
 
 def _run(runs: Sequence[Run]) -> Run:
@@ -67,17 +71,17 @@ def _run(runs: Sequence[Run]) -> Run:
         evaluations=sum(run.evaluations for run in runs),
         interval_samples=None,
         startup_s=sum(run.startup_s for run in runs),
-        training_s=sum(run.training_s for run in runs),
-        evaluation_s=sum(run.evaluation_s for run in runs),
-        checkpoint_s=sum(run.checkpoint_s for run in runs),
+        training_s=sum_in_order(run.training_s for run in runs),
+        evaluation_s=sum_in_order(run.evaluation_s for run in runs),
+        checkpoint_s=sum_in_order(run.checkpoint_s for run in runs),
     )
 
 
 def _step(each: Sequence[StepTimeline], weights: Sequence[float]) -> StepTimeline:
     """The mean step, which has parts but no course."""
     return StepTimeline(
-        step_s=sum(one.step_s * weight for one, weight in zip(each, weights, strict=True)),
-        period_s=sum(one.period_s * weight for one, weight in zip(each, weights, strict=True)),
+        step_s=sum_in_order(one.step_s * weight for one, weight in zip(each, weights, strict=True)),
+        period_s=sum_in_order(one.period_s * weight for one, weight in zip(each, weights, strict=True)),
         breakdown_s=_mean([one.breakdown_s for one in each], weights),
         spans=(),
         events=sum(one.events for one in each),
@@ -87,7 +91,7 @@ def _step(each: Sequence[StepTimeline], weights: Sequence[float]) -> StepTimelin
 def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     """Samples of all phases over the time of all their steps."""
     steps_s = _sum([phase.step_s for phase in phases], [phase.run.steps for phase in phases])
-    samples = sum(phase.throughput_samples_per_s.value * phase.run.training_s for phase in phases)
+    samples = sum_in_order(phase.throughput_samples_per_s.value * phase.run.training_s for phase in phases)
     scale = spent.training_s / steps_s.value
     return replace(
         steps_s, value=samples / spent.training_s, low=samples / (steps_s.high * scale),
@@ -106,7 +110,7 @@ def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ..
 
 def _grades(phases: Sequence[Prediction]) -> Grades:
     """The worst grade of each figure, and shares by what each phase takes."""
-    whole_s = sum(phase.time_to_train_s.value for phase in phases)
+    whole_s = sum_in_order(phase.time_to_train_s.value for phase in phases)
     names = dict.fromkeys(name for phase in phases for name in phase.grades.figures)
     figures = {}
     for name in names:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from podsim.lowering.work import rates
 from podsim.model.chip import Chip
 from podsim.model.ranking import Bound, OperatorRanking, OperatorShare
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
 from podsim.predicting.assemble import Question
@@ -30,7 +31,7 @@ class _Group:
         """One more of them."""
         self.times += 1
         self.cycles = self.cycles + spent
-        self.moved_bytes += sum(
+        self.moved_bytes += sum_in_order(
             step.repeat * max(cohort.load_bytes + cohort.store_bytes for cohort in step.cohorts)
             for step in plan.supersteps
         )
@@ -48,7 +49,7 @@ def ranking(question: Question, micro_batch: int, plans: Plans) -> OperatorRanki
         key = NUMBER.sub("*", plan.operator or name), run.value
         groups.setdefault(key, _Group(plan.method)).add(plan, total(plan.supersteps, machine.chip))
     each_s = stretch / machine.chip.clock_hz
-    whole = sum(group.cycles.total for group in groups.values())
+    whole = sum_in_order(group.cycles.total for group in groups.values())
     order = sorted(groups, key=lambda key: (-groups[key].cycles.total, key))
     return OperatorRanking(
         workload=question.workload.name,
@@ -84,5 +85,5 @@ def _bound(group: _Group, chip: Chip) -> Bound:
         return Bound.SYNC
     if group.method not in MEMORY_METHODS:
         return Bound.COMPUTE  # the AMP streams operands through the same path all the while
-    path = sum(sram_rates(chip))
+    path = sum_in_order(sram_rates(chip))
     return Bound.SRAM if group.moved_bytes > HALF * path * cycles.compute else Bound.COMPUTE

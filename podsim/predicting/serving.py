@@ -11,6 +11,7 @@ from podsim.lowering.work import StageWork
 from podsim.model.inference import Service
 from podsim.model.program import Flow, Part
 from podsim.model.quantity import Cause, Grade
+from podsim.model.sums import sum_in_order
 from podsim.physics.hostio import HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.topology.fabric import Fabric
 
-DUST = 1e-9  # of a batch: parts that are left by rounding alone
 LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
 
 
@@ -62,7 +62,7 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         latency_s=HOST_START_S + through_s + HOST_START_S + leave_s,
         host_in_s=HOST_START_S + arrive_s,
         host_out_s=HOST_START_S + leave_s,
-        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds > DUST * alone.step_s},
+        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds},
     )
 
 
@@ -98,8 +98,8 @@ def capacity(asked: Asked, found: Service, level: float) -> Estimate:
 
     Nothing was fitted to answers: no grade is better than extrapolated. The size of the machine does not enter.
     """
-    whole_s = sum(found.parts_s.values())
-    share = sum(seconds for part, seconds in found.parts_s.items() if part in STRETCHED) / whole_s
+    whole_s = sum_in_order(found.parts_s.values())
+    share = sum_in_order(seconds for part, seconds in found.parts_s.items() if part in STRETCHED) / whole_s
     known = {"program.stretch": share, f"sdk-{asked.machine.like}.program": share}
     parameters = asked.machine.parameters
     doubt = step_doubt(asked.machine, asked.known, {name: known[name] for name in parameters.fitted if name in known})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from podsim.model.residue import cleaned
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,11 +59,11 @@ def period(spans: tuple[Span, ...], micro_batches: int, reach: int) -> int:
 
 def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> StepTimeline:
     """So many periods more than the shorter of two timelines that are one period apart."""
+    step_s = base.step_s + times * (more.step_s - base.step_s)
+    parts = {part: seconds + times * (more.breakdown_s[part] - seconds) for part, seconds in base.breakdown_s.items()}
     return replace(
         base,
-        step_s=base.step_s + times * (more.step_s - base.step_s),
+        step_s=step_s,
         period_s=(more.step_s - base.step_s) / each,
-        breakdown_s={
-            part: seconds + times * (more.breakdown_s[part] - seconds) for part, seconds in base.breakdown_s.items()
-        },
+        breakdown_s=cleaned(parts, step_s),
     )

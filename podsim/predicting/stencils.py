@@ -10,6 +10,7 @@ from podsim.errors import InputError
 from podsim.files.faults import unknown
 from podsim.model.program import Flow
 from podsim.model.stencil import Stencil, StencilReport
+from podsim.model.sums import sum_in_order
 from podsim.physics import links
 from podsim.physics.collectives import ring_order
 from podsim.tiles import stencil as tiles
@@ -115,7 +116,7 @@ def report(stencil: Stencil, grid: tuple[int, ...], topology: Topology, fabric: 
         sync_s=spent.sync / chip.clock_hz,
         links_s=halo_s(part, ipus, fabric, stencil.reach),
         tiles=plan.tiles_used,
-        sram_bytes_per_tile=sum(plan.sram_bytes_per_tile.values()),
+        sram_bytes_per_tile=sum_in_order(plan.sram_bytes_per_tile.values()),
         points=math.prod(grid),
     )
 

@@ -3,10 +3,12 @@
 import io
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from podsim.report.doc import Axis, Bars, Chart, Doc, Heading
+from podsim.report.escape import escaped, escaped_block
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +54,7 @@ def svg(block: Drawn, label: str = "") -> str:
 def _quoted(text: str) -> str:
     from html import escape
 
-    return escape(text, quote=True)
+    return escape(escaped(text), quote=True)
 
 
 def picture(blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1a1a1a") -> bytes:
@@ -61,8 +63,9 @@ def picture(blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1
         raise ValueError("blocks: nothing to draw")
     from matplotlib import rc_context
 
-    with rc_context(_style(ink)):
-        figure = _figure(blocks)
+    with rc_context(_style(ink)), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # letters that no font has, names too long for the picture
+        figure = _figure([(escaped(title), escaped_block(block)) for title, block in blocks])
         out = io.BytesIO()
         figure.savefig(out, format=form, dpi=DOTS_AN_INCH, transparent=form == "svg", metadata=SAME_BYTES[form])
     return out.getvalue()
@@ -72,6 +75,7 @@ def _style(ink: str) -> Any:  # noqa: ANN401  (matplotlib spells out its 300 key
     names = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
     return {
         **dict.fromkeys(names, ink),
+        "text.parse_math": False,
         "svg.hashsalt": "podsim", "svg.fonttype": "none", "font.size": 9.5, "font.family": "sans-serif",
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left", "axes.titlesize": 11,
     }  # fmt: skip

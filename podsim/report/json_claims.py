@@ -9,7 +9,7 @@ from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimAnswer, ClaimsReport
-    from podsim.report.json_text import Json
+    from podsim.report.digits import Json
 
 
 def claims(report: ClaimsReport) -> str:

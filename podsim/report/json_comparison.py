@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.report.json_text import Json, plain, text
+from podsim.report.digits import Json
+from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction

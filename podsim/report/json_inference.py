@@ -8,7 +8,7 @@ from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
     from podsim.model.inference import Decoding, InferenceReport, Service, Swept
-    from podsim.report.json_text import Json
+    from podsim.report.digits import Json
 
 ASKED = ("workload", "row", "samples_per_row", "topology", "chip", "ipus", "sdk", "engine", "precision", "weights")
 FULL = ("replicas", "ipus_per_replica")

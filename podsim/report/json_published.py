@@ -11,7 +11,7 @@ from podsim.report.views.published import asked
 if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
     from podsim.model.readings import Option, PublishedReport, ReadRow, RowReading, Summary
-    from podsim.report.json_text import Json
+    from podsim.report.digits import Json
 
 
 def published(report: PublishedReport) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.report.json_text import plain, text
+from podsim.report.json_text import drawn, plain, text
 
 if TYPE_CHECKING:
     from podsim.model.goodput import GoodputReport
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport, ScaleRow
-    from podsim.report.json_text import Json
+    from podsim.report.digits import Json
 
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
 
@@ -61,4 +61,5 @@ def _prediction(p: Prediction) -> dict[str, Json]:
 
 def _goodput(found: GoodputReport) -> Json:
     """What failures leave of the time; `podsim goodput --json` says the rest."""
-    return {name: plain(getattr(found, name)) for name in ("goodput", "finish_s", "failures", "interval_s")}
+    simulated = {name: drawn(getattr(found, name)) for name in ("goodput", "finish_s", "failures")}
+    return {**simulated, "interval_s": plain(found.interval_s)}

@@ -1,4 +1,4 @@
-"""Results as JSON: straight from the model types, SI numbers, never NaN, always in the same order."""
+"""Results as JSON: straight from the model types, SI numbers to 12 digits, never NaN, in one order."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from podsim.model.chip import Precision
 from podsim.report import rests_on
+from podsim.report.digits import DRAWN, Json, rounded
 from podsim.report.version import version
 
 if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
@@ -34,8 +35,6 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.trace import Trace
     from podsim.model.validation import CoverageReport, FitReport, FreezeReport, HoldOuts, Validation
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-
 
 class Sourced(Protocol):
     """Something read from a file, as far as its provenance is concerned."""
@@ -48,7 +47,13 @@ class Sourced(Protocol):
 def text(schema: str, body: Mapping[str, Json]) -> str:
     """One JSON document: `schema`, the version of podsim and what the answer rests on, then `body` in its order."""
     head: dict[str, Json] = {"schema": f"podsim.{schema}/1", "podsim": version(), **rests_on.told()}
-    return json.dumps({**head, **body}, indent=2, allow_nan=False) + "\n"
+    known = {key: rounded(value) for key, value in body.items()}
+    return json.dumps({**head, **known}, indent=2, allow_nan=False) + "\n"
+
+
+def drawn(value: Any) -> Json:  # noqa: ANN401  (what `plain` takes)
+    """`value` in JSON's own types, its floats as statistics of random draws."""
+    return rounded(plain(value), DRAWN)
 
 
 def plain(value: Any) -> Json:  # noqa: ANN401  (this is where types end)
@@ -90,7 +95,8 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
-        **{name: plain(found) for name in ("noise", "faults", "money") if (found := getattr(p, name))},
+        **({"noise": drawn(p.noise)} if p.noise else {}),
+        **{name: plain(found) for name in ("faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
 
 
@@ -102,14 +108,14 @@ def goodput(report: GoodputReport) -> str:
     return text("goodput", {
         **{name: plain(getattr(report, name)) for name in told},
         "work_s": plain(run.work_s),
-        **{name: plain(getattr(report, name)) for name in simulated},
+        **{name: drawn(getattr(report, name)) for name in simulated},
         "checkpoint": {"total_s": plain(cost.total_s), "load_s": plain(cost.load_s), **_fields(cost)},
         "restart": {"detect_s": plain(run.detect_s), "init_s": plain(report.init_s), "total_s": plain(run.restart_s)},
         "spares": run.spares,
         "mean_time_between_failures_s": plain(1 / run.failures_per_s),
         "parts": plain(run.parts),
         "grade": "assumed",
-        "tried": plain(report.tried),
+        "tried": drawn(report.tried),
         "assumptions": plain(report.assumptions),
         **({"faults": plain(report.faults)} if report.faults else {}),
     })  # fmt: skip
@@ -117,7 +123,7 @@ def goodput(report: GoodputReport) -> str:
 
 def noise_fit(found: NoiseFit) -> str:
     """`podsim calibrate --noise --json`, schema podsim.noise-fit/1."""
-    return text("noise-fit", _fields(found))
+    return text("noise-fit", {name: rounded(value, DRAWN) for name, value in _fields(found).items()})
 
 
 def _fields(value: Any) -> dict[str, Json]:  # noqa: ANN401  (any dataclass)

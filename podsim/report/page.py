@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from podsim.report import figure
 from podsim.report.doc import NOT_MLPERF, Block, Doc
+from podsim.report.escape import escaped
 from podsim.report.version import version
 
 if TYPE_CHECKING:
@@ -36,12 +37,17 @@ def _environment() -> "Environment":
 
     found = Environment(
         loader=PackageLoader("podsim.report", "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, finalize=_escaped,
     )  # fmt: skip
     found.filters["kind"] = lambda block: type(block).__name__
     # the template marks this one text as safe: it is matplotlib's, whose texts matplotlib escapes
     found.filters["svg"] = lambda chart: figure.svg(chart, chart.title)
     return found
+
+
+def _escaped(value: object) -> object:
+    """What a template prints, without control characters; pieces of HTML are made of such texts already."""
+    return escaped(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _said(doc: Doc) -> list[tuple[Block, ...]]:

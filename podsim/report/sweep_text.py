@@ -6,7 +6,8 @@ import json
 from podsim.errors import InputError
 from podsim.model.sweep import SweepReport, SweepRow
 from podsim.report import csv_text
-from podsim.report.json_text import Json, plain, text
+from podsim.report.digits import Json
+from podsim.report.json_text import plain, text
 
 
 def document(report: SweepReport) -> str:

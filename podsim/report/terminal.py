@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.escape import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +39,7 @@ class Look:
 
     def clean(self, text: str) -> str:
         """`text` with nothing in it that this output cannot show, control characters included."""
-        safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        safe = escaped(text)
         return safe if self.unicode else safe.translate(ASCII).encode("ascii", "replace").decode()
 
 

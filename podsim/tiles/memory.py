@@ -9,6 +9,7 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Operator, Pass, Stream, Unit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
@@ -132,7 +133,7 @@ def _ipu(
                     "weights": float(parameters * element),
                     "gradients": float(parameters * mapping.practice.gradient_bytes),
                     "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
-                    "stash": sum(_stash_bytes(mapping, stage, element) for stage in stages),
+                    "stash": sum_in_order(_stash_bytes(mapping, stage, element) for stage in stages),
                     "activations": alive,
                 }
             ),
@@ -170,7 +171,7 @@ def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], prec
         cached) * served.kept(mapping)  # fmt: skip
     rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
     return {
-        "weights": float(element * (max(weights) if served.streams_weights else sum(weights))),
+        "weights": float(element * (max(weights) if served.streams_weights else sum_in_order(weights))),
         "kv_cache": float(element * kept),
         "activations": float(OUTPUT_BYTES[precision] * rows * max(_alive(mapping, unit) for unit in units)),
         "input_buffers": float(2 * rows * served.row_bytes) if stages[0].index == 0 else 0.0,
@@ -211,10 +212,10 @@ def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     """What a stage keeps from forward to backward: checkpoints where it recomputes, else every stashed output."""
     depth = in_flight(mapping, stage) * mapping.micro_batch
     if mapping.recompute is Recompute.NONE:
-        return float(depth * element * sum(_kept(mapping, unit) for unit in stage.units))
+        return float(depth * element * sum_in_order(_kept(mapping, unit) for unit in stage.units))
     kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
     entering = _entering(stage) if stage.index else 0
-    return float(depth * mapping.practice.checkpoint_bytes * (sum(kept) + entering))
+    return float(depth * mapping.practice.checkpoint_bytes * (sum_in_order(kept) + entering))
 
 
 def _entering(stage: Stage) -> int:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream, Unit
@@ -125,7 +126,7 @@ class Planner:
 def _beside_operands(plan: TilePlan) -> float:
     """Bytes a tile of a plan holds beside weights, gradients and activations, which lie there anyway."""
     held = plan.sram_bytes_per_tile
-    return sum(held.values()) - held.get("operands", 0.0)
+    return sum_in_order(held.values()) - held.get("operands", 0.0)
 
 
 def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool, int]:

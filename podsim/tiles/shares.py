@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep
 from podsim.tiles.supersteps import sram_rates
 
@@ -66,7 +67,7 @@ USUAL_HINT = "split the operator, or spread it over more IPUs"
 
 def fitted(operator: str, held: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
     """The bytes of the fullest tile; Infeasible where a tile has less SRAM than that."""
-    needed = sum(held.values())
+    needed = sum_in_order(held.values())
     if needed > chip.sram.bytes_per_tile:
         raise Infeasible(
             f"{operator} needs {needed:,.0f} B on a tile; a tile of {chip.name} has {chip.sram.bytes_per_tile:,.0f} B",

@@ -9,6 +9,7 @@ from typing import Final
 
 from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, Share, access_cycles, checked, fitted, spread, step, vectors, vertex
@@ -178,7 +179,7 @@ def _fused(
 ) -> Superstep:
     """One vertex: the load and store of a vector, one cycle as they overlap, are paid once."""
     overhead = max(one.thread_cycles(0, element_bytes, chip) for one in known)
-    a_vector = 1 + sum(
+    a_vector = 1 + sum_in_order(
         one.thread_cycles(1, element_bytes, chip) - one.thread_cycles(0, element_bytes, chip) - 1 for one in known
     )
     reads = known[0].reads + sum(max(0, one.reads - 1) for one in known[1:])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
 from podsim.model.fabric import Shape
+from podsim.model.sums import sum_in_order
 from podsim.topology import wiring
 from podsim.topology.damage import Damage
 from podsim.topology.detour import detour
@@ -201,13 +202,13 @@ class Fabric:
         A run of IPU-Links pays its base latency once, a GW-Link where it leaves a gateway, every link its hop time.
         """
         numbers = tuple(self.number(ends) for ends in pairwise(nodes))
-        latency_s = sum(self._kinds[number].hop_s for number in numbers)
+        latency_s = sum_in_order(self._kinds[number].hop_s for number in numbers)
         for source, run in groupby(numbers, self._leaves.__getitem__):
             kinds = [self._kinds[number] for number in run]
             if source == wiring.IPU:
                 latency_s += max(kind.latency_s for kind in kinds)
             elif source == wiring.GATEWAY:
-                latency_s += sum(kind.latency_s for kind in kinds)
+                latency_s += sum_in_order(kind.latency_s for kind in kinds)
         return Route(numbers, len(numbers), latency_s)
 
 

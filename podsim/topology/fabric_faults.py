@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -66,7 +67,7 @@ def _links(fabric: Fabric, fault: PartFault) -> list[Ends]:
     if not joints:
         raise InputError(
             f'"{fault.text}": {_nothing(fabric, source, target)}', code="unknown-part",
-            hint=f"podsim topology show {fabric.name} --links",
+            hint=f"podsim topology show {shlex.quote(fabric.name)} --links",
         )  # fmt: skip
     name = next(iter(joints.values())).name
     if fault.link not in ("", name):

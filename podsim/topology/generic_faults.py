@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
@@ -45,7 +46,9 @@ def _keys(network: GenericNetwork, fault: PartFault) -> tuple[Key, ...]:
         keys = link_keys(network.fabric, fault.name)
     except ValueError as error:
         raise InputError(
-            f'"{fault.text}": {error}', code="unknown-part", hint=f"podsim topology show {network.name} --links"
+            f'"{fault.text}": {error}',
+            code="unknown-part",
+            hint=f"podsim topology show {shlex.quote(network.name)} --links",
         ) from None
     kinds = {_kind(network, key) for key in keys}
     if fault.link and fault.link not in kinds:
@@ -64,7 +67,7 @@ def _rank(network: GenericNetwork, fault: PartFault) -> int:
     if fault.part is not Part.RANK:
         raise InputError(
             f'"{fault.text}": {network.name} has ranks, no {fault.part}', code="unknown-part",
-            hint=f"{Part.RANK}:{fault.name}=0.5, or a link: podsim topology show {network.name} --links",
+            hint=f"{Part.RANK}:{fault.name}=0.5, or a link: podsim topology show {shlex.quote(network.name)} --links",
         )  # fmt: skip
     if fault.number >= network.endpoints:
         raise InputError(f'"{fault.text}": ranks are 0 to {network.endpoints - 1:,}', code="unknown-part")

@@ -50,7 +50,7 @@ def scaled(channels: int, width: float) -> int:
 
 def _groups(channels: int, group_width: int) -> int:
     """Groups of so many channels, of fewer where that does not divide them (Eq. 70)."""
-    return channels // max(width for width in range(1, group_width + 1) if channels % width == 0)
+    return channels // max(width for width in range(1, min(group_width, channels) + 1) if channels % width == 0)
 
 
 def _activated(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:

@@ -19,6 +19,7 @@ from podsim.cli.options import (
     PracticeFlags,
     RunFlags,
 )
+from podsim.report.digits import rounded
 
 ASKED = [
     ("bert", {"pod": 512}),
@@ -68,18 +69,20 @@ def both(request):
 def test_numbers_are_attributes(both):
     found, document = both
     for name in ("workload", "topology", "chip", "ipus", "sdk", "hosts", "engine", "mfu", "limited_by", "calibration"):
-        assert document[name] == getattr(found, name)
+        assert document[name] == rounded(getattr(found, name))
     for name in ESTIMATES:
         estimate = getattr(found, name)
-        assert document[name] == {
-            "value": estimate.value,
-            "low": estimate.low,
-            "high": estimate.high,
-            "grade": estimate.grade,
-            "beyond": estimate.beyond,
-            "causes": dict(estimate.causes),
-        }
-    assert document["step_s"] == found.step_s.value
+        assert document[name] == rounded(
+            {
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "grade": estimate.grade,
+                "beyond": estimate.beyond,
+                "causes": dict(estimate.causes),
+            }
+        )
+    assert document["step_s"] == rounded(found.step_s.value)
     assert document["assumptions"] == list(found.assumptions)
 
 
@@ -90,8 +93,8 @@ def test_the_mapping_and_the_run_are_attributes(both):
         assert document["mapping"][name] == getattr(mapping, name)
     assert document["mapping"]["stages"] == len(mapping.stages)
     for name in ("steps", "evaluations", "evaluation_s", "startup_s", "training_s", "checkpoint_s"):
-        assert document[name] == getattr(found.run, name)
-    assert document["memory"]["fraction"] == found.memory.fraction
+        assert document[name] == rounded(getattr(found.run, name))
+    assert document["memory"]["fraction"] == rounded(found.memory.fraction)
 
 
 def test_the_breakdown_adds_up_to_the_step(both):

@@ -12,7 +12,7 @@ import pytest
 from podsim import api
 from podsim.cli.app import main
 from podsim.errors import InputError
-from podsim.model.difference import Cause, Difference
+from podsim.model.difference import Cause, Difference, Moved
 
 QUESTION = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic", "--json")
 
@@ -111,8 +111,10 @@ def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[
 
 
 @pytest.mark.parametrize(
-    "flags", [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1}]
-)
+    "flags",
+    [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1},
+     {"workload": "bert", "pod": 16, "set": 3}, {"workload": "bert", "pod": 16, "set": [3]}],
+)  # fmt: skip
 def test_a_question_that_cannot_be_asked_again_is_a_note(
     tmp_path: Path, answer: dict[str, Any], flags: dict[str, object]
 ) -> None:
@@ -136,10 +138,13 @@ def test_members_of_lists_are_found_by_id(tmp_path: Path) -> None:
         ("[1, 2]", "no answer of podsim's"),
         ('{"schema": "other/1"}', "no answer of podsim's"),
         ('{"schema": 7}', "no answer of podsim's"),
-        ("[" * 100_000, "is not JSON"),
-        ("\udcff", "is not JSON"),
+        ('{"schema": "podsim.prediction/1", "evaluations": 1' + "0" * 400 + "}", "whole number of 401 digits"),
+        ('{"schema": "podsim.prediction/1", "evaluations": 1e999}', "no finite number"),
+        ('{"schema": "podsim.prediction/1", "evaluations": NaN}', "no finite number"),
+        ("[" * 100_000, "nests too deep"),
+        ("\udcff", "not UTF-8 text"),
     ],
-    ids=["text", "list", "schema", "number", "deep", "bytes"],
+    ids=["text", "list", "schema", "number", "digits", "infinite", "nan", "deep", "bytes"],
 )
 def test_what_is_no_answer_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "old.json"
@@ -153,3 +158,20 @@ def test_answers_of_different_verbs_are_refused(tmp_path: Path, answer: dict[str
     with pytest.raises(InputError) as error:
         diff(tmp_path, {"schema": "podsim.goodput/1"}, answer)
     assert error.value.code == "different-answers"
+
+
+@pytest.mark.parametrize("lost", ["old", "new"])
+@pytest.mark.parametrize("mapping", [None, {}, [16, 4], {"replicas": 16}, {"replicas": "16", "micro_batch": None}])
+def test_an_answer_without_a_mapping_is_compared(
+    tmp_path: Path, answer: dict[str, Any], lost: str, mapping: object
+) -> None:
+    other = copy.deepcopy(answer)
+    other["step_s"] *= 2
+    other["mapping"] = mapping
+    found = diff(tmp_path, *((other, answer) if lost == "old" else (answer, other)))
+    assert causes(found)["mapping"].why == "only one of the two states its whole mapping"
+
+
+def test_a_change_beyond_floats_is_none() -> None:
+    assert Moved(path="a", old=1e-300, new=1e300).change is None
+    assert Moved(path="a", old=2, new=3).change == 0.5

@@ -105,8 +105,8 @@ QUESTIONS = [
     ("predict bert --pod 0", "bad-value", ["at least 1"]),
     ("predict bert --pod -16", "bad-value", ["at least 1"]),
     ("predict bert --pod inf", "bad-value", ["not a whole number"]),
-    ("predict bert --pod 16 --samples 0", "bad-value", ["above 0 and finite"]),
-    ("predict bert --pod 16 --samples inf", "bad-value", ["above 0 and finite"]),
+    ("predict bert --pod 16 --samples 0", "bad-value", ["above 0 and at most 1e18"]),
+    ("predict bert --pod 16 --samples inf", "bad-value", ["above 0 and at most 1e18"]),
     ("predict bert --pod 16 --micro-batch 0", "bad-value", ["at least 1"]),
     ("predict bert --pod 16 --json -q", "conflicting-flags", ["--json and --quiet"]),
     ("predict bert --pod 16 --json -v", "conflicting-flags", ["--json and --verbose"]),
@@ -214,11 +214,11 @@ def test_no_flag_brings_an_error_to_stdout(line, flag, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("plan bert --within 5min --confidence 90", "a share between 0 and 1, not 90: 90 % is 0.9"),
+        ("plan bert --within 5min --confidence 90", "a share from 0.5 to 0.99, not 90: 90 % is 0.9"),
         ("predict bert --pod 16 --interval 80%", "80 % is 0.8"),
         ("predict bert --pod 16 --use 75", "75 % is 0.75"),
         ("predict bert --pod 16 --pue 140%", "write 1.4"),
-        ("predict bert --pod 16 --pue 0.4", "--pue 1.4 is 40 % over"),
+        ("predict bert --pod 16 --pue 0.4", "1.4 is 40 % over"),
     ],
 )
 def test_a_percentage_is_told_how_shares_are_written(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
+from podsim.report.digits import rounded
 
 QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "sharding.weight=1e-4")
 
@@ -29,10 +30,10 @@ def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -
     found = podsim.compare("bert", pod=16, engine="analytic", changes=["sharding.weight=1e-4"])
     assert document["schema"] == "podsim.compare/1"
     assert [side["time_to_train_s"]["value"] for side in document["sides"]] == [
-        side.answer.time_to_train_s.value for side in found.sides
+        rounded(side.answer.time_to_train_s.value) for side in found.sides
     ]
     (difference,), (one,) = document["differences"], found.differences
-    assert difference["time"] == {"value": one.time.value, "low": one.time.low, "high": one.time.high}
+    assert difference["time"] == rounded({"value": one.time.value, "low": one.time.low, "high": one.time.high})
     assert [part["part"] for part in difference["parts"]] == [part.part for part in one.parts]
     assert found._repr_html_()
 

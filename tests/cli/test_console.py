@@ -2,14 +2,16 @@
 
 import errno
 import io
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import Terminal
 
-from podsim.cli.console import CannotWrite, color_wanted, look, put
+from podsim.cli.console import NARROWEST, WIDEST, CannotWrite, color_wanted, kept_error, later, look, put
 from podsim.cli.failures import screen
 from podsim.errors import InputError
 from podsim.report.terminal import Look
@@ -40,8 +42,14 @@ def test_colour(terminal: bool, color: str, environ: dict[str, str], colour: boo
     assert look(stream, color, environ).colour is colour  # type: ignore[arg-type]
 
 
+WIDTHS = {
+    "60": 60, "3": 40, "wide": 100, "9" * 5000: WIDEST, "501": WIDEST, "499": 499, "-5": 100, "0": 100, "000": 100,
+    "\u00b2": 100, "\u0663": 100, "1": NARROWEST, "": 100,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("environ", "width"), [({}, 100), ({"COLUMNS": "60"}, 60), ({"COLUMNS": "3"}, 40), ({"COLUMNS": "wide"}, 100)]
+    ("environ", "width"), [({}, 100), *(({"COLUMNS": columns}, width) for columns, width in WIDTHS.items())]
 )
 def test_a_pipe_is_as_wide_as_columns_says(environ: dict[str, str], width: int) -> None:
     assert look(Pipe(), environ=environ).width == width
@@ -90,8 +98,79 @@ def test_a_full_disk_is_said() -> None:
         def flush(self) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(CannotWrite, match="the output cannot be written: No space left on device"):
-        put("text", Full())
+    later(None)
+    put("text", Full())
+    put("more", Full())
+    error = kept_error()
+    later(None)
+    assert isinstance(error, CannotWrite)
+    assert error.message == "the output cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "written"),
+    [
+        ("ascii", "a–b", "a\\u2013b"),
+        ("ascii", "\U0001f600", "\\ud83d\\ude00"),
+        ("utf-8", "a\udcffb", "a\\udcffb"),
+        ("latin-1", "é–", "\\u00e9\\u2013"),
+        ("utf-8", "é–", "é–"),
+    ],
+)
+def test_what_an_encoding_lacks_is_written_as_json_has_it(encoding: str, text: str, written: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    put(text, stream)
+    assert raw.getvalue().decode(encoding) == written
+    if encoding == "ascii":
+        assert json.loads(f'"{written}"') == text
+
+
+PYTHON = [sys.executable, "-m", "podsim"]
+
+
+@pytest.mark.parametrize("line", ["--help", "--version", "predict --help", "chip show gc200 --json"])
+def test_a_full_device_is_one_message(line: str) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        run = subprocess.run([*PYTHON, *line.split()], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 2
+    assert run.stderr.decode().splitlines()[:1] == ["error: cannot-write"]
+    assert b"Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(("line", "code"), [("predct", 2), ("chip show gc200", 0)])
+def test_errors_that_nobody_can_be_told_leave_the_exit_code(line: str, code: int) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        run = subprocess.run([*PYTHON, *line.split()], stdout=subprocess.PIPE, stderr=full, check=False)
+    assert run.returncode == code
+
+
+@pytest.mark.parametrize("line", ["--help", "predict --help", "chip show gc200"])
+def test_a_reader_that_takes_ten_bytes_is_no_error(line: str) -> None:
+    with subprocess.Popen([*PYTHON, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout
+        assert run.stderr
+        run.stdout.read(10)
+        run.stdout.close()
+        said = run.stderr.read()
+    assert (run.returncode, said) == (0, b"")
+
+
+def test_an_answer_is_saved_although_stdout_is_full(tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        words = ["scale", "resnet50", "--pods", "4", "--engine", "analytic", "-o", str(tmp_path / "a.json")]
+        run = subprocess.run([*PYTHON, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 2
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["schema"] == "podsim.scale/1"
+
+
+def test_a_file_never_gets_the_number_of_a_closed_stdout(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; [os.close(n) for n in (0, 1, 2)]; sys.stdin = sys.stdout = sys.stderr = None\n"
+        "from podsim.cli.console import open_streams; open_streams()\n"
+        f"os._exit(os.open({str(tmp_path / 'a')!r}, os.O_CREAT | os.O_WRONLY) <= 2)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_an_error_wraps_at_the_width_and_keeps_words_whole() -> None:

@@ -7,6 +7,7 @@ import pytest
 import podsim
 from podsim import api
 from podsim.cli.app import main
+from podsim.report.digits import DRAWN, rounded
 
 SPLIT = {"pod": 1024, "replicas": 128, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 24}
 FLAGS = [word for name, value in SPLIT.items() for word in (f"--{name.replace('_', '-')}", str(value))]
@@ -24,13 +25,13 @@ def test_the_document_is_the_report(capsys):
     found, told = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
     assert list(told)[:2] == ["schema", "podsim"]
     assert told["schema"] == "podsim.goodput/1"
-    assert told["goodput"]["mean"] == found.goodput.mean
-    assert told["finish_s"]["p95"] == found.finish_s.p95
-    assert told["interval_s"] == found.interval_s
-    assert told["checkpoint"]["total_s"] == found.cost.total_s
+    assert told["goodput"]["mean"] == rounded(found.goodput.mean, DRAWN)
+    assert told["finish_s"]["p95"] == rounded(found.finish_s.p95, DRAWN)
+    assert told["interval_s"] == rounded(found.interval_s)
+    assert told["checkpoint"]["total_s"] == rounded(found.cost.total_s)
     assert told["parts"][0] == {"name": "ipu", "count": 1024, "mtbf_s": 10 * 365.25 * 86400, "repair_s": 3600.0,
                                 "spared": True}  # fmt: skip
-    assert told["mean_time_between_failures_s"] == 1 / found.run.failures_per_s
+    assert told["mean_time_between_failures_s"] == rounded(1 / found.run.failures_per_s)
     assert (told["grade"], told["spares"], told["runs"]) == ("assumed", 2, 50)
     assert run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")[1] == out
 
@@ -75,7 +76,7 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
     ("line", "code", "said"),
     [
         ("goodput bert --pod 64 --work 14", 2, '"14" needs a unit'),
-        ("goodput bert --pod 64 --work -3d", 2, "--work must be above 0, not -3d"),
+        ("goodput bert --pod 64 --work -3d", 2, "--work: must be above 0, not -3d"),
         ("goodput bert --pod 64 --checkpoint-every 0s", 2, "must be above 0"),
         ("goodput bert --pod 64 --runs 2.5", 2, "is not a whole number"),
         ("goodput bert --pod 64 --spares x", 2, "is not a whole number"),
@@ -85,9 +86,9 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         ("goodput bert --pod 64 --set failures.ipu.mtbf=1min", 1, "no: no-progress"),
         ("predict bert --pod 64 --set failures.ipu.mtbf=1y", 2, "it is for podsim goodput"),
         ("predict bert --pod 64 --set noise.ipu.jitter=0", 2, "it is for podsim predict --steps"),
-        ("predict bert --pod 64 --noise-scale 2", 2, "goes with steps"),
-        ("predict bert --pod 64 --steps 9 --noise-scale -1", 2, "must be at least 0 and finite, not -1"),
-        ("predict bert --pod 64 --steps 9 --noise-scale 1e9", 2, "noise scale is from 0 to 1,000"),
+        ("predict bert --pod 64 --noise-scale 2", 2, "goes with --steps"),
+        ("predict bert --pod 64 --steps 9 --noise-scale -1", 2, "must be from 0 to 1,000, not -1"),
+        ("predict bert --pod 64 --steps 9 --noise-scale 1e9", 2, "must be from 0 to 1,000"),
         ("predict bert --pod 64 --steps 1e3", 2, "is not a whole number"),
         ("predict bert --pod 64 --steps 100000000", 2, "at most 10,000,000"),
         ("trace bert --pod 64 --set noise.ipu.jitter=0", 2, "changes nothing here"),

@@ -31,6 +31,7 @@ def asked(api, *words):
 
 def write(folder: Path, text: str):
     (folder / "podsim.toml").write_text(text, encoding="utf-8")
+    (folder / "podsim.toml").chmod(0o644)
 
 
 def test_flag_then_variable_then_nearest_file_then_the_users_then_default(api, folders, monkeypatch):

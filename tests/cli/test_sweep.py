@@ -4,10 +4,6 @@ import io
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +12,7 @@ from test_transcripts import ROOT, replay
 import podsim
 from podsim.cli.app import main
 from podsim.planning.sweeps import run
+from podsim.report.digits import rounded
 
 CASES = ROOT / "tests/cases/sweeps"
 STARTS = {
@@ -71,7 +68,7 @@ def test_parquet_and_csv_have_the_same_cells(swept: Path) -> None:
     assert len(rows) == table.num_rows == 4
     (at,) = [at for at, row in enumerate(report.rows) if row.outcome.answer is None]
     assert table["answer.step_s"].to_pylist()[at] is None
-    assert table["answer.step_s"].to_pylist()[-1] == report.rows[-1].outcome.answer.step_s
+    assert table["answer.step_s"].to_pylist()[-1] == rounded(report.rows[-1].outcome.answer.step_s)
 
 
 def test_a_point_is_the_prediction_of_its_flags(swept: Path) -> None:
@@ -84,8 +81,8 @@ def test_a_point_is_the_prediction_of_its_flags(swept: Path) -> None:
         "bert", pod=64, replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96, engine="analytic"
     )
     answer = document["points"][3]["answer"]
-    assert answer["time_to_train_s"] == found.time_to_train_s.value
-    assert answer["step_s"] == found.step_s.value
+    assert answer["time_to_train_s"] == rounded(found.time_to_train_s.value)
+    assert answer["step_s"] == rounded(found.step_s.value)
     assert sum(answer["breakdown_s"].values()) == pytest.approx(answer["step_s"])
     assert document["points"][1]["refusal"]["code"] == "bad-mapping"
 
@@ -131,29 +128,3 @@ def test_files_named_in_a_sweep_are_read_from_beside_it(swept: Path, tmp_path: P
         machine.replace('bandwidth = { value = "50 GB/s"', 'bandwidth = { value = "40 GB/s"')
     )
     assert set(before.questions).isdisjoint(run.laid_out(sweep).questions)
-
-
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
-    """SIGINT to a command that computes in two processes: 130, and what is stored is whole lines."""
-    sweep = tmp_path / "a.toml"
-    text = (CASES / "splits.toml").read_text(encoding="utf-8")
-    sweep.write_text(text + '\n[[axis]]\nname = "samples"\nfrom = 1e6\nto = 2e6\ncount = 500\n')
-    running = subprocess.Popen(
-        [sys.executable, "-m", "podsim", "sweep", str(sweep), "--jobs", "2", "--anew"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        encoding="utf-8", start_new_session=True,
-    )  # fmt: skip
-    results = tmp_path / "a.results.jsonl"
-    ended = time.monotonic() + 60
-    while not (results.exists() and results.read_bytes().count(b"\n") > 2):
-        assert time.monotonic() < ended, "nothing is stored"
-        time.sleep(0.02)
-    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to all processes at once
-    out, err = running.communicate(timeout=60)
-    assert running.returncode == 130, err
-    assert out == ""
-    said, last = err.splitlines()
-    assert last == "interrupted"
-    stored = results.read_bytes().count(b"\n") - 1
-    assert said == f"{stored} of 2,000 points are stored; to go on: podsim sweep {sweep} --jobs 2"
-    assert results.read_bytes().endswith(b"\n")

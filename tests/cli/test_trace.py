@@ -210,7 +210,7 @@ def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> No
         ("trace bert --pod 16 --steps 101", "bad-value", "at most 100, not 101"),
         ("trace bert --pod 16 --steps 0", "bad-value", "must be at least 1"),
         ("trace bert --pod 16 --most-spans 9", "bad-value", "at least 101"),
-        ("trace bert --pod 16 --noise-scale 2000", "bad-value", "noise scale"),
+        ("trace bert --pod 16 --noise-scale 2000", "bad-value", "--noise-scale: must be from 0 to 1,000"),
         ("trace bert --pod 16 --set noise.ipu.jitter=0.1", "bad-change", "changes nothing here"),
         ("collective all-reduce --pod 16 --bytes 1kB -o --json", "bad-value", "--out wants a file, not --json"),
         ("trace bert --pod 16 --level tiles", "bad-value", 'invalid value "tiles" for --level'),

@@ -225,3 +225,25 @@ def test_no_order_of_lines_is_too_much(written):
     for run in runs(events(numbered, lambda *told: said.append(told)), "log", lambda *told: said.append(told)):
         assert run.clock_s > 0
         assert all(span.length_s >= 0 and span.start_s >= 0 for span in (*run.blocks, *run.epochs))
+
+
+@pytest.mark.parametrize(
+    ("stated", "chips"),
+    [("64", 64), (64, 64), ("\u00b2", 0), ("\u0664", 0), (True, 0), (-4, 0), (1e3, 0), (10**400, 0), ("9" * 5000, 0),
+     (None, 0), ([64], 0), ("6_4", 0)],
+)  # fmt: skip
+def test_accelerators_of_a_system_are_a_count_or_unknown(tmp_path, stated, chips):
+    described = {"system_name": "my-rack", "accelerators_per_node": stated, "number_of_nodes": 1}
+    (tmp_path / "system.json").write_text(json.dumps(described))
+    found = tree.read(tmp_path)
+    assert [one.chips for one in found.systems] == [chips]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("gradient_accumulation_steps", 1e308), ("gradient_accumulation_steps", 10**400), ("global_batch_size", 1e17),
+     ("seed", 1e300), ("opt_base_learning_rate", "1e400"), ("gradient_accumulation_steps", "1_000")],
+)  # fmt: skip
+def test_a_number_that_no_run_has_is_ignored_with_a_remark(tmp_path, key, value):
+    _, remarks = read(tmp_path, [event(key, value), *RUN])
+    assert any(f"{key} is no number that can be" in text for _, text in remarks)

@@ -93,9 +93,3 @@ def test_every_rate_is_assumed_and_says_that_none_is_published():
     for one in rates:
         assert one.kind is SourceKind.ASSUMED
         assert "no rate is published" in one.note
-
-
-def test_times_in_days_and_years():
-    assert failures.time_s("work", "14d") == 14 * 86400.0
-    assert failures.time_s("work", "0.5 y") == 0.5 * 365.25 * 86400.0
-    assert failures.time_s("work", None) is None

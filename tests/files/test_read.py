@@ -245,7 +245,7 @@ def test_a_file_one_may_not_read_is_said_so(write, monkeypatch):
     def forbidden(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", forbidden)
+    monkeypatch.setattr(os, "open", forbidden)
     assert refused("my.toml").message == "my.toml cannot be read: Permission denied"
 
 
@@ -257,7 +257,7 @@ def test_an_endless_file_is_refused():
 
 def test_a_file_larger_than_any_of_podsim_is_refused(write):
     write("big.toml", "#" * (16 * 2**20 + 1))
-    assert refused("big.toml").message == "big.toml is larger than any podsim file: more than 16 MiB"
+    assert refused("big.toml").message == "big.toml is larger than any podsim file: more than 4 MiB"
 
 
 def test_a_path_with_a_null_byte_is_refused():
@@ -277,17 +277,17 @@ def test_control_characters_of_a_file_do_not_reach_the_screen(write):
 def test_reading_is_quick_enough_for_a_cold_prediction():
     """A cost that does not jitter: how many files a prediction of 512 IPUs opens."""
     opened = []
-    original = Path.open
+    original = os.open
 
-    def counting(self, *args, **kwargs):
-        opened.append(self.name)
-        return original(self, *args, **kwargs)
+    def counting(path, *args, **kwargs):
+        opened.append(Path(path).name)
+        return original(path, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Path, "open", counting)
+        patch.setattr(os, "open", counting)
         catalog.workload("bert")
         catalog.topology(catalog.pod(512))
-    assert len(opened) < 40
+    assert 2 < len(opened) < 40
     assert not any(name.startswith(("bert-v", "resnet50")) for name in opened)
 
 

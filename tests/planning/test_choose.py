@@ -27,15 +27,6 @@ def machine(name):
 # --- numbers no machine can have ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch"])
-@pytest.mark.parametrize("value", [0, -3])
-def test_every_count_is_at_least_one(name, value):
-    with pytest.raises(InputError) as caught:
-        choose.check(Wanted(**{name: value}), machine("pod16"), BERT)
-    assert caught.value.code == "bad-mapping"
-    assert f"--{name.replace('_', '-')} must be at least 1, not {value}" in caught.value.context
-
-
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import podsim
 from podsim.errors import InputError
+from podsim.model.arguments import BUDGET
 from podsim.model.plan import Objective
-from podsim.planning.demands import demand, dollars
+from podsim.planning.demands import demand
 from podsim.planning.plan import named, usual_machines
 
 
@@ -17,10 +19,10 @@ from podsim.planning.plan import named, usual_machines
 )  # fmt: skip
 def test_budgets(text: str, usd: float | None) -> None:
     if usd is None:
-        with pytest.raises(InputError, match="US dollars"):
-            dollars("budget", text)
+        with pytest.raises(ValueError, match=r"US dollars|above 0"):
+            BUDGET.si(text)
     else:
-        assert dollars("budget", text) == usd
+        assert BUDGET.si(text) == usd
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ def test_budgets(text: str, usd: float | None) -> None:
 )  # fmt: skip
 def test_what_is_no_demand_is_refused(flags: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        demand(**flags)  # type: ignore[arg-type]
+        podsim.plan("bert", machines="pod16", **flags)  # type: ignore[arg-type]
 
 
 def test_a_demand_in_si() -> None:

@@ -237,7 +237,7 @@ def test_fp8_is_faster_on_a_card_at_every_batch_that_both_precisions_hold():
 def test_a_card_streams_nothing():
     with pytest.raises(Infeasible) as raised:
         podsim.infer("bert", topology="c600", weights="streamed", engine="analytic", requests=100)
-    assert "0.0 GB are there" in raised.value.context[-1]
+    assert "c600 has none" in raised.value.context[-1]
     assert raised.value.hint == "--weights resident fits"
 
 

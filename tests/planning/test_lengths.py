@@ -63,7 +63,7 @@ def test_a_law_finds_the_batch_that_nobody_says():
 
 
 @pytest.mark.parametrize(("flags", "no"), [({"tokens": 1e19}, "at most 1e"), ({"tokens": 0.0}, "above 0"),
-                                           ({"law": "chinchilla", "target_loss": math.inf}, "finite")])  # fmt: skip
+                                           ({"law": "chinchilla", "target_loss": math.inf}, "at most 1")])  # fmt: skip
 def test_tokens_that_nobody_has_are_refused(flags, no):
     with pytest.raises(InputError, match=no):
         predict(**flags)

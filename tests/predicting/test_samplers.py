@@ -153,7 +153,7 @@ def test_files_that_describe_no_sampler_are_refused(tmp_path, before, after, sai
 def test_counts_that_cannot_be_are_refused():
     for samples, rounds in ((0, None), (10**13, None), (10, 0)):
         with pytest.raises(InputError):
-            predicting.report(ABC, samples, machine(), rounds)
+            podsim.sample("abc-covid19", samples=samples, rounds=rounds)
     with pytest.raises(InputError, match="abc"):
         podsim.sample("abc", samples=1)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.calibrate.microbenchmarks.bench import compute_cycles, from_cycles, from_rate, plan_cycles
 from podsim.calibrate.microbenchmarks.rules import Rule, leave_out
 from podsim.model.chip import Precision
+from podsim.model.sums import sum_in_order
 from podsim.model.workload import Gather, Matmul
 from podsim.tiles import composite, gather, product, rearrange, reduction, vector
 from podsim.tiles.shares import VECTOR_BYTES
@@ -136,7 +137,7 @@ def _scores_to_rows(row: Microbenchmark, bench: Bench) -> TilePlan:
 def _rearrangement(row: Microbenchmark, bench: Bench) -> float:
     chip, plan = bench.chip(row), _scores_to_rows(row, bench)
     if row.what.endswith(", exchange"):
-        return from_cycles(row, sum(_exchange_cycles(plan, chip)), chip)
+        return from_cycles(row, sum_in_order(_exchange_cycles(plan, chip)), chip)
     name = "pad" if "second copy" in row.what else "copy elements"
     return from_cycles(row, max(c.compute_cycles for s in plan.supersteps if s.name == name for c in s.cohorts), chip)
 

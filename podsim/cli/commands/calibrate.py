@@ -1,6 +1,7 @@
 """`podsim calibrate`."""
 
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,8 +9,9 @@ from cyclopts import Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, Count, Name, NameOrFile, OutputFlags
+from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
+from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import fit as view
@@ -17,7 +19,6 @@ from podsim.report.views import noise as noise_view
 from podsim.report.views import own_logs as own_view
 
 OWN = Group("your own runs", sort_key=1)
-File = Annotated[str | None, Parameter(metavar="FILE")]
 
 
 @Parameter(name="*")
@@ -25,29 +26,17 @@ File = Annotated[str | None, Parameter(metavar="FILE")]
 class OwnFlags:
     """Own runs to fit to, and what their logs do not say."""
 
-    logs: Annotated[str | None, Parameter(group=OWN, metavar="DIR")] = None
-    "MLPerf result logs in any layout below a folder; docs/own-logs.md."
+    logs: Annotated[str | None, flag("calibrate_own", "logs", OWN)] = None
+    points: Annotated[str | None, flag("calibrate_own", "points", OWN)] = None
 
-    points: Annotated[str | None, Parameter(group=OWN, metavar="FILE|DIR")] = None
-    "Calibration points instead, as --points-out writes them."
+    topology: Annotated[str | None, flag("calibrate_own", "topology", OWN)] = None
+    preset: Annotated[tuple[str, ...], flag("calibrate_own", "presets", OWN)] = ()
 
-    topology: Annotated[NameOrFile, Parameter(group=OWN)] = None
-    "The machine of all the logs, where they do not say."
+    ipus_per_replica: Annotated[int | None, flag("calibrate_own", "ipus_per_replica", OWN)] = None
+    sdk: Annotated[str | None, flag("calibrate_own", "sdk", OWN)] = None
 
-    preset: Annotated[tuple[str, ...], Parameter(group=OWN, metavar="NAME")] = ()
-    "Published mapping or practice that was followed, repeatable."
-
-    ipus_per_replica: Annotated[Count, Parameter(group=OWN)] = None
-    "IPUs of one copy of the model."
-
-    sdk: Annotated[Name, Parameter(group=OWN)] = None
-    "Poplar SDK of the runs."
-
-    alone: Annotated[bool, Parameter(group=OWN)] = False
-    "Leave the published points out."
-
-    points_out: Annotated[File, Parameter(group=OWN)] = None
-    "Write the points here."
+    alone: Annotated[bool, flag("calibrate_own", "alone", OWN)] = False
+    points_out: Annotated[str | None, flag("calibrate_own", "points_out", OWN)] = None
 
     def check(self, *, noise: bool) -> bool:
         """Whether own runs are meant; InputError where a flag does not go with the others."""
@@ -112,7 +101,7 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
     from podsim import api
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate(hold_out=hold_out, write=write, path=path, on_progress=on_progress)
+        report = answered(partial(api.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: view.document(report),
@@ -125,7 +114,7 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
 def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
     from podsim import api
 
-    found = api.calibrate_noise(write=write, path=path)
+    found = answered(partial(api.calibrate_noise, write=write, path=path))
     give(
         output,
         screen=lambda: noise_view.document(found),
@@ -141,7 +130,7 @@ def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
     from podsim.report.views import comparator as law_view
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate_comparators(write=write, path=path, on_progress=on_progress)
+        report = answered(partial(api.calibrate_comparators, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
@@ -155,11 +144,11 @@ def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) ->
     from podsim import api
 
     with progress("fitting", output) as on_progress:
-        report = api.calibrate_own(
-            logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
+        report = answered(partial(
+            api.calibrate_own, logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
             ipus_per_replica=own.ipus_per_replica, sdk=own.sdk, alone=own.alone, out=out,
             points_out=None if dry_run else own.points_out, on_progress=on_progress,
-        )  # fmt: skip
+        ))  # fmt: skip
     give(
         output,
         screen=lambda: own_view.document(report, verbose=output.verbose),

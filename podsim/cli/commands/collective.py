@@ -13,20 +13,16 @@ from podsim.cli.options import (
     ANY_OUTPUT,
     ENGINE,
     MACHINE,
-    Count,
     FaultFlags,
-    Name,
-    NameOrFile,
     OutputFlags,
-    whole,
+    flag,
 )
-from podsim.cli.out import OutFile, check_out, write_trace
+from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import collective as view
 
 HOW = Group("collective", sort_key=0)
-AtLeastOne = Annotated[int, Parameter(group=HOW, converter=whole, metavar="N", show_default=True)]
 
 
 @Parameter(name="*")
@@ -34,20 +30,13 @@ AtLeastOne = Annotated[int, Parameter(group=HOW, converter=whole, metavar="N", s
 class CollectiveFlags:
     """How much, among whom and how."""
 
-    bytes: Annotated[str, Parameter(group=HOW, metavar="SIZE")]
-    "Buffer of one member: before a reduce-scatter, after an all-gather, all it sends in an all-to-all."
+    bytes: Annotated[str, flag("collective", "bytes", HOW)]
+    group: Annotated[str, flag("collective", "group", HOW, show_default=True)] = "all"
 
-    group: Annotated[str, Parameter(group=HOW, metavar="GROUP", show_default=True)] = "all"
-    "Who works together: all, rack, across-racks, consecutive:N (or N), orthogonal:N."
+    ipus_per_replica: Annotated[int, flag("collective", "ipus_per_replica", HOW, show_default=True)] = 1
+    algorithm: Annotated[str | None, flag("collective", "algorithm", HOW)] = None
 
-    ipus_per_replica: AtLeastOne = 1
-    "Members are replicas of so many IPUs: a collective for each of their places, all at once."
-
-    algorithm: Annotated[Name, Parameter(group=HOW)] = None
-    "ring, ring-pair, meet-in-the-middle, ladder-ring, halving-doubling, tree, direct, torus, three-phase [the best]."
-
-    chunks: AtLeastOne = 1
-    "Parts of the buffer that follow each other through the phases."
+    chunks: Annotated[int, flag("collective", "chunks", HOW, show_default=True)] = 1
 
 
 @Parameter(name="*")
@@ -55,23 +44,14 @@ class CollectiveFlags:
 class NetworkFlags:
     """On which links, and how they are run."""
 
-    pod: Annotated[Count, Parameter(group=MACHINE)] = None
-    "IPUs of an IPU-POD, a power of two."
+    pod: Annotated[int | None, flag("collective", "pod", MACHINE)] = None
+    topology: Annotated[str | None, flag("collective", "topology", MACHINE)] = None
 
-    topology: Annotated[NameOrFile, Parameter(group=MACHINE)] = None
-    "A machine or generic fabric by name or file, instead of --pod."
+    set: Annotated[tuple[str, ...], flag("collective", "changes", MACHINE)] = ()
+    pace: Annotated[Literal["lockstep", "messages"] | None, flag("collective", "pace", ENGINE)] = None
 
-    set: Annotated[tuple[str, ...], Parameter(group=MACHINE, metavar="PATH=VALUE")] = ()
-    'Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".'
-
-    pace: Annotated[Literal["lockstep", "messages"] | None, Parameter(group=ENGINE)] = None
-    "Next step after all messages of one (machines), or after a member's own (generic fabrics)."
-
-    engine: Annotated[Literal["des", "analytic"], Parameter(group=ENGINE, show_default=True)] = "des"
-    "Discrete events, or each step alone on the links."
-
-    fidelity: Annotated[Literal["folded", "full"], Parameter(group=ENGINE, show_default=True)] = "folded"
-    "Run one of each set of equal members, or all."
+    engine: Annotated[Literal["des", "analytic"], flag("collective", "engine", ENGINE, show_default=True)] = "des"
+    fidelity: Annotated[Literal["folded", "full"], flag("collective", "fidelity", ENGINE, show_default=True)] = "folded"
 
 
 @Parameter(name="*")
@@ -82,8 +62,7 @@ class DrawnFlags:
     out: OutFile = None
     "Write when everything happens here, in the Trace Event Format; - is stdout."
 
-    most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
-    "Spans written at most (101 or more), and as many changes of link load; the rest, in the middle, is left out."
+    most_spans: Annotated[int, flag("trace_collective", "most_spans", show_default=True)] = 200_000
 
 
 ANY_DRAWN = DrawnFlags()
@@ -121,7 +100,7 @@ def collective(
         if faults.fault:
             raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
         draw = partial(api.trace_collective, *ask.args, **ask.keywords)
-        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out):
+        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
             return ExitCode.ANSWERED
     give(
         output,

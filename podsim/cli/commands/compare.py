@@ -23,11 +23,10 @@ from podsim.cli.options import (
     MachineFlags,
     MappingFlags,
     MoneyFlags,
-    Name,
-    NameOrFile,
     OutputFlags,
     PracticeFlags,
     RunFlags,
+    flag,
     keywords,
 )
 from podsim.cli.progress import progress
@@ -46,17 +45,11 @@ AGAINST = Group("against what, each a side of its own; so is --set", sort_key=0)
 class AgainstFlags:
     """What the machine of --pod or --topology is compared with."""
 
-    to: Annotated[tuple[str, ...], Parameter(group=AGAINST, metavar="NAME|FILE")] = ()
-    "Another machine, repeatable: --to pod512."
+    to: Annotated[tuple[str, ...], flag("compare", "to", AGAINST)] = ()
+    to_chip: Annotated[str | None, flag("compare", "to_chip", AGAINST)] = None
 
-    to_chip: Annotated[NameOrFile, Parameter(group=AGAINST)] = None
-    "The same machine with this chip."
-
-    to_sdk: Annotated[str | None, Parameter(group=AGAINST, metavar="VERSION")] = None
-    "The same machine under this Poplar SDK."
-
-    to_preset: Annotated[Name, Parameter(group=AGAINST)] = None
-    "The same machine with this published mapping."
+    to_sdk: Annotated[str | None, flag("compare", "to_sdk", AGAINST)] = None
+    to_preset: Annotated[str | None, flag("compare", "to_preset", AGAINST)] = None
 
 
 ANY_AGAINST = AgainstFlags()

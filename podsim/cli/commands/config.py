@@ -8,7 +8,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.help import COMMANDS
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
-from podsim.cli.settings import Effective, effective, flags
+from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
 from podsim.report.views import settings as view
@@ -34,7 +34,8 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     """
     output.check()
     rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
-    files = tuple(str(path) for path in kept.files())
+    say(quiet=output.quiet)
+    files = tuple(str(path) for path in kept.files().read)
     give(
         output,
         screen=lambda: view.document(rows, files),
@@ -46,7 +47,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
 
 def _commands() -> list[tuple[str, ...]]:
     """Commands that a file sets flags of, or that a variable may."""
-    named = {setting.command for path in kept.files() for setting in kept.read(path)}
+    named = {setting.command for path in kept.files().read for setting in kept.read(path)}
     return sorted(named | {(item.name,) for item in COMMANDS})
 
 

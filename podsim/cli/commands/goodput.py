@@ -14,22 +14,20 @@ from podsim.cli.options import (
     ANY_MAPPING,
     ANY_MODEL,
     ANY_OUTPUT,
-    Count,
     FaultFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
     ModelFlags,
     OutputFlags,
+    flag,
     keywords,
-    whole_or_zero,
 )
 from podsim.cli.progress import progress
 from podsim.report import json_text
 from podsim.report.views import goodput as view
 
 LASTING = Group("failures", sort_key=3)
-Time = Annotated[str | None, Parameter(group=LASTING, metavar="TIME", allow_leading_hyphen=True)]
 
 
 @Parameter(name="*")
@@ -37,20 +35,13 @@ Time = Annotated[str | None, Parameter(group=LASTING, metavar="TIME", allow_lead
 class GoodputFlags:
     """How much there is to do, and how failures are met."""
 
-    work: Time = None
-    "Useful time of the run, such as 14d [default: the time to train]."
+    work: Annotated[str | None, flag("goodput", "work", LASTING)] = None
+    checkpoint_every: Annotated[str | None, flag("goodput", "checkpoint_every", LASTING)] = None
 
-    checkpoint_every: Time = None
-    "Work between two checkpoints, such as 30min [default: the best, searched]."
+    spares: Annotated[int, flag("goodput", "spares", LASTING, show_default=True)] = 0
+    runs: Annotated[int | None, flag("goodput", "runs", LASTING)] = None
 
-    spares: Annotated[int, Parameter(group=LASTING, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Machines that stand by for one that fails."
-
-    runs: Annotated[Count, Parameter(group=LASTING)] = None
-    "Histories to simulate [default: 1,000, fewer where failures are very many]."
-
-    seed: Annotated[int, Parameter(group=LASTING, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Seed of the failures."
+    seed: Annotated[int, flag("goodput", "seed", LASTING, show_default=True)] = 0
 
 
 ANY_GOODPUT = GoodputFlags()

@@ -13,15 +13,13 @@ from podsim.cli.options import (
     ANY_OUTPUT,
     ANY_RELEASE,
     ANY_REPLICA,
-    Count,
     MachineFlags,
     ModelFlags,
     OutputFlags,
     ReleaseFlags,
     ReplicaFlags,
+    flag,
     keywords,
-    whole,
-    whole_or_zero,
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
@@ -36,20 +34,15 @@ TOKENS = Group("tokens, for a workload that generates them", sort_key=5)
 class ServingFlags:
     """What a replica answers at once, and where it keeps the model."""
 
-    batch: Annotated[int, Parameter(group=SERVING, converter=whole, metavar="N", show_default=True)] = 1
-    "Rows that a replica answers together."
+    batch: Annotated[int, flag("infer", "batch", SERVING, show_default=True)] = 1
+    batches: Annotated[str | None, flag("infer", "batches", SERVING)] = None
 
-    batches: Annotated[str | None, Parameter(group=SERVING, metavar="SIZES")] = None
-    "Compare batches too: 1..64 doubles, 1,8,32 lists."
+    weights: Annotated[Literal["resident", "streamed"], flag("infer", "weights", SERVING, show_default=True)] = (
+        "resident"
+    )
+    precision: Annotated[str | None, flag("infer", "precision", SERVING)] = None
 
-    weights: Annotated[Literal["resident", "streamed"], Parameter(group=SERVING, show_default=True)] = "resident"
-    "Where weights are: in SRAM, or in the DDR of the machine, read for every batch."
-
-    precision: Annotated[str | None, Parameter(group=SERVING, metavar="NAME")] = None
-    "Operands and partial sums, such as 16.16 or 8.16 [default: as trained]."
-
-    engine: Annotated[Literal["des", "analytic"], Parameter(group=SERVING, show_default=True)] = "des"
-    "Event by event, or by formula; requests are always events."
+    engine: Annotated[Literal["des", "analytic"], flag("infer", "engine", SERVING, show_default=True)] = "des"
 
 
 @Parameter(name="*")
@@ -57,20 +50,13 @@ class ServingFlags:
 class LoadFlags:
     """Who asks."""
 
-    rate: Annotated[str | None, Parameter(group=LOAD, metavar="RATE", allow_leading_hyphen=True)] = None
-    "Requests that come at random, such as 500/s."
+    rate: Annotated[str | None, flag("infer", "rate", LOAD)] = None
+    clients: Annotated[int | None, flag("infer", "clients", LOAD)] = None
 
-    clients: Annotated[Count, Parameter(group=LOAD)] = None
-    "Clients that each ask again as soon as they are answered, instead of --rate."
+    wait: Annotated[str, flag("infer", "wait", LOAD, show_default=True)] = "0 s"
+    requests: Annotated[int, flag("infer", "requests", LOAD, show_default=True)] = 20_000
 
-    wait: Annotated[str, Parameter(group=LOAD, metavar="TIME", show_default=True, allow_leading_hyphen=True)] = "0 s"
-    "How long a request waits at most for others to fill its batch."
-
-    requests: Annotated[int, Parameter(group=LOAD, converter=whole, metavar="N", show_default=True)] = 20_000
-    "Requests that are simulated."
-
-    seed: Annotated[int, Parameter(group=LOAD, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Seed of the arrivals."
+    seed: Annotated[int, flag("infer", "seed", LOAD, show_default=True)] = 0
 
 
 @Parameter(name="*")
@@ -78,14 +64,10 @@ class LoadFlags:
 class TokenFlags:
     """What a decoder generates."""
 
-    generate: Annotated[int, Parameter(group=TOKENS, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Tokens generated after the prompt."
+    generate: Annotated[int, flag("infer", "generate", TOKENS, show_default=True)] = 0
+    prompt: Annotated[int | None, flag("infer", "prompt", TOKENS)] = None
 
-    prompt: Annotated[Count, Parameter(group=TOKENS)] = None
-    "Tokens of a prompt [default: those of a row, as far as positions were learned]."
-
-    cache: Annotated[Literal["resident", "streamed"] | None, Parameter(group=TOKENS)] = None
-    "Where keys and values are: SRAM or DDR [default: SRAM where they fit]."
+    cache: Annotated[Literal["resident", "streamed"] | None, flag("infer", "cache", TOKENS)] = None
 
 
 ANY_SERVING, ANY_LOAD, ANY_TOKENS = ServingFlags(), LoadFlags(), TokenFlags()

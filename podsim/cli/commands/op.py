@@ -7,7 +7,7 @@ from cyclopts import App, Group, Parameter
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, Count, NameOrFile, OutputFlags, positive
+from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.report import json_text
 from podsim.report.views import op as view
 
@@ -22,34 +22,21 @@ app = App(
 class ChipFlags:
     """On what it runs."""
 
-    chip: Annotated[NameOrFile, Parameter(group=TILES)] = "gc200"
-    "A name (podsim chip list) or a file [default: gc200]."
+    chip: Annotated[str | None, flag("op", "chip", TILES)] = "gc200"
+    precision: Annotated[str, flag("op", "precision", TILES, show_default=True)] = "16.16"
 
-    precision: Annotated[str, Parameter(group=TILES, metavar="16.16|16.32|32|8.16", show_default=True)] = "16.16"
-    "Operands and partial sums."
+    available_memory: Annotated[float, flag("op", "available_memory", TILES, show_default=True)] = 0.6
+    fidelity: Annotated[Literal["folded", "full"], flag("op", "fidelity", TILES, show_default=True)] = "folded"
 
-    available_memory: Annotated[
-        float, Parameter(group=TILES, converter=positive, metavar="SHARE", show_default=True)
-    ] = 0.6
-    "Share of a tile's SRAM that the operator may use for temporary data."
+    io_tiles: Annotated[int | None, flag("op", "io_tiles", TILES)] = None
+    stream: Annotated[str | None, flag("op", "stream", TILES)] = None
 
-    fidelity: Annotated[Literal["folded", "full"], Parameter(group=TILES, show_default=True)] = "folded"
-    "Run one of each set of equal tiles, or every tile and every repeat on its own."
-
-    io_tiles: Annotated[Count, Parameter(group=TILES)] = None
-    "Set so many tiles aside that take a stream while the others compute, then pass it on."
-
-    stream: Annotated[str | None, Parameter(group=TILES, metavar="BYTES")] = None
-    'What streams in: "1 MB".'
-
-    stream_rate: Annotated[str | None, Parameter(group=TILES, metavar="RATE")] = None
-    'How fast it arrives: "20 GB/s".'
-
-    set: Annotated[tuple[str, ...], Parameter(group=TILES, metavar="PATH=VALUE")] = ()
-    'Change a number of the chip, repeatable: chip.clock="1.5 GHz".'
+    stream_rate: Annotated[str | None, flag("op", "stream_rate", TILES)] = None
+    set: Annotated[tuple[str, ...], flag("op", "changes", TILES)] = ()
 
 
 ANY_CHIP = ChipFlags()
+Count = Annotated[int | None, flag("op", "m")]  # every size has the same range; docstrings say what it is
 Direction = Annotated[str | None, Parameter(name="--pass", metavar="forward|backward")]
 
 

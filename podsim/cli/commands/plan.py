@@ -20,9 +20,8 @@ from podsim.cli.options import (
     MoneyFlags,
     OutputFlags,
     SamplesFlags,
+    flag,
     keywords,
-    share,
-    whole_or_zero,
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
@@ -41,22 +40,15 @@ DEMAND = Group("demands", sort_key=0)
 class DemandFlags:
     """What a machine has to meet, and what is best of those that do."""
 
-    within: Annotated[str | None, Parameter(group=DEMAND, metavar="TIME", allow_leading_hyphen=True)] = None
-    "Longest time to train, such as 5min."
+    within: Annotated[str | None, flag("plan", "within", DEMAND)] = None
+    budget: Annotated[str | None, flag("plan", "budget", DEMAND)] = None
 
-    budget: Annotated[str | None, Parameter(group=DEMAND, metavar="USD", allow_leading_hyphen=True)] = None
-    "Most that the machine and its hosts may cost, in US dollars: 3M, 250k."
-
-    max_power: Annotated[str | None, Parameter(group=DEMAND, metavar="POWER", allow_leading_hyphen=True)] = None
-    "Most that they may draw at peak, such as 100kW."
-
-    confidence: Annotated[float | None, Parameter(group=DEMAND, converter=share, metavar="SHARE")] = None
-    "How sure the time is to be, from 0.5 to 0.99 [default: 0.9]."
+    max_power: Annotated[str | None, flag("plan", "max_power", DEMAND)] = None
+    confidence: Annotated[float | None, flag("plan", "confidence", DEMAND)] = None
 
     objective: Annotated[
-        Literal["time", "cost", "energy", "price-performance"], Parameter(group=DEMAND, show_default=True)
+        Literal["time", "cost", "energy", "price-performance"], flag("plan", "objective", DEMAND, show_default=True)
     ] = "cost"
-    "What the best machine has least of: time, cost or energy of a run, or capital times time."
 
 
 @Parameter(name="*")
@@ -64,23 +56,14 @@ class DemandFlags:
 class SearchFlags:
     """What is searched, for what."""
 
-    workloads: Annotated[str | None, Parameter(group=DEMAND, metavar="FILE")] = None
-    "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml."
+    workloads: Annotated[str | None, flag("plan_mix", "workloads", DEMAND)] = None
+    machines: Annotated[str | None, flag("plan", "machines", MACHINE)] = None
 
-    machines: Annotated[str | None, Parameter(group=MACHINE, metavar="LIST")] = None
-    "Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024 and Bow Pods]."
+    sdk: Annotated[str | None, flag("plan", "sdk", RUN)] = None
+    division: Annotated[Literal["closed", "open"], flag("plan", "division", RUN, show_default=True)] = "closed"
 
-    sdk: Annotated[str | None, Parameter(group=RUN, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
-
-    division: Annotated[Literal["closed", "open"], Parameter(group=RUN, show_default=True)] = "closed"
-    "MLPerf division, which decides who chose the hyper-parameters."
-
-    parameters: Annotated[str | None, Parameter(group=MACHINE, metavar="FILE")] = None
-    "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
-
-    seed: Annotated[int, Parameter(group=RUN, converter=whole_or_zero, metavar="N", show_default=True)] = 0
-    "Seed of the simulated scores behind intervals."
+    parameters: Annotated[str | None, flag("plan", "parameters", MACHINE)] = None
+    seed: Annotated[int, flag("plan", "seed", RUN, show_default=True)] = 0
 
 
 ANY_DEMAND, ANY_SEARCH = DemandFlags(), SearchFlags()

@@ -2,11 +2,9 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, Count, OutputFlags, keywords
+from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag, keywords
 from podsim.cli.programs import ANY_SHARING, SharingFlags
 from podsim.report import json_sample
 from podsim.report.views import sample as view
@@ -16,8 +14,8 @@ def sample(
     what: str,
     /,
     *,
-    samples: Annotated[Count, Parameter(metavar="N")] = None,
-    rounds: Annotated[Count, Parameter(metavar="N")] = None,
+    samples: Annotated[int | None, flag("sample", "samples")] = None,
+    rounds: Annotated[int | None, flag("sample", "rounds")] = None,
     sharing: SharingFlags = ANY_SHARING,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -27,10 +25,6 @@ def sample(
     ----------
     what
         abc-covid19, mcmc-hmc, or a file that says what is done with one sample.
-    samples
-        Particles or chains at once, spread over all tiles [default: as many as fit].
-    rounds
-        Times that each is sampled [default: as its file says].
     """
     output.check()
     from podsim import api

@@ -16,18 +16,15 @@ from podsim.cli.options import (
     ANY_PRACTICE,
     ANY_RUN,
     MAPPING,
-    Count,
     EngineFlags,
     LengthFlags,
     ModelFlags,
     MoneyFlags,
-    Name,
-    NameOrFile,
     OutputFlags,
     PracticeFlags,
     RunFlags,
+    flag,
     keywords,
-    share,
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
@@ -44,32 +41,19 @@ SIZES = Group("machines", sort_key=1)
 class ScaleFlags:
     """Which machines, and what becomes of the batch."""
 
-    pods: Annotated[str | None, Parameter(group=SIZES, metavar="SIZES")] = None
-    "IPUs of each IPU-POD: 16..1024 doubles as far as it goes, 16,64,256 lists (--chip bow: Bow Pods)."
+    pods: Annotated[str | None, flag("scale", "pods", SIZES)] = None
+    topologies: Annotated[str | None, flag("scale", "topologies", SIZES)] = None
 
-    topologies: Annotated[str | None, Parameter(group=SIZES, metavar="NAMES")] = None
-    "Machines by name or file, commas between, instead of --pods."
+    chip: Annotated[str | None, flag("scale", "chip", SIZES)] = None
+    hosts: Annotated[int | None, flag("scale", "hosts", SIZES)] = None
 
-    chip: Annotated[NameOrFile, Parameter(group=SIZES)] = None
-    "Put this chip into every machine."
+    set: Annotated[tuple[str, ...], flag("scale", "changes", SIZES)] = ()
+    parameters: Annotated[str | None, flag("scale", "parameters", SIZES)] = None
 
-    hosts: Annotated[Count, Parameter(group=SIZES)] = None
-    "Servers that feed each machine."
+    scaling: Annotated[Literal["best", "strong", "weak"], flag("scale", "scaling", SIZES, show_default=True)] = "best"
+    knee: Annotated[float, flag("scale", "knee", SIZES, show_default=True)] = 0.5
 
-    set: Annotated[tuple[str, ...], Parameter(group=SIZES, metavar="PATH=VALUE")] = ()
-    'Change a number of all, repeatable: gw-link.bandwidth="400 Gbit/s".'
-
-    parameters: Annotated[str | None, Parameter(group=SIZES, metavar="FILE")] = None
-    "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."
-
-    scaling: Annotated[Literal["best", "strong", "weak"], Parameter(group=SIZES, show_default=True)] = "best"
-    "Global batch: the best for each machine, that of the first, or the first's times the growth."
-
-    knee: Annotated[float, Parameter(group=SIZES, converter=share, metavar="SHARE", show_default=True)] = 0.5
-    "Where the knee is: a doubling gains less than this share of throughput."
-
-    failures: Annotated[bool, Parameter(group=SIZES)] = False
-    "Simulate failures too: the useful share of the time and when the run ends (podsim goodput)."
+    failures: Annotated[bool, flag("scale", "failures", SIZES)] = False
 
 
 @Parameter(name="*")
@@ -77,20 +61,13 @@ class ScaleFlags:
 class SplitFlags:
     """What of the split is the same on every machine."""
 
-    preset: Annotated[Name, Parameter(group=MAPPING)] = None
-    "A published mapping by name, of the machines that have one: mlperf-v1.1-closed."
+    preset: Annotated[str | None, flag("scale", "preset", MAPPING)] = None
+    ipus_per_replica: Annotated[int | None, flag("scale", "ipus_per_replica", MAPPING)] = None
 
-    ipus_per_replica: Annotated[Count, Parameter(group=MAPPING)] = None
-    "IPUs of one copy."
+    micro_batch: Annotated[int | None, flag("scale", "micro_batch", MAPPING)] = None
+    accumulation: Annotated[int | None, flag("scale", "accumulation", MAPPING)] = None
 
-    micro_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Rows through a replica at once."
-
-    accumulation: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Micro-batches a weight update."
-
-    global_batch: Annotated[Count, Parameter(group=MAPPING)] = None
-    "Samples a weight update on the first machine, with --scaling strong or weak."
+    global_batch: Annotated[int | None, flag("scale", "global_batch", MAPPING)] = None
 
 
 ANY_SIZES, ANY_SPLIT = ScaleFlags(), SplitFlags()

@@ -2,11 +2,9 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, OutputFlags, keywords
+from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag, keywords
 from podsim.cli.programs import ANY_SHARING, SharingFlags
 from podsim.report import json_stencil
 from podsim.report.views import stencil as view
@@ -16,7 +14,7 @@ def stencil(
     what: str,
     /,
     *,
-    grid: Annotated[str, Parameter(metavar="SIZES")],
+    grid: Annotated[str, flag("stencil", "grid")],
     sharing: SharingFlags = ANY_SHARING,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -26,8 +24,6 @@ def stencil(
     ----------
     what
         heat-2d, heat-3d, diffusion-3d, wave-3d or aliev-panfilov.
-    grid
-        Points along each dimension, 8000x8000 or 360^3; IPUs, up to a rack, share the first.
     """
     output.check()
     from podsim import api

@@ -2,7 +2,9 @@
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -10,17 +12,15 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
-from podsim.cli.options import ANY_OUTPUT, OUTPUT, Count, OutputFlags
+from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
-from podsim.errors import InputError
+from podsim.errors import InputError, PodsimError
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
 
 WHERE = Group("where it runs, and where results are kept", sort_key=1)
-Text = Annotated[str | None, Parameter(group=WHERE, metavar="FILE")]
-Switch = Annotated[bool, Parameter(group=WHERE)]
 
 
 @Parameter(name="*")
@@ -28,26 +28,16 @@ Switch = Annotated[bool, Parameter(group=WHERE)]
 class SweepFlags:
     """Where points are computed and kept."""
 
-    results: Text = None
-    "Where each point is stored as it comes [default: FILE.results.jsonl]; the same command goes on from there."
+    results: Annotated[str | None, flag("sweep", "results", WHERE)] = None
+    anew: Annotated[bool, flag("sweep", "anew", WHERE)] = False
 
-    anew: Switch = False
-    "Overwrite what is stored."
+    extend: Annotated[bool, flag("sweep", "extend", WHERE)] = False
+    jobs: Annotated[int | None, flag("sweep", "jobs", WHERE)] = None
 
-    extend: Switch = False
-    "Go on with the results of another sweep, and compute only points that it has not."
+    backend: Annotated[Literal["local", "dask"], flag("sweep", "backend", WHERE, show_default=True)] = "local"
+    scheduler: Annotated[str | None, flag("sweep", "scheduler", WHERE)] = None
 
-    jobs: Annotated[Count, Parameter(group=WHERE)] = None
-    "Processes on this machine [default: one a core]."
-
-    backend: Annotated[Literal["local", "dask"], Parameter(group=WHERE, show_default=True)] = "local"
-    "This machine, or a Dask cluster."
-
-    scheduler: Annotated[str | None, Parameter(group=WHERE, metavar="ADDRESS")] = None
-    "Of the cluster: tcp://HOST:8786."
-
-    most: Annotated[Count, Parameter(group=WHERE)] = None
-    "Points that a sweep may have [default: 10,000]."
+    most: Annotated[int | None, flag("sweep", "most", WHERE)] = None
 
 
 ANY_SWEEP = SweepFlags()
@@ -103,9 +93,10 @@ def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     with progress("points", output, rate="points") as drawn:
         counted = _Counted(drawn)
         try:
-            return api.sweep(file, on_progress=counted, **given)
+            return api.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
         except KeyboardInterrupt:
-            put(counted.goes_on(output), sys.stderr)
+            with suppress(PodsimError):  # a terminal that was closed takes no message
+                put(counted.goes_on(output), sys.stderr)
             raise
 
 
@@ -141,6 +132,11 @@ class _Counted:
         words = shlex.join(["podsim", *(word for word in COMMAND.get() if word != "--anew")])
         text = f"{self.done:,} of {self.total:,} points are stored; to go on: {words}"
         return look(sys.stderr, output.color).clean(text) + "\n"
+
+
+def _warn(output: OutputFlags, text: str) -> None:
+    """What of the results file is not as podsim wrote it, on stderr: with --quiet and --json too."""
+    put(look(sys.stderr, output.color).clean(f"warning: {text}") + "\n", sys.stderr)
 
 
 def _say(found: "SweepReport", output: OutputFlags) -> None:

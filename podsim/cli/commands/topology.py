@@ -1,5 +1,6 @@
 """`podsim topology list` and `podsim topology show`."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -84,7 +85,9 @@ def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
     from podsim.report.views import comparator as comparator_view
 
     if links:
-        raise InputError(f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {name}")
+        raise InputError(
+            f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
+        )
     placed = comparator_machines.machine(name)
     chip, machine = placed.chip.value, placed.machine
     results = tuple(row for row in comparators.shipped() if row.chip == chip.name)

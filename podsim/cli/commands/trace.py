@@ -20,12 +20,10 @@ from podsim.cli.options import (
     MappingFlags,
     OutputFlags,
     PracticeFlags,
+    flag,
     keywords,
-    positive_or_zero,
-    whole,
-    whole_or_zero,
 )
-from podsim.cli.out import OutFile, check_out, write_trace
+from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.report import json_text
 from podsim.report.views import trace as view
 
@@ -35,20 +33,13 @@ from podsim.report.views import trace as view
 class TraceFlags:
     """What is shown, and where it goes."""
 
-    level: Annotated[Literal["pod", "tile"], Parameter(show_default=True)] = "pod"
-    "The tasks of a step on all IPUs, or the supersteps of one stage on the tiles of its IPU."
+    level: Annotated[Literal["pod", "tile"], flag("trace", "level", show_default=True)] = "pod"
+    stage: Annotated[int | None, flag("trace", "stage")] = None
 
-    stage: Annotated[int | None, Parameter(converter=whole_or_zero, metavar="N")] = None
-    "Which stage, with --level tile [default: the one with most arithmetic]."
+    steps: Annotated[int, flag("trace", "steps", show_default=True)] = 1
+    noise_scale: Annotated[float | None, flag("trace", "noise_scale")] = None
 
-    steps: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 1
-    "Steps drawn, one after the other, at most 100."
-
-    noise_scale: Annotated[float | None, Parameter(converter=positive_or_zero, metavar="X")] = None
-    "Draw steps with noise, delays X times as long as in published runs [default: no noise]."
-
-    most_spans: Annotated[int, Parameter(converter=whole, metavar="N", show_default=True)] = 200_000
-    "Spans drawn at most (101 or more), and as many changes of link load; the rest, in the middle, is left out."
+    most_spans: Annotated[int, flag("trace", "most_spans", show_default=True)] = 200_000
 
     out: OutFile = None
     "Write the trace here, in the Trace Event Format; - is stdout."
@@ -81,11 +72,12 @@ def trace(
     from podsim import api
 
     found = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
-    if write_trace(found, shown.out):
+    written = write_trace(found, shown.out)
+    if written == STDOUT:
         return ExitCode.ANSWERED
     give(
         output,
-        screen=lambda: view.document(found, shown.out or ""),
+        screen=lambda: view.document(found, written),
         json_text=lambda: json_text.trace(found),
         line=lambda: view.answer(found),
     )

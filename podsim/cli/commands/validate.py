@@ -1,9 +1,12 @@
 """`podsim validate`."""
 
+from functools import partial
+
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
+from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.report import json_text
 from podsim.report.views import claims as claims_view
@@ -162,7 +165,7 @@ def _freeze(output: OutputFlags) -> int:
     from podsim import api
 
     with progress("predicting again", output) as on_progress:
-        report = api.freeze(on_progress=on_progress)
+        report = answered(partial(api.freeze, on_progress=on_progress))
     give(
         output,
         screen=lambda: frozen.document(report),

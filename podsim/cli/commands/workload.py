@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 from podsim.cli.answer import give, warn
-from podsim.cli.console import put
+from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_FIXED,
@@ -25,11 +25,12 @@ from podsim.cli.options import (
     OutputFlags,
     PracticeFlags,
     SamplesFlags,
+    flag,
     keywords,
-    whole,
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.errors import InputError
 from podsim.report import json_workload, numbers
 from podsim.report.views import listing
 from podsim.report.views import workload as view
@@ -44,14 +45,10 @@ RANKING = Group("ranking", sort_key=3)
 class RankFlags:
     """What mappings are ranked by, and how many are shown."""
 
-    by: Annotated[Literal["time", "throughput"], Parameter(group=RANKING, show_default=True)] = "time"
-    "Time to train, or samples a second, which takes no length of a run."
+    by: Annotated[Literal["time", "throughput"], flag("mappings", "by", RANKING, show_default=True)] = "time"
+    most: Annotated[int, flag("mappings", "most", RANKING, show_default=True)] = 20
 
-    most: Annotated[int, Parameter(group=RANKING, converter=whole, metavar="N", show_default=True)] = 20
-    "Show so many."
-
-    sdk: Annotated[str | None, Parameter(group=RANKING, metavar="VERSION")] = None
-    "Poplar SDK [default: the newest calibrated]."
+    sdk: Annotated[str | None, flag("mappings", "sdk", RANKING)] = None
 
 
 ANY_RANK = RankFlags()
@@ -154,12 +151,18 @@ def import_(
         Where the TOML goes; - is stdout.
     """
     from podsim import api
-    from podsim.files.write import write_atomic
+    from podsim.files.write import check_writable, write_atomic
 
+    if out != STDOUT:
+        check_writable(Path(out))
     text = api.import_model(file, sequence=model.sequence, shape=model.shape)
     if out == STDOUT:
         put(text, sys.stdout)
     else:
-        write_atomic(Path(out), text)
-        put(f"wrote {out}\n", sys.stderr)
+        try:
+            write_atomic(Path(out), text)
+        except InputError:
+            put(text, sys.stdout)  # so that it is not lost
+            raise
+        put(look(sys.stderr).clean(f"wrote {out}") + "\n", sys.stderr)
     return ExitCode.ANSWERED

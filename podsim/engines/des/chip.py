@@ -14,6 +14,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, IoTiles, TileShare, TileSpan
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.supersteps import FRAGMENT_CYCLES, compute_cycles, exchange_rates
 
@@ -106,7 +107,7 @@ class _Group:
             exchange_cycles=self.spent[Part.EXCHANGE],
             sync_cycles=self.spent[Part.SYNC],
             stream_cycles=self.spent[Part.HOST],
-            idle_cycles=max(0.0, total_cycles - sum(self.spent.values())),
+            idle_cycles=max(0.0, total_cycles - sum_in_order(self.spent.values())),
         )
 
 

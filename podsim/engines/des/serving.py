@@ -9,6 +9,7 @@ import numpy as np
 import simpy
 
 from podsim.model.inference import Delays
+from podsim.model.residue import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,15 +109,16 @@ class Desk:
         )
         first_s, last_s = self._first_s, float(answered_s[-1])
         delay_s = (answered_s - arrived_s)[self._warm :]
+        mean_s = float(delay_s.mean())
         window_s = last_s - first_s
         began = [(start_s, filled) for start_s, filled in self._batches if first_s < start_s <= last_s]
         share = self._service.period_s * len(began) / (self._service.replicas * window_s)
         return Delays(
             requests_per_s=len(delay_s) / window_s,
-            mean_s=float(delay_s.mean()),
+            mean_s=mean_s,
             p50_s=float(np.quantile(delay_s, 0.5)),
             p99_s=float(np.quantile(delay_s, 0.99)),
-            queued_s=float((begun_s - arrived_s)[self._warm :].mean()),
+            queued_s=clean(float((begun_s - arrived_s)[self._warm :].mean()), mean_s),
             busy=min(1.0, share),
             filled=sum(filled for _, filled in began) / max(1, len(began)),
             present=self._area / window_s,

@@ -13,15 +13,13 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
+from podsim.files.contents import resolved, text_of
 from podsim.files.faults import counted, printable, shown
 from podsim.files.imports import naming, unread
-from podsim.files.load import text_of
 from podsim.files.options import Options
+from podsim.model.limits import LAYERS, WIDTH
 
 CODE: Final = "bad-config-file"
-MOST: Final = 2**24
-"""Largest size of a config: forty times the longest context and the widest model published."""
-MOST_LAYERS: Final = 10_000
 MASKED: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
 
 
@@ -41,7 +39,7 @@ class _Config:
         name = next((one for one in names if self.says.get(one) is not None), names[0])
         return name, self.says.get(name)
 
-    def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = MOST) -> int:
+    def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = WIDTH.most) -> int:
         """The whole number under the first of the names that is there; 1, and a fault, where it is none."""
         name, value = self._value(*names)
         value = usual if value is None else value
@@ -79,8 +77,8 @@ class _Config:
     def sequence(self, positions: int, *, bound: bool) -> int:
         """Tokens of a row: asked for, else as many as there are positions."""
         found = self.asked.sequence or positions
-        if found > MOST:
-            self.wrong.append(f"a sequence of {found:,}; at most {MOST:,} is known")
+        if found > WIDTH.most:
+            self.wrong.append(f"a sequence of {found:,}; at most {WIDTH.most:,} is known")
         if bound and found > positions:
             self.wrong.append(f"a sequence of {found:,} is longer than its {positions:,} positions")
         if not self.asked.sequence:
@@ -137,7 +135,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _stem(path: Path) -> str:
     """The name of the file, or of its folder where the file is called as all are."""
-    folder = path.resolve().parent.name
+    folder = resolved(path).parent.name
     return folder if path.stem == "config" and folder else path.stem
 
 
@@ -194,7 +192,7 @@ def _layers(config: _Config, names: Names = USUAL) -> dict[str, Any]:
     """Sizes that all but GPT-2 and DistilBERT call alike."""
     layers, *widths = names
     sizes = zip(("hidden", "heads", "feed_forward"), widths, strict=True)
-    return {"layers": config.size(layers, most=MOST_LAYERS), **{ours: config.size(name) for ours, name in sizes}}
+    return {"layers": config.size(layers, most=LAYERS.most), **{ours: config.size(name) for ours, name in sizes}}
 
 
 def _encoder(
@@ -235,7 +233,7 @@ def _gpt2(config: _Config) -> Found:
     positions = config.size("n_positions", "n_ctx", usual=1024)
     hidden, sequence = config.size("n_embd"), config.sequence(positions, bound=True)
     sizes = {
-        "layers": config.size("n_layer", most=MOST_LAYERS),
+        "layers": config.size("n_layer", most=LAYERS.most),
         "hidden": hidden,
         "heads": config.size("n_head"),
         "feed_forward": config.size("n_inner", usual=4 * hidden),

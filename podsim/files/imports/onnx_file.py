@@ -1,22 +1,23 @@
 """An ONNX file, read as what strangers send: bounded, no code run, no weights loaded, no other file opened."""
 
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any, Final
 
 from podsim.errors import InputError
+from podsim.files.contents import NotPlainError, opened, resolved
 from podsim.files.faults import printable, shown
 from podsim.files.imports import onnx_wire
 from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
+from podsim.model.limits import NODES
 
 MOST_BYTES: Final = 2**30
 """Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
-MOST_NODES: Final = 20_000  # some 40 s on a slow core
 MOST_PASSES: Final = 500_000  # nodes times the turns in which their shapes are worked out
 MOST_ELEMENTS: Final = 2**40
 KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
@@ -97,19 +98,7 @@ def _float_types() -> frozenset[int]:
 
 def _parsed(path: Path) -> Any:
     onnx = _onnx()
-    try:
-        known = path.stat()
-        size = known.st_size
-        if not S_ISREG(known.st_mode):
-            raise fault(path, "is no plain file")
-        if size > MOST_BYTES:
-            raise fault(path, f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
-                        hint="save the weights beside it, as external data: only their sizes are used")  # fmt: skip
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}", code="no-such-file") from None
-    except OSError as error:
-        raise fault(path, f"cannot be read: {error.strerror}") from None
+    raw = _content(path)
     model = onnx.ModelProto()
     if onnx_wire.too_many(raw, onnx.ModelProto.DESCRIPTOR):
         raise fault(path, f"has more than {onnx_wire.MOST_FIELDS:,} fields: no model has so many")
@@ -122,10 +111,26 @@ def _parsed(path: Path) -> Any:
     return model
 
 
+def _content(path: Path) -> bytes:
+    try:
+        with opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_BYTES:
+                raise fault(path, f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
+                            hint="save the weights beside it, as external data: only their sizes are used")  # fmt: skip
+            return file.read(MOST_BYTES)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {printable(str(path))}", code="no-such-file") from None
+    except NotPlainError as error:
+        raise fault(path, str(error.strerror)) from None
+    except (OSError, ValueError) as error:
+        raise fault(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
 def _bounded(path: Path, stated: Any) -> None:
     """Refuse more than anybody's model has, before anything is done with it."""
-    if len(stated.node) + len(stated.initializer) > MOST_NODES:
-        raise fault(path, f"{len(stated.node) + len(stated.initializer):,} nodes and tensors; at most {MOST_NODES:,}")
+    if excess := NODES.excess(len(stated.node) + len(stated.initializer)):
+        raise fault(path, excess)
     if stated.sparse_initializer:
         raise fault(path, "sparse weights are not read")
     for tensor in stated.initializer:
@@ -196,12 +201,12 @@ def _no_control_flow(path: Path, stated: Any) -> None:
 
 def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
     """Refuse weights outside the folder; say where they lie inside it, where nobody opens them."""
-    folder, places = path.resolve().parent, set()
+    folder, places = resolved(path).parent, set()
     for tensor in tensors:
         if tensor.data_location != 1:
             continue
         place = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-        inside = place and "\0" not in place and (folder / place).resolve().is_relative_to(folder)
+        inside = place and "\0" not in place and resolved(folder / place).is_relative_to(folder)
         if not inside or Path(place).is_absolute():
             raise fault(path, f"weights {shown(tensor.name)} lie outside its folder, in {shown(place)}",
                         context=["only files beside an ONNX file are its own"])  # fmt: skip

@@ -1,16 +1,20 @@
 """Lines to events: whatever follows `:::MLLOG` and is a JSON object with a key and a time."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from podsim.files.faults import shown
 from podsim.files.mllog.lines import Line
+from podsim.units import decimal
 
 MARK: Final = ":::MLLOG"
 _JSON: Final = json.JSONDecoder()
+MOST: Final = 1e18
+"""Largest number that an event may state: samples, tokens, steps and seeds of real runs are far smaller."""
+LATEST_MS: Final = 1e14
+"""Milliseconds since 1970 that a log may state: the year 5138."""
 Say = Callable[[int, str], None]
 """Told of a line number and what is wrong there."""
 
@@ -26,19 +30,16 @@ class Event:
     metadata: Mapping[str, Any]
 
     def number(self, name: str) -> float | None:
-        """A finite number of the metadata; None where there is none."""
+        """A number of the metadata; None where there is none."""
         return number(self.metadata.get(name))
 
 
 def number(value: object) -> float | None:
-    """A finite number, also one written as text; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        found = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return found if math.isfinite(found) else None
+    """A number of at most `MOST`, also one written as text; None for anything else."""
+    stated = decimal(value) if isinstance(value, str) else value
+    if isinstance(stated, bool) or not isinstance(stated, int | float) or not abs(stated) <= MOST:
+        return None  # NaN is not at most anything
+    return float(stated)
 
 
 def events(lines: Iterable[Line], say: Say) -> Iterator[Event]:
@@ -70,7 +71,7 @@ def _event(line: Line, at: int) -> Event | str:
     key, time_ms, metadata = table.get("key"), number(table.get("time_ms")), table.get("metadata")
     if not isinstance(key, str):
         return "the event has no key"
-    if time_ms is None or time_ms <= 0:
+    if time_ms is None or not 0 < time_ms <= LATEST_MS:
         stated = table.get("time_ms")
         return f"{key}: time_ms is {'missing' if stated is None else shown(str(stated))}, no time"
     found = metadata if isinstance(metadata, dict) else {}

@@ -9,6 +9,8 @@ from podsim.model.mllog import Evaluation, LogRun, Span
 
 JITTER_MS: Final = 1000.0
 """How far the clock may seem to run backwards, since several processes write one log."""
+MOST_COUNT: Final = 10**9
+"""Largest global batch or gradient accumulation of a run."""
 MOST_EVENTS: Final = 200_000
 """Starts and stops of one run that are kept."""
 Number = Callable[[object], float | int | None]
@@ -16,7 +18,7 @@ Number = Callable[[object], float | int | None]
 
 def _whole(value: object) -> int | None:
     found = number(value)
-    return int(found) if found is not None and found == int(found) and found > 0 else None
+    return int(found) if found is not None and found == int(found) and 0 < found <= MOST_COUNT else None
 
 
 def _seed(value: object) -> int | None:

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
+from podsim.files.contents import is_folder, is_plain, opened
 from podsim.files.faults import printable
 from podsim.files.mllog.events import events
 from podsim.files.mllog.lines import BROKEN, lines
 from podsim.files.mllog.runs import runs
 from podsim.model.mllog import LogRun, LogTree, Remark, SystemFile
+from podsim.units import whole
 
 MOST_JSON: Final = 2**20
 """Bytes of a system description; published ones have two thousand."""
+MOST_CHIPS: Final = 10_000_000
+"""Accelerators of a node, or nodes, that a system description may state."""
 MOST_REMARKS: Final = 20
 """Remarks on one file; further ones are counted."""
 _SDK: Final = re.compile(r"\bSDK[\s:v-]*(\d+\.\d+)", re.IGNORECASE)
@@ -23,7 +27,7 @@ _SDK: Final = re.compile(r"\bSDK[\s:v-]*(\d+\.\d+)", re.IGNORECASE)
 
 def read(root: Path) -> LogTree:
     """Every log below a folder, or one log; InputError where there is none."""
-    if not root.exists():
+    if not (is_plain(root) or is_folder(root)):
         raise InputError(f"there is no folder {root}", code="no-such-file", hint="podsim calibrate --logs DIR")
     found: list[LogRun] = []
     systems: list[SystemFile] = []
@@ -42,14 +46,14 @@ def read(root: Path) -> LogTree:
             _log(path, name, found, remarks)
     if not files and not remarks:
         raise InputError(f"{root} holds no files", code="no-logs", hint="podsim calibrate --logs DIR")
-    if root.is_file():
+    if is_plain(root):
         remarks.insert(0, Remark(file=root.name, line=0, text="a file in place of a folder: read as the only log"))
     return LogTree(files=files, runs=_once(found, remarks), systems=tuple(systems), remarks=tuple(remarks))
 
 
 def _files(root: Path) -> Iterator[tuple[Path, str]]:
     """Files in one order, each with why it is not to be read; links to folders are followed once."""
-    if root.is_file():
+    if is_plain(root):
         yield root, ""
         return
     seen: set[tuple[int, int]] = set()
@@ -66,7 +70,7 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
         inner.sort()
         for name in sorted(names):
             path = Path(folder, name)
-            yield path, "" if path.is_file() else "no plain file, or a link to nothing"
+            yield path, "" if is_plain(path) else "no plain file, or a link to nothing"
     yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in failed)
 
 
@@ -132,7 +136,7 @@ def _once(found: list[LogRun], remarks: list[Remark]) -> tuple[LogRun, ...]:
 def _system(path: Path) -> SystemFile | None:
     """A system description as submissions file it; None for any other JSON."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             table = json.loads(file.read(MOST_JSON))
     except (OSError, ValueError, RecursionError):
         return None
@@ -143,10 +147,14 @@ def _system(path: Path) -> SystemFile | None:
     return SystemFile(
         name=table["system_name"],
         chip=str(table.get("accelerator_model_name", "")),
-        chips=_whole(table.get("accelerators_per_node")) * _whole(table.get("number_of_nodes", 1)),
+        chips=_count(table.get("accelerators_per_node")) * _count(table.get("number_of_nodes", 1)),
         sdk=sdk[1] if sdk else "",
     )
 
 
-def _whole(value: object) -> int:
-    return int(str(value)) if str(value).isdigit() and len(str(value)) < 8 else 0
+def _count(value: object) -> int:
+    """A count of up to `MOST_CHIPS`, also one written as text; 0 for anything else."""
+    stated = whole(value.strip()) if isinstance(value, str) else value
+    if isinstance(stated, bool) or not isinstance(stated, int):
+        return 0
+    return stated if 0 < stated <= MOST_CHIPS else 0

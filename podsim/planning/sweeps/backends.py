@@ -2,10 +2,13 @@
 
 import logging
 import os
+import shlex
 import signal
+import sys
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +32,34 @@ def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None)
     if count == 1:
         yield from map(compute, questions)
         return
-    parent = os.getpid()
+    missing = dict(enumerate(questions))
+    deaths = 0
+    while missing:
+        try:
+            for number, outcome in _in_processes(dict(missing), compute, count):
+                deaths = 0
+                del missing[number]
+                yield outcome
+        except BrokenProcessPool:
+            deaths += 1
+            if deaths > RETRIES:
+                raise InputError(
+                    "processes that computed a point died again and again", code="cluster-failed",
+                    context=[f"{len(missing):,} points are missing"],
+                    hint="the same command goes on from what is stored; --jobs 1 needs the least memory",
+                ) from None  # fmt: skip
+
+
+def _in_processes(
+    questions: Mapping[int, SweepQuestion], compute: Compute, count: int
+) -> Generator[tuple[int, SweepOutcome], None, None]:
+    """Outcomes with the numbers of their questions, as they come. BrokenProcessPool where a process dies."""
+    import joblib
+
     each = joblib.delayed(_alone)
     run = joblib.Parallel(n_jobs=count, backend="loky", return_as="generator_unordered")
-    outcomes = run(each(compute, question, parent) for question in questions)
+    with _signals_held():
+        outcomes = run(each(number, compute, question, os.getpid()) for number, question in questions.items())
     try:
         yield from outcomes
     finally:
@@ -41,12 +68,36 @@ def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None)
             outcomes.close()
 
 
-def _alone(compute: Compute, question: SweepQuestion, parent: int) -> SweepOutcome:
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold back signals that end a command: processes that are started meanwhile never take them, but SIGKILL.
+
+    A terminal or service manager signals all processes at once; this one ends the others. Windows has no such signals.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    try:
+        for tracker in (resource_tracker, loky_tracker):
+            tracker.ensure_running()  # which lets some through again, in older versions: better now than later
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _alone(number: int, compute: Compute, question: SweepQuestion, parent: int) -> tuple[int, SweepOutcome]:
     """A point in a process that leaves Ctrl-C to the one that stores, and ends when that one is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.getppid() != parent:
         os._exit(1)
-    return compute(question)
+    return number, compute(question)
 
 
 def check_cluster(scheduler: str | None) -> str:
@@ -55,6 +106,12 @@ def check_cluster(scheduler: str | None) -> str:
         raise InputError(
             "--backend dask wants a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
         )
+    protocol, joined, _ = scheduler.partition("://")
+    if joined and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away
+        raise InputError(
+            f"no scheduler can be reached at {scheduler}: addresses begin with tcp://", code="no-scheduler",
+            hint="--scheduler tcp://HOST:8786",
+        )  # fmt: skip
     if find_spec("distributed") is None:
         raise InputError(
             "the packages dask and distributed are not installed", code="missing-package",
@@ -99,12 +156,13 @@ def _connected(scheduler: str) -> "Client":
     from distributed import Client
     from distributed.comm import resolve_address
 
-    for chatter in ("distributed", "tornado"):
-        logging.getLogger(chatter).setLevel(logging.CRITICAL)  # we say what matters, in one line
+    for name in [*logging.root.manager.loggerDict]:  # levels of their own are given to loggers far below
+        if name.partition(".")[0] in {"distributed", "tornado"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # we say what matters, in one line
     try:
         resolve_address(scheduler)  # a client of what is no address cannot even be closed
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:  # noqa: BLE001  (each kind of address fails in its own way: tls:// with a TypeError)
         raise InputError(
             f"no scheduler answers at {scheduler}", code="no-scheduler", context=[str(error)[:200]],
             hint="dask scheduler starts one and prints its address; leave out --backend to compute here",
@@ -116,7 +174,7 @@ def _connected(scheduler: str) -> "Client":
         raise InputError(
             f"nobody computes for the scheduler at {scheduler}",
             code="no-scheduler",
-            hint=f"dask worker {scheduler}, on each machine that is to help",
+            hint=f"dask worker {shlex.quote(scheduler)}, on each machine that is to help",
         ) from None
     return client
 

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from podsim.errors import InputError
 from podsim.files import sweeps
-from podsim.files.results import Header, Results, code_digest
+from podsim.files.result_lines import Header
+from podsim.files.results import Results, code_digest
 from podsim.model.sweep import SweepFile, SweepOutcome, SweepQuestion, SweepReport, SweepRow
 from podsim.planning.sweeps import backends, design, points
 
@@ -28,6 +29,7 @@ class Asked:
     anew: bool = False
     extend: bool = False
     on_progress: Callable[[int, int], None] | None = None
+    on_warning: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ def run(laid: Laid, asked: Asked) -> SweepReport:
         missing = [key for key in laid.questions if key not in results.stored]
         stored, total = len(laid.questions) - len(missing), len(laid.questions)
         _tell(asked, stored, total)
+        _warn(asked, results.warnings)
         compute = partial(points.outcome, folder=laid.folder, turn=laid.turn)
         with closing(_outcomes([laid.questions[key] for key in missing], compute, asked)) as arriving:
             for done, outcome in enumerate(arriving, start=stored + 1):
@@ -93,6 +96,12 @@ def run(laid: Laid, asked: Asked) -> SweepReport:
 def _tell(asked: Asked, done: int, total: int) -> None:
     if asked.on_progress:
         asked.on_progress(done, total)
+
+
+def _warn(asked: Asked, warnings: Sequence[str]) -> None:
+    if asked.on_warning:
+        for warning in warnings:
+            asked.on_warning(warning)
 
 
 def _digest(laid: Laid) -> str:
@@ -131,4 +140,5 @@ def _report(laid: Laid, results: Results, stored: int) -> SweepReport:
         axes=tuple(axis.name for axis in file.axes),
         rows=tuple(SweepRow(values=values, outcome=results.stored[key]) for key, values in laid.values.items()),
         alike=laid.alike, results=str(results.path), stored=stored, cut_bytes=results.cut_bytes,
+        warnings=results.warnings,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.model.residue import clean
 from podsim.model.workload import Matmul
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -24,7 +25,6 @@ from podsim.report.doc import (
 )
 from podsim.report.views.prediction import PARTS
 
-DUST = 1e-9  # of a latency: a queue that is left by rounding alone
 FEWEST = 2  # batches that make a curve
 
 
@@ -81,8 +81,7 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
     filled = f"{numbers.percent(delays.busy)} busy, {numbers.short(delays.filled)} of {service.batch:,} in a batch"
     yield Fact("load", numbers.significant(delays.requests_per_s), "requests/s", f"{who} asked", filled)
     unit = numbers.scale(delays.p99_s, numbers.TIME)
-    none = delays.queued_s < DUST * delays.mean_s
-    queued = "none of it queued" if none else f"{numbers.time(delays.queued_s)} of it queued"
+    queued = f"{numbers.time(delays.queued_s)} of it queued" if delays.queued_s else "none of it queued"
     yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, queued,
                strong=True)  # fmt: skip
     yield Fact("p50", unit.number(delays.p50_s), unit.unit)
@@ -94,7 +93,7 @@ def _bars(report: InferenceReport) -> Bars:
     named = [(PARTS[part], seconds, "") for part, seconds in parts]
     whole = report.service.latency_s
     beside = whole - sum(report.service.parts_s.values())
-    if beside > DUST * whole:
+    if clean(beside, whole) > 0:
         first = "slower stages" if len(report.mapping.stages) > 1 else "transfers start"
         named.append(("beside it", beside, f"{first}, results go to the host"))
     return Bars(tuple(

@@ -138,7 +138,7 @@ def left_out(report: PublishedReport) -> Table:
 
 def number(row: Microbenchmark) -> str:
     """Which line of the file: "12" of published-0012."""
-    return str(int(row.id.rpartition("-")[2])) if row.id.rpartition("-")[2].isdigit() else row.id
+    return str(int(row.id.rpartition("-")[2])) if row.id.rpartition("-")[2].isdecimal() else row.id
 
 
 def as_published(row: Microbenchmark) -> str:

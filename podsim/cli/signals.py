@@ -1,0 +1,51 @@
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: what is stored stays, one line says so, and no process is left."""
+
+import signal
+import time
+from types import FrameType
+from typing import Final
+
+from podsim.cli.exit import ExitCode
+
+PAIR_S: Final = 1.0
+"""A terminal that closes, or a service manager, sends two signals at once; the second must not cut the end short."""
+_ENDINGS: Final = {"SIGTERM": (ExitCode.TERMINATED, "terminated"), "SIGHUP": (ExitCode.HUNG_UP, "terminal closed")}
+_last_s: list[float] = []
+
+
+class Ended(KeyboardInterrupt):
+    """Raised in the place that a signal interrupts; `code` is the exit code and `message` the last line of stderr."""
+
+    def __init__(self, code: ExitCode = ExitCode.INTERRUPTED, message: str = "interrupted") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def install() -> None:
+    """Take SIGTERM and SIGHUP in this process, unless whoever started it had them ignored, as nohup does."""
+    for name in _ENDINGS:
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def release() -> None:
+    """Let SIGINT and the signals of `install` end this process at once: the answer is out, Python only tidies up."""
+    for name in ("SIGINT", *_ENDINGS):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    now_s = time.monotonic()
+    if _last_s and now_s - _last_s[-1] < PAIR_S:
+        return
+    _last_s.append(now_s)
+    raise Ended(*_ENDINGS[signal.Signals(number).name])
+
+
+def ended(error: KeyboardInterrupt) -> Ended:
+    """How a command ended that was interrupted: by one of these signals, or by Ctrl-C."""
+    return error if isinstance(error, Ended) else Ended()

@@ -1,0 +1,375 @@
+"""What one argument of a verb may be: its kind, range and unit, checked alike for Python and for the command line."""
+
+import math
+import operator
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from itertools import islice
+from numbers import Real
+from typing import Any, Final, NamedTuple
+
+from podsim import units
+from podsim.model.sizes import sizes
+
+REQUIRED: Final = object()
+"""The default of an argument that every call gives."""
+LONGEST_TEXT: Final = 65_536  # characters: far above any path, and no message becomes unreadable
+MOST_ITEMS: Final = 10_000
+_WHOLE: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)", re.ASCII)
+_SHOWN: Final = 40  # characters of a refused text that a message repeats
+
+
+class Kind(Enum):
+    """What sort of value an argument takes, as a message names it."""
+
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    SHARE = "a share"
+    QUANTITY = "a text with a unit"
+    CHOICE = "one of"
+    NAME = "a text"
+    FILE = "the path of a file"
+    SWITCH = "True or False"
+    TEXTS = "a list of texts"
+    LISTED = "a list of texts, or one text with commas"
+    SIZES = "a list of whole numbers, or a text such as"
+    CHANGES = 'a mapping of path to value, or a list of texts "PATH=VALUE"'
+    MAPPING = "a mapping"
+    CALLBACK = "a function of two counts: done and total"
+    WARNING = "a function of one text"
+    ANSWER = "an answer of podsim"
+
+
+class Argument(NamedTuple):
+    """An argument of a verb: name, kind, range, unit and one line of help; `default` is None where it may be left out.
+
+    `low` and `high` bound numbers, in `unit` (SI; "USD" and "requests/s" have their own texts); `open_low` and
+    `open_high` exclude the bound itself. `plain` takes a bare number too: of a quantity in its unit, of a name as text.
+    `why` explains the range. `choices` are words, or the types of an answer; `members` are the keys of a mapping.
+    """
+
+    name: str
+    kind: Kind
+    help: str = ""
+    default: object = None
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    members: tuple[Any, ...] = ()
+    plain: bool = False
+    why: str = ""
+    example: str = ""
+    code: str = "bad-value"
+    metavar: str = ""
+
+    def checked(self, value: object) -> Any:  # noqa: ANN401  (of any kind)
+        """The value as verbs use it; ValueError, whose text goes on after the name, where it is of another kind.
+
+        numpy's whole numbers and floats become Python's, paths texts, lists tuples. A text is never read as a number.
+        """
+        if value is None:
+            if self.default is None:
+                return None
+            raise ValueError(f"must be {self.noun}, not None")
+        return _CHECKS[self.kind](self, value)
+
+    def parsed(self, text: str) -> Any:  # noqa: ANN401
+        """The value that a word of a command line means; ValueError where it means none."""
+        if self.kind is Kind.WHOLE:
+            return self.inside(_whole_of(text))
+        if self.kind in (Kind.NUMBER, Kind.SHARE):
+            return self.inside(_number_of(text, percent=self.kind is Kind.NUMBER), text)
+        return self.checked(text)
+
+    def si(self, value: str | float) -> float:
+        """A quantity in SI units; ValueError for another unit, or outside its range [`unit`]."""
+        if not isinstance(value, str):
+            return float(self.inside(value))
+        own = _PARSERS.get(self.unit)
+        try:
+            number = own(value) if own else units.parse(value, self.unit)
+        except ValueError as error:  # with an example that suits the argument
+            said, example, _ = str(error).partition("; write for example ")
+            raise ValueError(f"{said}{example and example + self.example}") from None
+        return float(self.inside(number, value))
+
+    def given_si(self, value: str | float | None) -> float | None:
+        """The same of an argument that may be left out; None where it is."""
+        return None if value is None else self.si(value)
+
+    @property
+    def noun(self) -> str:
+        """What the argument must be."""
+        if self.kind is Kind.CHOICE:
+            return f"one of {', '.join(self.choices)}"
+        if self.kind is Kind.NAME and "FILE" in self.metavar:
+            return "a name or the path of a file"
+        if self.kind is Kind.SIZES:
+            return f"{self.kind.value} {self.example}"
+        if self.kind is Kind.QUANTITY:
+            return f"{units.WHAT.get(self.unit, 'a rate')} such as {self.example}"
+        return str(self.kind.value)
+
+    @property
+    def bounds(self) -> str:
+        """The range in words, "" where there is none."""
+        if -math.inf < self.low and self.high < math.inf and not (self.open_low or self.open_high):
+            return f"from {_spelled(self.low)} to {_spelled(self.high)}"
+        low = f"{'above' if self.open_low else 'at least'} {_spelled(self.low)}" if self.low > -math.inf else ""
+        high = f"{'below' if self.open_high else 'at most'} {_spelled(self.high)}" if self.high < math.inf else ""
+        return " and ".join(filter(None, (low, high)))
+
+    def inside(self, number: Any, text: str | None = None) -> Any:  # noqa: ANN401  (int stays int)
+        """The number; ValueError where it is outside the range, `text` is how it was written."""
+        above = number > self.low or (number == self.low and not self.open_low)
+        below = number < self.high or (number == self.high and not self.open_high)
+        if above and below and (isinstance(number, int) or math.isfinite(number)):
+            return number
+        bound = self.bounds
+        if self.kind in (Kind.WHOLE, Kind.QUANTITY) and self.high < math.inf:  # the bound that is crossed says enough
+            bound = f"at most {_spelled(self.high)}" if above else self._replace(high=math.inf).bounds
+        if self.high == math.inf:
+            bound = f"{bound} and finite" if bound else "finite"
+        more = f"; {self.why}" if self.why and (above or self.kind is not Kind.QUANTITY) else ""
+        if self.kind is Kind.SHARE:
+            bound = f"a share {bound}"
+            more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
+        raise ValueError(f"must be {bound}, not {shown(number) if text is None else short(text)}{more}")
+
+
+def shown(value: object) -> str:
+    """A refused value, short enough for a message; of foreign types the name alone."""
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return f'"{short(value)}"'
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**24 else "a number of more than 24 digits"
+    if isinstance(value, float):
+        return f"{float(value):g}"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
+
+
+def short(text: str) -> str:
+    """A text on one line, cut where it is long."""
+    line = "".join(character if character.isprintable() else " " for character in text[:_SHOWN])
+    return line if len(text) <= _SHOWN else line[:-1] + "…"
+
+
+def _spelled(bound: float) -> str:
+    return f"{bound:,.0f}" if bound == int(bound) and abs(bound) < 1e15 else f"{bound:g}".replace("e+", "e")
+
+
+def _whole_of(text: str) -> int:
+    if not _WHOLE.fullmatch(text.strip()) or len(text) > 4000:
+        raise ValueError(f'"{short(text)}" is not a whole number')
+    return int(text.replace(",", ""))
+
+
+def _number_of(text: str, *, percent: bool) -> float:
+    number = _float(text)
+    if number is not None:
+        return number
+    share = _float(text.removesuffix("%"))
+    if text.endswith("%") and share is not None and math.isfinite(share):
+        if percent:
+            raise ValueError(f'"{short(text)}" is not a number: write {share / 100:g}')
+        raise ValueError(f'"{short(text)}" is not a share: {share:g} % is {share / 100:g}')
+    raise ValueError(f'"{short(text)}" is not a number')
+
+
+def _float(text: str) -> float | None:
+    try:
+        number, unit = units.parted(text)
+    except ValueError:
+        return None
+    return None if unit else number
+
+
+def _other(argument: Argument, value: object, advice: str = "") -> ValueError:
+    """What to raise for a value of another kind."""
+    return ValueError(f"must be {argument.noun}, not {shown(value)}{advice}")
+
+
+def _index(value: object) -> int | None:
+    """The whole number that Python's or numpy's integers stand for; None for all else, True and False among it."""
+    if isinstance(value, int):
+        return None if isinstance(value, bool) else int(value)
+    if not hasattr(type(value), "__index__") or type(value).__name__.startswith("bool"):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _whole(argument: Argument, value: object) -> int:
+    number = _index(value)
+    if number is not None:
+        return int(argument.inside(number))
+    advice = ""
+    if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        advice = f": write {int(value)}"
+        raise ValueError(f"must be a whole number, not {float(value)}{advice}")
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) and len(value) < _SHOWN:
+        advice = f": write {int(value.replace(',', ''))}"
+    raise ValueError(f"must be a whole number, not {shown(value)}{advice}")
+
+
+def _real(value: object) -> float | None:
+    """The float of Python's or numpy's numbers, infinite where it is too large; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _number(argument: Argument, value: object) -> float:
+    number = _real(value)
+    if number is None:
+        meant = _float(value) if isinstance(value, str) else None
+        advice = "" if meant is None else f": write {meant:g}"
+        raise _other(argument, value, advice)
+    return float(argument.inside(number, shown(value)))
+
+
+def _quantity(argument: Argument, value: object) -> str | float:
+    if isinstance(value, str):
+        argument.si(text := _text(argument, value))
+        return text
+    number = _real(value)
+    if number is not None and argument.plain:
+        return float(argument.inside(number, shown(value)))
+    advice = f': write "{shown(value)} {argument.unit}"' if number is not None and math.isfinite(number) else ""
+    raise _other(argument, value, advice)
+
+
+def _choice(argument: Argument, value: object) -> str:
+    if isinstance(value, str) and value in argument.choices:
+        return str(value.value) if isinstance(value, Enum) else str(value)
+    raise _other(argument, value)
+
+
+def _text(argument: Argument, value: object) -> str:
+    if not isinstance(value, str):
+        raise _other(argument, value)
+    text = str(value.value) if isinstance(value, Enum) else str(value)
+    if not text.strip():
+        raise ValueError("must not be empty")
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"must have at most {LONGEST_TEXT:,} characters, not {len(text):,}")
+    if "\0" in text:
+        raise ValueError("must not have a NUL character in it")
+    return text
+
+
+def _name(argument: Argument, value: object) -> str:
+    number = _index(value) if argument.plain else None
+    if number is not None:
+        return str(argument.inside(number))
+    if isinstance(value, os.PathLike):
+        text = _file(argument, value)
+        return text if os.sep in text else f"{os.curdir}{os.sep}{text}"  # a path is never taken for a name
+    return _text(argument, value)
+
+
+def _file(argument: Argument, value: object) -> str:
+    return _text(argument, os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
+def _switch(argument: Argument, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _other(argument, value)
+    return value
+
+
+def _items(argument: Argument, value: object) -> tuple[object, ...]:
+    """The items of a list; a text, bytes or a mapping is none."""
+    if isinstance(value, str | bytes | bytearray | memoryview | Mapping) or not isinstance(value, Iterable):
+        advice = f': write ["{short(value)}"]' if isinstance(value, str) else ""
+        raise _other(argument, value, advice)
+    try:
+        found = tuple(islice(value, MOST_ITEMS + 1))
+    except TypeError:  # numpy's arrays without dimensions
+        raise _other(argument, value) from None
+    if len(found) > MOST_ITEMS:
+        raise ValueError(f"must have at most {MOST_ITEMS:,} items")
+    return found
+
+
+def _texts(argument: Argument, value: object) -> tuple[str, ...]:
+    return tuple(_item(_name, argument, at, item) for at, item in enumerate(_items(argument, value)))
+
+
+def _item(check: Callable[[Argument, object], Any], argument: Argument, at: int, item: object) -> Any:  # noqa: ANN401
+    if item is None or isinstance(item, bytes) or (check is _name and not isinstance(item, str | os.PathLike)):
+        raise ValueError(f"must be {argument.noun}; item {at} is {shown(item)}")
+    try:
+        return check(argument, item)
+    except ValueError as error:
+        raise ValueError(f"is at fault: item {at} {error}") from None
+
+
+def _listed(argument: Argument, value: object) -> str | tuple[str, ...]:
+    return _text(argument, value) if isinstance(value, str) else _texts(argument, value)
+
+
+def _sizes(argument: Argument, value: object) -> str | tuple[int, ...]:
+    if isinstance(value, str):
+        for size in sizes(text := _text(argument, value)):
+            argument.inside(size)
+        return text
+    return tuple(_item(_whole, argument, at, item) for at, item in enumerate(_items(argument, value)))
+
+
+def _changes(argument: Argument, value: object) -> tuple[str, ...] | dict[str, str]:
+    if isinstance(value, str):
+        return (_text(argument, value),)
+    if not isinstance(value, Mapping):
+        return _texts(argument, value)
+    found = {}
+    for path, text in value.items():
+        if not isinstance(path, str):
+            raise _other(argument, path)
+        if not isinstance(text, str):
+            quoted = f': write "{shown(text)}"' if _real(text) is not None else ""
+            raise _other(argument, text, f" for {short(path)}{quoted}")
+        found[str(path)] = str(text)
+    return found
+
+
+def _callback(argument: Argument, value: object) -> object:
+    if not callable(value):
+        raise _other(argument, value)
+    return value
+
+
+def _answer(argument: Argument, value: object) -> object:
+    types = {kind.__name__ for kind in type(value).__mro__ if kind.__module__.startswith("podsim.")}
+    if not types.intersection(argument.choices):
+        raise ValueError(f"must be a {' or '.join(argument.choices)}, not {shown(value)}")
+    return value
+
+
+def _mapping(argument: Argument, value: object) -> object:
+    if not isinstance(value, Mapping):
+        raise _other(argument, value)
+    return value
+
+
+_PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": units.dollars, "requests/s": units.per_second}
+_CHECKS: Final[Mapping[Kind, Callable[[Argument, object], Any]]] = {
+    Kind.WHOLE: _whole, Kind.NUMBER: _number, Kind.SHARE: _number, Kind.QUANTITY: _quantity, Kind.CHOICE: _choice,
+    Kind.NAME: _name, Kind.FILE: _file, Kind.SWITCH: _switch, Kind.TEXTS: _texts, Kind.LISTED: _listed,
+    Kind.SIZES: _sizes, Kind.CHANGES: _changes, Kind.MAPPING: _mapping, Kind.CALLBACK: _callback,
+    Kind.WARNING: _callback, Kind.ANSWER: _answer,
+}  # fmt: skip

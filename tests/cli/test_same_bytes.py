@@ -1,0 +1,82 @@
+"""The JSON of a command is the same on every Python, with every numpy: digests in tests/cases/json.digests.
+
+PODSIM_UPDATE=1 rewrites them with those of this Python.
+"""
+
+import builtins
+import io
+import os
+import shlex
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+
+ROOT = Path(__file__).parents[2]
+TABLE = ROOT / "tests/cases/json.digests"
+ROWS = [line.split(" ", 1) for line in TABLE.read_text(encoding="utf-8").splitlines()]
+
+
+@dataclass
+class Run:
+    """Every command of the table by the digest of its document, and where built-in `sum` added floats meanwhile."""
+
+    digests: list[list[str]]
+    float_sums: list[str]
+
+
+def printed(command: str, folder: Path) -> str:
+    words = shlex.split(command)
+    if words[0] == "sweep":  # which keeps what it computed
+        words += ["--results", str(folder / "results.jsonl")]
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main([*words, "--json"]) in (0, 1), command
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    own, added, found = Path(podsim.__file__).parent, builtins.sum, set[str]()
+
+    def watched(values: Any, /, start: Any = 0) -> Any:
+        values = list(values)
+        frame = sys._getframe(1)
+        if any(type(value) is float for value in values) and own in Path(frame.f_code.co_filename).parents:
+            found.add(f"{Path(frame.f_code.co_filename).relative_to(own)}:{frame.f_lineno}")
+        return added(values, start)
+
+    folder = tmp_path_factory.mktemp("same-bytes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setattr(builtins, "sum", watched)
+        documents = [(printed(command, folder), command) for _, command in ROWS]
+    digests = [[blake2b(text.encode(), digest_size=8).hexdigest(), command] for text, command in documents]
+    if os.environ.get("PODSIM_UPDATE"):
+        TABLE.write_text("".join(" ".join(row) + "\n" for row in digests), encoding="utf-8")
+        ROWS[:] = digests
+    return Run(digests, sorted(found))
+
+
+def test_documents_are_the_same_on_every_python(run: Run) -> None:
+    assert [command for (now, command), (was, _) in zip(run.digests, ROWS, strict=True) if now != was] == []
+
+
+def test_no_answer_adds_floats_with_the_built_in_sum(run: Run) -> None:
+    assert run.float_sums == [], "podsim.model.sums.sum_in_order adds floats: docs/decisions/014-same-bytes.md"
+
+
+def test_the_table_has_every_verb_that_answers() -> None:
+    verbs = {command.split()[0] for _, command in ROWS}
+    assert len(ROWS) >= 40
+    assert verbs >= {
+        "predict", "plan", "scale", "compare", "explain", "infer", "op", "stencil", "sample", "collective", "goodput",
+        "trace", "validate", "calibrate", "sweep", "workload", "topology", "chip",
+    }  # fmt: skip

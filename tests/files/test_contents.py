@@ -1,0 +1,89 @@
+"""Files are opened in one place: plain ones only, never a pipe that nobody writes into, never more than is allowed."""
+
+import os
+
+import pytest
+
+from podsim import api
+from podsim.cli.app import main
+from podsim.errors import InputError
+from podsim.files import catalog, comparators, csv_rows, find, microbenchmarks, reference_points, saved, settings
+from podsim.files.blocks import read as blocks
+from podsim.files.contents import text_of
+
+READERS = {
+    "described": (catalog.describe, "my.toml"),
+    "config": (lambda path: catalog.workload(str(path)), "config.json"),
+    "onnx": (lambda path: catalog.workload(str(path)), "my.onnx"),
+    "saved": (saved.read, "old.json"),
+    "diff": (lambda path: api.diff(path, path), "old.json"),
+    "settings": (settings.read, "podsim.toml"),
+    "csv": (lambda path: list(csv_rows.rows(path, ["a"], "comparator")), "my.csv"),
+    "comparators": (comparators.read, "my.csv"),
+    "microbenchmarks": (microbenchmarks.read, "my.csv"),
+    "reference points": (reference_points.read, "my.csv"),
+    "blocks": (blocks, "my.csv"),
+    "points": (catalog.points_of, "my.toml"),
+    "parameters": (catalog.own_parameters, "my.toml"),
+    "mix": (api.plan_mix, "my.toml"),
+    "sweep": (api.sweep, "my.toml"),
+    "claims": (lambda path: api.claims(path=path), "my.toml"),
+    "readings": (lambda path: api.published(path=path), "my.toml"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "gone", "long", "nul"])
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path, reader, kind):
+    read, name = READERS[reader]
+    path = tmp_path / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "long":
+        path = tmp_path / ("x" * 300 + name)
+    elif kind == "nul":
+        path = tmp_path / f"\0{name}"
+    with pytest.raises(InputError) as error:
+        read(path)
+    assert error.value.code == "no-such-file" or error.value.code.startswith("bad-")
+
+
+def test_a_pipe_among_logs_is_passed_over(tmp_path):
+    os.mkfifo(tmp_path / "result_0.txt")
+    (tmp_path / "result_1.txt").write_text("nothing", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        api.calibrate_own(logs=tmp_path)
+    assert "no plain file" in " ".join(error.value.context)
+
+
+def test_a_pipe_that_somebody_writes_into_is_no_answer(tmp_path, capsys):
+    reader, writer = os.pipe()
+    os.write(writer, b"{}")
+    assert main(["diff", f"/dev/fd/{reader}", f"/dev/fd/{reader}"]) == 2
+    assert "no plain file" in capsys.readouterr().err
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_file_above_the_limit_is_refused_without_reading_it(tmp_path):
+    path = tmp_path / "my.toml"
+    with path.open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(InputError, match="larger than any podsim file: more than 16 MiB"):
+        text_of(path, "bad-input-file")
+
+
+@pytest.mark.parametrize("name", ["1\u00b2", "\u0661pod", "pod\u2460", "\u00bd", "9" * 40])
+def test_digits_that_are_none_in_the_name_of_a_file_harm_no_list(tmp_path, monkeypatch, name, capsys):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("topologies", "topologies/chips", "topologies/fabrics", "workloads"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"{name}.toml").write_text("", encoding="utf-8")
+    for kind in ("topologies", "chips", "fabrics", "workloads"):
+        assert name in find.names(kind)
+    assert main(["predict", "bert", "--topology", "pd"]) == 2
+    assert "unknown-topology" in capsys.readouterr().err

@@ -1,0 +1,14 @@
+"""Files of failures."""
+
+from pathlib import Path
+
+from fuzz.choices import Choices
+from fuzz.scratch import plain, toml_target
+
+
+def run(_path: Path, found: object, _draw: Choices) -> object:
+    """The values."""
+    return plain(found)
+
+
+one_input = toml_target(("calibration/failures.toml",), run)

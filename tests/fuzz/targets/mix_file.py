@@ -1,0 +1,18 @@
+"""Job mixes; machines are weighed for an accepted one very rarely."""
+
+from pathlib import Path
+
+from fuzz.choices import Choices
+from fuzz.scratch import plain, rarely, toml_target
+
+from podsim import api
+
+
+def run(path: Path, found: object, draw: Choices) -> object:
+    """The jobs; very rarely a plan."""
+    if rarely(draw) and rarely(draw):
+        return plain(api.plan_mix(path, machines="pod16"))
+    return plain(found)
+
+
+one_input = toml_target(("examples/mix.toml",), run)
