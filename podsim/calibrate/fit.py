@@ -66,7 +66,7 @@ class Fit:
 def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     """Fitted parameters with nothing else learned yet."""
     return ParameterSet(
-        fitted=fitted, correlation={}, samples={}, step_error=0.0, largest={}, smallest={},
+        fitted=fitted, correlation={}, overhead={}, samples={}, step_error=0.0, largest={}, smallest={},
         chips=(), sdks=(), points=0,
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def fit(
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
-    begin = np.log([(start or {}).get(one.name, one.prior) for one in free.parameters])
+    begin = np.array([math.log((start or {}).get(one.name, one.prior)) for one in free.parameters])
     begin = np.clip(begin, bounds[0] + NUDGE, bounds[1] - NUDGE)
     found = least_squares(
         residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
@@ -124,7 +124,7 @@ def fit(
     logs = np.round(found.x, DECIMALS)
     steepness = _slopes(residuals, logs)
     made = _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
-    return replace(made, chi_square=2 * float(found.cost))
+    return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
 
 
 def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -> "np.ndarray":
