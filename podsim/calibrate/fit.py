@@ -66,7 +66,7 @@ class Fit:
 def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     """Fitted parameters with nothing else learned yet."""
     return ParameterSet(
-        fitted=fitted, correlation={}, overhead={}, samples={}, step_error=0.0, largest={}, smallest={},
+        fitted=fitted, correlation={}, samples={}, step_error=0.0, largest={}, smallest={},
         chips=(), sdks=(), points=0,
     )  # fmt: skip
 
