@@ -120,8 +120,8 @@ def _fitted(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
     from podsim.calibrate.comparators import sort_out
     from podsim.files import catalog, comparator_machines, comparators
 
-    chips = [chip.value.name for chip in comparator_machines.chips()]
+    chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}
     kept, left_out = sort_out(comparators.shipped(), chips)
     known = {row.workload for row in kept} & set(catalog.names("workloads"))
     workloads = {name: catalog.workload(name).value for name in sorted(known)}
-    return comparator_holdout.calibrate(kept, left_out, workloads, on_progress)
+    return comparator_holdout.calibrate(kept, left_out, workloads, chips, on_progress)

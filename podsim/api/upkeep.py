@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         FitReport,
         FreezeReport,
         FrozenPrediction,
+        HoldOuts,
         Validation,
     )
 
@@ -135,6 +136,14 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     ready = cases()
     found = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
     return replace(found, convergence=convergence(ready))
+
+
+def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
+    """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
+    from podsim.calibrate import holdout
+    from podsim.files import free
+
+    return holdout.hold_outs(cases(), free.free().value, on_progress)
 
 
 def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:

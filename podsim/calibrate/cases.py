@@ -101,7 +101,7 @@ class StepTimes:
     def _one(self, case: Case, parameters: ParameterSet) -> float:
         own = f"sdk-{case.point.sdk}.program"  # factors of other releases do not touch this one
         fitted = parameters.fitted.items()
-        values = (item.value for name, item in fitted if name == own or not name.startswith("sdk-"))
+        values = ((name, item.value) for name, item in fitted if name == own or not name.startswith("sdk-"))
         key = (*case.shape, case.point.sdk, *values)
         if key not in self._known:
             self._known[key] = step(case.question(parameters), case.mapping).step_s
@@ -117,12 +117,17 @@ GROUP_OF: Final[Mapping[str, Callable[[Case], str]]] = {
     "machine": lambda case: f"{case.topology.ipus} IPUs",
     "round": lambda case: case.point.round,
     "workload": lambda case: case.point.workload,
+    "larger": lambda case: BASE["larger"] if case.topology.ipus <= LARGEST_KEPT else f"above {LARGEST_KEPT} IPUs",
+    "chip": lambda case: case.topology.chip.name,
 }
 """What a case belongs to, by what may be left out together."""
+LARGEST_KEPT: Final = 64
+BASE: Final[Mapping[str, str]] = {"larger": f"up to {LARGEST_KEPT} IPUs", "chip": "gc200"}
+"""What is never left out, as the rest is predicted from it."""
 
 
 def groups(cases: Sequence[Case], by: str) -> Mapping[str, tuple[Case, ...]]:
-    """Cases by machine size (ascending), round or workload."""
+    """Cases by what is left out together: each machine size (ascending), round, workload, or all beyond a base."""
     ordered = sorted(cases, key=lambda case: (case.topology.ipus if by == "machine" else 0, GROUP_OF[by](case)))
-    names = dict.fromkeys(GROUP_OF[by](case) for case in ordered)
+    names = [name for name in dict.fromkeys(GROUP_OF[by](case) for case in ordered) if name != BASE.get(by)]
     return {name: tuple(case for case in cases if GROUP_OF[by](case) == name) for name in names}

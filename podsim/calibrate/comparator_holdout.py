@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, pstdev
 
-from podsim.calibrate.comparators import Fit, fit
+from podsim.calibrate.comparator_arrays import Priors
+from podsim.calibrate.comparator_larger import FEW, error_summary, judged_larger, per_doubling
+from podsim.calibrate.comparators import Fit, fit, time_s
 from podsim.calibrate.learn import LEAST_SPREAD
 from podsim.convergence.samples import reference, to_converge
 from podsim.model.calibration import SamplesFactor
 from podsim.model.comparator import (
     JUDGED,
+    ComparatorChip,
     ComparatorPoint,
     ComparatorReport,
     ComparatorResult,
@@ -24,9 +27,8 @@ from podsim.model.comparator import (
     WorkloadLaws,
 )
 from podsim.model.training import Division
-from podsim.model.validation import ErrorSummary
 from podsim.model.workload import Workload
-from podsim.predicting.comparators import evaluation_s, evaluations, step_s
+from podsim.predicting.comparators import evaluations, fit_variance
 
 LEAST_HELD_OUT = 3  # chip counts from which the error of a law is its own
 Progress = Callable[[int, int], None]
@@ -37,31 +39,51 @@ def calibrate(
     rows: Sequence[ComparatorResult],
     left_out: Sequence[LeftOut],
     workloads: Mapping[str, Workload],
+    chips: Mapping[str, ComparatorChip],
     on_progress: Progress | None = None,
 ) -> tuple[Laws, ComparatorReport]:
     """The laws of every workload, and how well they predict what they have not seen.
 
     `workloads` are those that podsim knows by name; samples are predicted for them alone.
     """
+    machines = {name: min(machine.multiple for machine in chip.machines) for name, chip in chips.items()}
+    laws, points = fitted(rows, workloads, machines, on_progress)
+    summaries = tuple(_summaries(points))
+    judged = error_summary([point.held_out_error for point in points if point.chip == JUDGED])
+    assert judged, "the judged chip has several sizes"
+    small, _ = fitted([row for row in rows if row.chips <= FEW], workloads, machines)
+    larger = judged_larger(rows, small, workloads, chips)
+    report = ComparatorReport(
+        points=tuple(points), left_out=tuple(left_out), summaries=summaries, judged=judged, larger=larger
+    )
+    return laws, report
+
+
+def fitted(
+    rows: Sequence[ComparatorResult],
+    workloads: Mapping[str, Workload],
+    machines: Mapping[str, int],
+    on_progress: Progress | None = None,
+) -> tuple[Laws, list[ComparatorPoint]]:
+    """The laws of every workload, and every result beside the law with and without its chip count."""
     counts = {(row.workload, row.chip, row.chips) for row in rows}
     done = 0
     laws, points = {}, []
     for name in sorted({row.workload for row in rows}):
         mine = [row for row in rows if row.workload == name]
-        bench = _Bench(mine, workloads.get(name))
+        known = workloads.get(name)
+        bench = _Bench(mine, known, Priors(weights=known.parameters if known else 0.0, machines=machines))
         found = []
         for group in _grouped(mine, lambda row: (row.chip, row.chips)).values():
             found += bench.points(group)
             done += 1
             if on_progress:
                 on_progress(done, len(counts))
-        laws[name] = WorkloadLaws(chip=dict(_laws(bench, found)), samples=bench.factors)
+        laws[name] = WorkloadLaws(
+            chip=dict(_laws(bench, found)), per_doubling=per_doubling(mine, bench.priors), samples=bench.factors
+        )
         points += found
-    summaries = tuple(_summaries(points))
-    judged = _errors([point.held_out_error for point in points if point.chip == JUDGED])
-    assert judged, "the judged chip has several sizes"
-    report = ComparatorReport(points=tuple(points), left_out=tuple(left_out), summaries=summaries, judged=judged)
-    return Laws(workload=laws, results=len(rows)), report
+    return Laws(workload=laws, results=len(rows)), points
 
 
 def _grouped(
@@ -76,10 +98,12 @@ def _grouped(
 class _Bench:
     """One workload's results, fitted whole, and again without each chip count."""
 
-    def __init__(self, rows: Sequence[ComparatorResult], workload: Workload | None) -> None:
+    def __init__(self, rows: Sequence[ComparatorResult], workload: Workload | None, priors: Priors) -> None:
         self.rows = rows
         self.workload = workload
-        self.whole = fit(rows)
+        self.priors = priors
+        self.variances: dict[str, float] = {}  # of what was held out, by result: what the fit explains
+        self.whole = fit(rows, priors)
         self.factors = factors(rows, workload) if workload else {}
 
     def law(self, chip: str) -> ScalingLaw:
@@ -91,7 +115,7 @@ class _Bench:
         rest = [row for row in self.rows if row not in group]
         chip = group[0].chip
         mine = [row for row in rest if row.chip == chip]
-        without = fit(rest, self.whole) if mine else None
+        without = fit(rest, self.priors, self.whole) if mine else None
         learned = factors(rest, self.workload) if self.workload else {}
         return [self._point(row, without, mine, learned) for row in group]
 
@@ -105,6 +129,7 @@ class _Bench:
         if without:
             law = without.law(row.chip, mine)
             held = time_s(without, law, row, samples, count) / measured_s - 1
+            self.variances[row.id] = fit_variance(law, row.chips, row.global_batch)
             if self.workload and row.optimizer in learned:
                 need = to_converge(self.workload.curve, row.global_batch, learned, row.optimizer, row.division)
                 many = evaluations(self.workload.benchmark, need.mean, row.global_batch)
@@ -113,12 +138,6 @@ class _Bench:
             id=row.id, chip=row.chip, workload=row.workload, chips=row.chips, measured_s=measured_s,
             predicted_s=own_s, error=own_s / measured_s - 1, held_out_error=held, predicted_samples_error=predicted,
         )  # fmt: skip
-
-
-def time_s(found: Fit, law: ScalingLaw, row: ComparatorResult, samples: float, count: float) -> float:
-    """Time to train of so many samples with so many evaluations on the machine of a result, in its round [s]."""
-    each_s = math.exp(found.maturity(row.chip, row.round)) * step_s(law, row.chips, row.global_batch)
-    return law.startup_s + count * evaluation_s(law, row.chips) + samples / row.global_batch * each_s
 
 
 def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, dict[str, SamplesFactor]]:
@@ -141,12 +160,23 @@ def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, d
 
 def _laws(bench: _Bench, points: Sequence[ComparatorPoint]) -> Iterable[tuple[str, ScalingLaw]]:
     """The law of every chip with its held-out error; that of all chips where it has too few sizes."""
-    everyone = _rms(points)
+    everyone, beyond = _rms(points), _unexplained(bench, points)
     for chip in sorted({row.chip for row in bench.rows}):
         mine = [point for point in points if point.chip == chip and point.held_out_error is not None]
         sizes = len({point.chips for point in mine})
         own = sizes >= LEAST_HELD_OUT
-        yield chip, replace(bench.law(chip), error=_rms(mine) if own else everyone, held_out=sizes if own else 0)
+        error, model = (_rms(mine), _unexplained(bench, mine)) if own else (everyone, beyond)
+        yield chip, replace(bench.law(chip), error=error, model_error=model, held_out=sizes if own else 0)
+
+
+def _unexplained(bench: _Bench, points: Iterable[ComparatorPoint]) -> float:
+    """The part of held-out errors that the covariance of the fit does not explain, as the root of a mean square."""
+    squares = [
+        math.log1p(point.held_out_error) ** 2 - bench.variances[point.id]
+        for point in points
+        if point.held_out_error is not None
+    ]
+    return math.sqrt(max(0.0, fmean(squares)))
 
 
 def _rms(points: Iterable[ComparatorPoint]) -> float:
@@ -157,21 +187,12 @@ def _rms(points: Iterable[ComparatorPoint]) -> float:
 def _summaries(points: Sequence[ComparatorPoint]) -> Iterable[ComparatorSummary]:
     for chip, workload in sorted({(point.chip, point.workload) for point in points}):
         mine = [point for point in points if (point.chip, point.workload) == (chip, workload)]
-        in_sample = _errors([point.error for point in mine])
+        in_sample = error_summary([point.error for point in mine])
         assert in_sample
         yield ComparatorSummary(
             chip=chip,
             workload=workload,
             in_sample=in_sample,
-            held_out=_errors([point.held_out_error for point in mine]),
-            predicted_samples=_errors([point.predicted_samples_error for point in mine]),
+            held_out=error_summary([point.held_out_error for point in mine]),
+            predicted_samples=error_summary([point.predicted_samples_error for point in mine]),
         )
-
-
-def _errors(found: Iterable[float | None]) -> ErrorSummary | None:
-    errors = [error for error in found if error is not None]
-    if not errors:
-        return None
-    return ErrorSummary(
-        count=len(errors), mean_abs=fmean(map(abs, errors)), mean_signed=fmean(errors), worst=max(errors, key=abs)
-    )

@@ -63,7 +63,7 @@ def _estimates(case: Case, parameters: ParameterSet) -> Iterator[tuple[str, floa
     beat = question_pace(question, case.mapping, timeline.step_s)
     need = samples(question, case.mapping.global_batch)
     doubt = of_step(question, timeline)
-    own, outside = case.point.samples_to_converge, parameters.outside_error
+    own, outside = case.point.samples_to_converge, question.outside_error
     for level in LEVELS:
         yield STEP, level, intervals.lognormal(
             timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=level

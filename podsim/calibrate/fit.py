@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ class Fit:
     correlation: Mapping[str, Mapping[str, float]]
     mappings: int
     evaluations: int
+    chi_square: float = 0.0
+    forms: Mapping[str, float] = field(default_factory=dict)  # chi-square of each form that was tried
 
     @property
     def values(self) -> dict[str, float]:
@@ -64,9 +66,22 @@ class Fit:
 def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     """Fitted parameters with nothing else learned yet."""
     return ParameterSet(
-        fitted=fitted, correlation={}, overhead={}, samples={}, step_error=0.0, largest={}, smallest={},
+        fitted=fitted, correlation={}, samples={}, step_error=0.0, largest={}, smallest={},
         chips=(), sdks=(), points=0,
     )  # fmt: skip
+
+
+def best(
+    cases: Sequence[Case],
+    free: FreeParameters,
+    start: Mapping[str, float] | None = None,
+    times: StepTimes | None = None,
+) -> Fit:
+    """The fit of the form with the least chi-square, the first of equals; raises as `fit` (Eq. 35)."""
+    known = times or StepTimes()
+    found = [fit(cases, form, start, known) for form in free.forms]
+    least = min(found, key=lambda one: one.chi_square)
+    return replace(least, forms={one.free.form: one.chi_square for one in found})
 
 
 def fit(
@@ -101,14 +116,15 @@ def fit(
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
-    begin = np.log([start[name] for name in free.names]) if start else prior
+    begin = np.array([math.log((start or {}).get(one.name, one.prior)) for one in free.parameters])
     begin = np.clip(begin, bounds[0] + NUDGE, bounds[1] - NUDGE)
     found = least_squares(
         residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
     )
     logs = np.round(found.x, DECIMALS)
     steepness = _slopes(residuals, logs)
-    return _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
+    made = _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
+    return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
 
 
 def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -> "np.ndarray":

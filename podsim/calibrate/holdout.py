@@ -1,4 +1,4 @@
-"""Fit, and fit again without each machine size, round or workload: the errors that count."""
+"""Fit, and fit again without each machine size, round, workload, without large machines or other chips."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from podsim.calibrate import learn
 from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
-from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, blank, fit, rounded
+from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
 from podsim.calibrate.overheads import apart, outside_error, overheads
 from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
@@ -17,10 +17,12 @@ from podsim.model.validation import (
     GROUPINGS,
     STEP,
     TIME,
+    TIME_OWN_SAMPLES,
     TIME_PREDICTED_SAMPLES,
     ErrorSummary,
     FitReport,
     HeldOut,
+    HoldOuts,
     Validation,
     ValidationPoint,
 )  # fmt: skip
@@ -36,16 +38,17 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
     fitted = replace(blank(found.fitted), correlation=found.correlation)
+    outside = overheads(cases, fitted)
     return rounded(
         replace(
             fitted,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
-            overhead=overheads(cases),
+            outside=outside,
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),
             model_error=round(model_error(cases, fitted, found.free), 5),
             run_spread=round(learn.run_spread(cases), 5),
-            outside_error=round(outside_error(cases), 5),
+            outside_error=round(outside_error(cases, fitted), 5),
             largest={name: max(found) for name, found in sizes.items()},
             smallest={name: min(found) for name, found in sizes.items()},
             chips=tuple(sorted({case.topology.chip.name for case in cases})),
@@ -63,11 +66,11 @@ def held_out(
     cases: Sequence[Case],
     by: str,
     free: FreeParameters,
-    start: Mapping[str, float],
+    start: Mapping[str, float] | None,
     times: StepTimes,
     on_fit: Callable[[], None] = lambda: None,
 ) -> dict[str, ParameterSet]:
-    """Parameters learned without each machine size, round or workload; fits begin at `start`.
+    """Parameters learned without each group, the form chosen again; fits begin at `start`, or at the priors.
 
     Raises MissingParameter where too little is left to fit.
     """
@@ -81,7 +84,7 @@ def held_out(
                 f"without {by} {name} {left} different mappings are left, too few to fit", code="too-few-points",
                 hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
             )  # fmt: skip
-        result[name] = learned(rest, fit(rest, free, start, times), 0.0)
+        result[name] = learned(rest, best(rest, free, start, times), 0.0)
         on_fit()
     return result
 
@@ -117,7 +120,7 @@ def calibrate(
     kinds = [] if by == "none" else list(dict.fromkeys(("machine", by)))
     count = _Counter(on_progress, 1 + sum(len(groups(cases, kind)) for kind in kinds))
     times = StepTimes()
-    found = fit(cases, free, times=times)
+    found = best(cases, free, times=times)
     count()
     errors = {}
     for kind in kinds:
@@ -145,7 +148,7 @@ def _report(
         path="",
         hold_out=by,
         groups=left_out.groups if left_out else {},
-        apart=apart(cases),
+        apart=apart(cases, parameters),
     )
 
 
@@ -199,6 +202,31 @@ def validate(
     )
 
 
+NAMES: Mapping[str, str] = {STEP: STEP, TIME_PREDICTED_SAMPLES: TIME, TIME: TIME_OWN_SAMPLES}
+"""What reports of hold-outs call each quantity: time to train has predicted samples unless it says otherwise."""
+
+
+def hold_outs(cases: Sequence[Case], free: FreeParameters, on_progress: Progress | None = None) -> HoldOuts:
+    """Errors with each group left out of all that is learned, the form chosen again, every fit from the priors."""
+    count, times = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS)), StepTimes()
+    errors: dict[str, dict[str, ErrorSummary]] = {}
+    forms: dict[str, dict[str, str]] = {}
+    for by in GROUPINGS:
+        without = held_out(cases, by, free, None, times, count)
+        found: dict[str, list[float]] = {quantity: [] for quantity in NAMES}
+        for case in (case for own in groups(cases, by).values() for case in own):
+            answers, published = _answers(case, without[GROUP_OF[by](case)]), _published(case)
+            for quantity, wanted in found.items():
+                wanted.append(answers[quantity] / published[quantity] - 1)
+        errors[by] = {NAMES[quantity]: summary(one) for quantity, one in found.items()}
+        forms[by] = {name: _form(one, free) for name, one in without.items()}
+    return HoldOuts(hold_outs=errors, forms=forms)
+
+
+def _form(parameters: ParameterSet, free: FreeParameters) -> str:
+    return next(form.form for form in free.forms if form.form in parameters.fitted)
+
+
 def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:
     full, partial = _answers(case, parameters), _answers(case, without)
     return [
@@ -216,8 +244,8 @@ def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list
 
 
 def _published(case: Case) -> dict[str, float]:
-    measured_s = case.point.minutes * 60
-    return {STEP: case.point.step_s, TIME: measured_s, TIME_PREDICTED_SAMPLES: measured_s}
+    point = case.point
+    return {STEP: point.step_s, TIME: point.minutes * 60, TIME_PREDICTED_SAMPLES: point.score_minutes * 60}
 
 
 def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:

@@ -17,13 +17,17 @@ def run_spread(cases: Sequence[Case]) -> float:
 
 
 def samples_factors(cases: Sequence[Case]) -> dict[str, dict[str, dict[str, SamplesFactor]]]:
-    """Geometric means of measured over reference samples by workload, optimizer and division (Eq. 25)."""
+    """Geometric means of scored over reference samples by workload, optimizer and division (Eq. 25).
+
+    Scored samples are those of the runs times the normalisation of the log, by which the score counts a run longer that
+    converged sooner than the rules allow.
+    """
     logs: dict[tuple[str, str, str], list[float]] = {}
     for case in cases:
         point = case.point
         expected = reference(case.workload.curve, point.global_batch).mean
         key = (point.workload, point.optimizer, str(point.division))
-        logs.setdefault(key, []).append(math.log(point.samples_to_converge / expected))
+        logs.setdefault(key, []).append(math.log(point.samples_to_converge * point.normalisation / expected))
     result: dict[str, dict[str, dict[str, SamplesFactor]]] = {}
     for (workload, optimizer, division), found in sorted(logs.items()):
         spread = stdev(found) if len(found) > 1 else LEAST_SPREAD

@@ -1,175 +1,211 @@
-"""What runs spend outside their steps, learned from the logs: start-up, evaluations, checkpoints (Eq. 29)."""
+"""What runs spend outside their steps, learned from the logs: loads, calls, checkpoints, switches (Eq. 29)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean, median, stdev
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Final
 
 from podsim.calibrate.cases import Case
-from podsim.calibrate.learn import LEAST_SPREAD
-from podsim.model.calibration import OverheadPart, OverheadParts
+from podsim.model.calibration import GAINING, MECHANISMS, Outside, ParameterSet, quarter
 from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import OverheadFit
+from podsim.predicting.assemble import forward_s
 
-LEAST_SIZES = 3  # machine sizes that a line in IPUs is read from; two would fit any line
-GROWING = ("each_evaluation",)  # of what is evaluated after training: a line errs a quarter of what a mean does
-Seconds = Callable[[Case], float]
-
-
-def overheads(cases: Sequence[Case]) -> dict[str, dict[str, OverheadParts]]:
-    """What runs spend outside their steps by workload and SDK (Eq. 29); an SDK no log is left of takes those of all."""
-    result: dict[str, dict[str, OverheadParts]] = {}
-    sdks = sorted({case.point.sdk for case in cases})
-    for workload in sorted({case.point.workload for case in cases}):
-        own = [case for case in cases if case.point.workload == workload]
-        by_sdk = {sdk: [case for case in own if case.point.sdk == sdk] for sdk in sdks}
-        result[workload] = {sdk: _parts(same or own) for sdk, same in by_sdk.items()}
-    return result
+PRIOR_S: Final[Mapping[str, float]] = {"load": 10.0, "call": 0.3, "checkpoint": 1.0, "switch": 5.0, "process": 95.0}
+"""What each takes in the newest release, before any log; a process as long as those of v1.1 and v2.0 initialise."""
+PRIOR_ERROR = 1.0  # log error of those
+PROCESS_ERROR = 0.3  # of the last, which logs show before every run
+GAIN, GAIN_ERROR = 0.15, 0.15  # prior of the log that a release gains a quarter, and its error
+SCATTER = 0.25  # prior of how far a mechanism lies from the trend in one release, as a log
+SCATTER_POINTS = 2.0  # releases and mechanisms that the prior of the scatter counts for
+SUBMISSION = 0.3  # log by which submissions under one release differ
+LEAST_CALL_S = 0.05  # a call is not taken for shorter, whatever the forward program was predicted to take
+Seen = Mapping[str, Mapping[str, Sequence[float]]]
 
 
-def _parts(cases: Sequence[Case]) -> OverheadParts:
-    return OverheadParts(**{name: part(name, cases) for name in SECONDS_OF})
+def overheads(cases: Sequence[Case], parameters: ParameterSet) -> Outside:
+    """Every mechanism in every release that logs show, and the trend between releases; nothing without cases."""
+    return of_seen(gathered(cases, parameters)) if cases else Outside()
 
 
-def part(name: str, cases: Sequence[Case]) -> OverheadPart:
-    """One part of the overhead: a geometric mean, or for what grows with the machine a line, if three sizes tell it."""
-    told = [(case.topology.ipus, SECONDS_OF[name](case)) for case in cases]
-    above = [(ipus, seconds) for ipus, seconds in told if seconds > 0]
-    if 2 * len(above) <= len(told):
-        return OverheadPart(fixed_s=0.0, per_ipu_s=0.0, spread=0.0, points=len(told))
-    if name in GROWING and len({ipus for ipus, _ in above}) >= LEAST_SIZES:
-        fixed_s, per_ipu_s = _line(above)
-    else:
-        fixed_s, per_ipu_s = math.exp(fmean(math.log(seconds) for _, seconds in above)), 0.0
-    missed = [math.log(seconds / (fixed_s + per_ipu_s * ipus)) for ipus, seconds in above]
-    freedom = len(missed) - (2 if per_ipu_s else 1)
-    spread = math.sqrt(sum_in_order(error**2 for error in missed) / freedom) if freedom > 0 else LEAST_SPREAD
-    return OverheadPart(
-        fixed_s=round(fixed_s, 4), per_ipu_s=round(per_ipu_s, 6), spread=round(spread, 4), points=len(told)
-    )
+def gathered(cases: Iterable[Case], parameters: ParameterSet) -> dict[str, dict[str, list[float]]]:
+    """Seconds of every case by mechanism and release."""
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in MECHANISMS}
+    for case in cases:
+        for name, seconds in parts_s(case, parameters).items():
+            found[name].setdefault(case.point.sdk, []).append(seconds)
+    return found
 
 
-def _line(told: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """Least squares on relative errors of fixed + per_ipu × IPUs, neither below 0."""
+def parts_s(case: Case, parameters: ParameterSet) -> dict[str, float]:
+    """What the logs of one case say of each mechanism that it shows [s]."""
+    point, practice = case.point, case.mapping.practice
+    style = case.workload.benchmark.style
+    found = {}
+    if style is EvaluationStyle.INTERVAL:
+        found["load"] = point.startup_s
+    if style is EvaluationStyle.EPOCHS:
+        found["load"] = point.first_evaluation_s - point.each_evaluation_s
+        found["process" if practice.separate_evaluation else "switch"] = point.graph_switch_s
+        if point.evaluations:
+            found["checkpoint"] = (point.train_s - point.steps * point.step_s) / point.evaluations
+    if style is EvaluationStyle.EPOCHS or (style is EvaluationStyle.INTERVAL and practice.forward_evaluation):
+        found["call"] = max(LEAST_CALL_S, point.each_evaluation_s - forward_s(case.question(parameters), case.mapping))
+    return {name: seconds for name, seconds in found.items() if seconds > 0}
+
+
+def of_seen(seen: Seen) -> Outside:
+    """Least squares on logs: a level for each mechanism and one gain a quarter, with priors (Eq. 29).
+
+    What a release shows of a mechanism is drawn to the trend by as much as its submissions differ.
+    """
     import numpy as np
-    from scipy.optimize import nnls
 
-    rows = np.array([[1 / seconds, ipus / seconds] for ipus, seconds in told])
-    (fixed_s, per_ipu_s), _ = nnls(rows, np.ones(len(told)))
-    return float(fixed_s), float(per_ipu_s)
+    newest = max((sdk for by in seen.values() for sdk in by), key=lambda sdk: (quarter(sdk) or 0, sdk))
+    told = [(name, sdk, logs(seconds)) for name, by in seen.items() for sdk, seconds in by.items()]
+    later = {sdk: (quarter(sdk) or 0) - (quarter(newest) or 0) if quarter(sdk) is not None else 0 for _, sdk, _ in told}
+    rows, wanted = _equations(told, later)
+    matrix = np.array(rows)
+    covariance = np.linalg.inv(matrix.T @ matrix)
+    *levels, gain = map(float, covariance @ matrix.T @ np.array(wanted))
+    trend = dict(zip(MECHANISMS, levels, strict=True))
+    missed = {
+        (name, sdk): fmean(found) - trend[name] + gain * later[sdk] * (name in GAINING) for name, sdk, found in told
+    }
+    return Outside(
+        seconds={
+            name: {
+                sdk: _digits(math.exp(fmean(found) - (1 - _kept(len(found))) * missed[name, sdk]))
+                for one, sdk, found in sorted(told) if one == name
+            }
+            for name in MECHANISMS
+        },
+        trend={name: _digits(math.exp(level)) for name, level in trend.items()},
+        gain=_digits(gain),
+        gain_error=_digits(math.sqrt(float(covariance[-1, -1]))),
+        scatter=_digits(_scatter([*missed.values()])),
+        newest=newest,
+    )  # fmt: skip
 
 
-def _as_it_goes(case: Case) -> bool:
-    """Whether runs evaluate between steps: evaluations are priced as steps (Eq. 27), no checkpoint is written."""
-    return case.workload.benchmark.style is EvaluationStyle.INTERVAL
+def _equations(
+    told: Sequence[tuple[str, str, Sequence[float]]], later: Mapping[str, int]
+) -> tuple[list[list[float]], list[float]]:
+    """What is to be met: logs of each mechanism and release, priors; unknowns are the levels and the gain."""
+    rows: list[list[float]] = []
+    wanted: list[float] = []
+    for name, sdk, found in told:
+        weight = 1 / math.hypot(SCATTER, SUBMISSION / math.sqrt(len(found)))
+        rows.append([weight * (one == name) for one in MECHANISMS] + [-weight * later[sdk] * (name in GAINING)])
+        wanted.append(weight * fmean(found))
+    for name in MECHANISMS:
+        weight = 1 / (PROCESS_ERROR if name == "process" else PRIOR_ERROR)
+        rows.append([weight * (one == name) for one in MECHANISMS] + [0.0])
+        wanted.append(weight * math.log(PRIOR_S[name]))
+    rows.append([0.0] * len(MECHANISMS) + [1 / GAIN_ERROR])
+    wanted.append(GAIN / GAIN_ERROR)
+    return rows, wanted
 
 
-def _checkpoint_s(case: Case) -> float:
-    """What training took beyond its steps, a checkpoint [s]."""
-    point = case.point
-    if _as_it_goes(case) or not point.evaluations:
-        return 0.0
-    return (point.train_s - point.steps * point.step_s) / point.evaluations
+def logs(seconds: Iterable[float]) -> list[float]:
+    """Their logs."""
+    return [math.log(one) for one in seconds]
 
 
-SECONDS_OF: Final[Mapping[str, Seconds]] = {
-    "startup": lambda case: case.point.startup_s,
-    "graph_switch": lambda case: case.point.graph_switch_s,
-    "first_evaluation": lambda case: 0.0 if _as_it_goes(case) else case.point.first_evaluation_s,
-    "each_evaluation": lambda case: 0.0 if _as_it_goes(case) else case.point.each_evaluation_s,
-    "checkpoint": _checkpoint_s,
-}
+def _kept(count: int) -> float:
+    """The share of its distance from the trend that a release with so many submissions keeps."""
+    return SCATTER**2 / (SCATTER**2 + SUBMISSION**2 / count)
 
 
-def outside_error(cases: Sequence[Case]) -> float:
-    """Log error of the time outside steps, rms, where the logs of other machine sizes tell it (Eq. 31)."""
+def _scatter(missed: Sequence[float]) -> float:
+    whole = sum_in_order(one**2 for one in missed) + SCATTER_POINTS * SCATTER**2
+    return math.sqrt(whole / (len(missed) + SCATTER_POINTS))
+
+
+def _digits(number: float) -> float:
+    return float(f"{number:.6g}")
+
+
+def outside_error(cases: Sequence[Case], parameters: ParameterSet) -> float:
+    """Log error of the time outside steps, rms, with what the logs of other machine sizes say (Eq. 30)."""
+    shown = {case.point.id: parts_s(case, parameters) for case in cases}
     errors = []
     for case in cases:
-        mine = case.point.workload, case.point.sdk
-        alike = [other for other in cases if (other.point.workload, other.point.sdk) == mine]
-        rest = [other for other in alike if other.topology.ipus != case.topology.ipus]
-        if rest:
-            said_s = sum_in_order(times * _guess(name, rest, case) for name, times in _counts(case).items())
-            took_s = sum_in_order(times * SECONDS_OF[name](case) for name, times in _counts(case).items())
-            errors.append(math.log(said_s / took_s))
+        rest = _without(cases, of_size(case), shown)
+        took, often = shown[case.point.id], _counts(case)
+        took_s = sum_in_order(times * took.get(name, 0.0) for name, times in often.items())
+        if rest and took_s > 0:
+            said = of_seen(rest)
+            told_s = sum_in_order(
+                times * said.at(name, case.point.sdk) for name, times in often.items() if name in took
+            )
+            errors.append(math.log(told_s / took_s))
     return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
+
+
+def _without(
+    cases: Sequence[Case], together: Callable[[Case], bool], shown: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, list[float]]]:
+    """What the other cases show, by mechanism and release; empty where there is none."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for other in cases:
+        if not together(other):
+            for name, seconds in shown[other.point.id].items():
+                found.setdefault(name, {}).setdefault(other.point.sdk, []).append(seconds)
+    return found
+
+
+def of_size(case: Case) -> Callable[[Case], bool]:
+    """Whether another case ran on as many IPUs."""
+    return lambda other: other.topology.ipus == case.topology.ipus
+
+
+def of_release(case: Case) -> Callable[[Case], bool]:
+    """Whether another case ran under the same release."""
+    return lambda other: other.point.sdk == case.point.sdk
 
 
 def _counts(case: Case) -> dict[str, float]:
     """How often a run spends each part that does not go at the pace of its steps."""
-    if _as_it_goes(case):
-        return {"startup": 1.0}
+    if case.workload.benchmark.style is not EvaluationStyle.EPOCHS:
+        return {"load": 1.0}
     count = case.point.evaluations
-    return {
-        "startup": 1.0,
-        "graph_switch": 1.0,
-        "first_evaluation": 1.0,
-        "each_evaluation": count - 1,
-        "checkpoint": count,
-    }
+    return {"load": 1.0, "switch": 1.0, "process": 1.0, "call": count, "checkpoint": count}
 
 
-def apart(cases: Sequence[Case]) -> tuple[OverheadFit, ...]:
-    """Every overhead that a prediction uses, by workload: its spread, and how well it is met with a size held out."""
-    found = []
-    for workload in sorted({case.point.workload for case in cases}):
-        own = [case for case in cases if case.point.workload == workload]
-        if _as_it_goes(own[0]):
-            found.append(_whole_steps(workload, own))
-        used = [name for name in SECONDS_OF if part(name, own).fixed_s > 0]
-        found.extend(_overhead_fit(workload, name, own) for name in used)
-    return tuple(found)
-
-
-def _overhead_fit(workload: str, name: str, cases: Sequence[Case]) -> OverheadFit:
-    used = [getattr(one, name) for one in overheads(cases)[workload].values()]
-    return OverheadFit(
-        workload=workload,
-        part=name,
-        form="grows with the machine" if any(one.per_ipu_s for one in used) else "mean by SDK",
-        points=len(cases),
-        spread=max(one.spread for one in used),
-        held_out=_held_out(cases, SECONDS_OF[name], lambda rest, case: _guess(name, rest, case)),
-        median_held_out=_held_out(cases, SECONDS_OF[name]),
-    )
-
-
-def _guess(name: str, rest: Sequence[Case], case: Case) -> float:
-    """One part as other cases have it [s]; no machine is taken for larger than the largest of them."""
-    return part(name, _alike(rest, case)).at(min(case.topology.ipus, max(other.topology.ipus for other in rest)))
-
-
-def _alike(rest: Sequence[Case], case: Case) -> Sequence[Case]:
-    return [other for other in rest if other.point.sdk == case.point.sdk] or rest
+def apart(cases: Sequence[Case], parameters: ParameterSet) -> tuple[OverheadFit, ...]:
+    """Every mechanism: its spread about the trend, and how well it is met with a machine size or a release left out."""
+    if not cases:
+        return ()
+    shown = {case.point.id: parts_s(case, parameters) for case in cases}
+    trend, fits = overheads(cases, parameters), []
+    for name in MECHANISMS:
+        mine = [case for case in cases if name in shown[case.point.id]]
+        if not mine:
+            continue
+        around = [math.log(shown[c.point.id][name] / trend.at(name, c.point.sdk)) for c in mine]
+        fits.append(OverheadFit(
+            part=name,
+            form="trend of releases" if name in GAINING else "no trend",
+            points=len(mine),
+            spread=math.sqrt(fmean(one**2 for one in around)),
+            held_out=_held_out(name, cases, shown, of_size),
+            release_held_out=_held_out(name, cases, shown, of_release),
+        ))  # fmt: skip
+    return tuple(fits)
 
 
 def _held_out(
-    cases: Sequence[Case], seconds: Seconds, guess: Callable[[Sequence[Case], Case], float] | None = None
+    name: str,
+    cases: Sequence[Case],
+    shown: Mapping[str, Mapping[str, float]],
+    together: Callable[[Case], Callable[[Case], bool]],
 ) -> float | None:
-    """Mean relative error with each machine size left out, of a guess or else the median; None with one size."""
+    """Mean relative error of one mechanism with cases that belong together left out; None where nothing is left."""
     errors = []
     for case in cases:
-        rest = [other for other in cases if other.topology.ipus != case.topology.ipus]
-        if rest and seconds(case) > 0:
-            said = guess(rest, case) if guess else median(seconds(other) for other in _alike(rest, case))
-            errors.append(abs(said / seconds(case) - 1))
+        rest = _without(cases, together(case), shown)
+        if rest and name in shown[case.point.id]:
+            errors.append(abs(of_seen(rest).at(name, case.point.sdk) / shown[case.point.id][name] - 1))
     return fmean(errors) if errors else None
-
-
-def _whole_steps(workload: str, cases: Sequence[Case]) -> OverheadFit:
-    """Evaluations as whole steps (Eq. 27) of the measured step time: nothing is fitted, so nothing need be held out."""
-
-    def steps_s(case: Case) -> float:
-        return math.ceil(case.workload.benchmark.evaluation_samples / case.point.global_batch) * case.point.step_s
-
-    logs = [math.log(case.point.each_evaluation_s / steps_s(case)) for case in cases]
-    return OverheadFit(
-        workload=workload,
-        part="each_evaluation",
-        form="whole steps",
-        points=len(cases),
-        spread=stdev(logs) if len(logs) > 1 else LEAST_SPREAD,
-        held_out=fmean(abs(math.exp(-log) - 1) for log in logs),
-        median_held_out=_held_out(cases, lambda case: case.point.each_evaluation_s),
-    )

@@ -10,7 +10,7 @@ from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
 from podsim.files.read import Document, read
-from podsim.model.free import NEEDED, FreeParameter, FreeParameters
+from podsim.model.free import NEEDED, SHARDING, FreeParameter, FreeParameters
 
 RELEASE: Final = re.compile(r"sdk-\d+\.\d+\.program", re.ASCII)
 
@@ -35,25 +35,29 @@ def faults(found: FreeParameters | None, _tables: object) -> Iterator[Fault]:
     if found is None:
         return
     seen: set[str] = set()
-    for at, free in enumerate(found.parameters):
-        if free.name in seen:
-            yield Fault(("parameter", at, "name"), f'"{free.name}" is there twice')
-        seen.add(free.name)
-        if free.name not in NEEDED and not RELEASE.fullmatch(free.name):
-            yield Fault(("parameter", at, "name"), unknown(free.name, [*NEEDED, "sdk-2.1.program"]))
-        yield from _bounds(at, free)
+    listed = (("parameter", found.parameters, (*NEEDED, *SHARDING)), ("alternative", found.alternatives, SHARDING))
+    for table, parameters, known in listed:
+        for at, free in enumerate(parameters):
+            if free.name in seen:
+                yield Fault((table, at, "name"), f'"{free.name}" is there twice')
+            seen.add(free.name)
+            if free.name not in known and not (table == "parameter" and RELEASE.fullmatch(free.name)):
+                yield Fault((table, at, "name"), unknown(free.name, [*known, "sdk-2.1.program"]))
+            yield from _bounds(table, at, free)
     for name in NEEDED:
         if name not in seen:
             yield Fault(("parameter",), f'"{name}" is missing: no step can be priced without it')
+    if len(set(SHARDING) & set(found.names)) != 1:
+        yield Fault(("parameter",), f"needs one of {', '.join(SHARDING)}, the others as [[alternative]]")
 
 
-def _bounds(at: int, free: FreeParameter) -> Iterator[Fault]:
+def _bounds(table: str, at: int, free: FreeParameter) -> Iterator[Fault]:
     if not free.least < free.most:
-        yield Fault(("parameter", at, "least"), f"must be below most, {free.most:g}, not {free.least:g}")
+        yield Fault((table, at, "least"), f"must be below most, {free.most:g}, not {free.least:g}")
     elif not free.least < free.prior < free.most:
         yield Fault(
-            ("parameter", at, "prior"), f"must lie between least and most, {free.least:g} and {free.most:g}, "
+            (table, at, "prior"), f"must lie between least and most, {free.least:g} and {free.most:g}, "
             f"not {free.prior:g}",
         )  # fmt: skip
     if free.name.endswith(".efficiency") and free.most > 1:
-        yield Fault(("parameter", at, "most"), f"an efficiency is at most 1, not {free.most:g}")
+        yield Fault((table, at, "most"), f"an efficiency is at most 1, not {free.most:g}")

@@ -81,7 +81,7 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
     for algorithm in algorithms:
         try:
             phase = _phase(setting, group, collective, algorithm)
-            if best is not None and _starts_s(setting, phase) > best[0]:
+            if best is not None and _software_s(setting, phase) > best[0]:
                 continue
             one = _planned(setting, algorithm, (phase,))
         except ValueError as error:
@@ -97,10 +97,9 @@ def soonest(setting: Setting, group: Group, collective: Collective, algorithms: 
     return found if given.folded else _planned(given, found.algorithm, found.phases)
 
 
-def _starts_s(setting: Setting, phase: Phase) -> float:
-    """Software starts of a phase, which it takes at least; known without a look at its messages [s]."""
-    toll = setting.toll
-    return 0.0 if setting.inside(phase.group) else toll.buffers * toll.start_s * phase.count
+def _software_s(setting: Setting, phase: Phase) -> float:
+    """Software of a phase, which it takes at least; known without a look at its messages [s]."""
+    return setting.software_s(phase.group) * phase.count
 
 
 def _torus_sides(setting: Setting, group: Group) -> tuple[Side, ...]:

@@ -83,19 +83,6 @@ def lower_update(
     )
 
 
-def unpaid_s(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str) -> float:
-    """What starts of collectives between tensor shards would take a step, which nothing is counted for [s] (Eq. 72)."""
-    if mapping.schedule is not Schedule.PHASED or mapping.ipus_per_replica == 1:
-        return 0.0
-    from podsim.lowering import phased  # few workloads need it
-
-    machine = computing(machine, mapping.practice)
-    work = stage_work(workload, mapping, machine)
-    return phased.unpaid_s(
-        Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True), optimizer
-    )
-
-
 def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
     """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
     if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.practice.prefetch < 2:

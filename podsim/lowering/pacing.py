@@ -70,8 +70,6 @@ def _by_step(plan: Plan, chunks: int, *, together: bool) -> tuple[Task, ...]:
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
             needs = (*ends.get((chunk, at - 1), ()), *ends.get((chunk - 1, at), ()))
-            if start_s := plan.start_s(at):
-                needs = _add(found, [_start(phase, start_s, needs)])
             for move in plan.moves[at]:
                 for before, flows, repeat in _groups(plan, at, move, together=together):
                     parts = [_task(phase, cut, _part(each, chunks), needs, repeat)
@@ -124,19 +122,16 @@ def task_name(phase: Phase) -> str:
 
 def told(name: str) -> list[str]:
     """What the name of a step says: the collective of its phase, and by which algorithm."""
-    return name.removesuffix(" start").split(" by ")
+    return name.split(" by ")
 
 
 def _before(plan: Plan, at: int, latency_s: float) -> Cut:
     """Software and latency before the flows of a step: what `Plan.before_s` adds up."""
-    start_s = plan.step_start_s(at)
-    latency: Cut = ((Part.ALL_REDUCE, plan.setting.toll.buffers * latency_s),)
-    return ((Part.COLLECTIVE_START, start_s), *latency) if start_s else latency
-
-
-def _start(phase: Phase, seconds: float, needs: Ends) -> Task:
-    cut = ((Part.COLLECTIVE_START, seconds),)
-    return Task(TaskKind.SYNC, f"{phase.collective} start", -1, cut, needs, part=Part.COLLECTIVE_START)
+    software_s, whole_s = plan.software_s(at), plan.before_s(at, latency_s)
+    if not software_s:
+        return ((Part.ALL_REDUCE, whole_s),)
+    part = Part.COLLECTIVE_STEPS if plan.setting.inside(plan.phases[at].group) else Part.RACK_STEPS
+    return (part, software_s), (Part.ALL_REDUCE, whole_s - software_s)
 
 
 def _task(phase: Phase, cut: Cut, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:

@@ -14,7 +14,7 @@ from podsim.errors import InputError
 from podsim.lowering import collective, pacing, update
 from podsim.lowering.groups import Group
 from podsim.lowering.joined import Joined
-from podsim.lowering.phases import Plan, Setting, Toll
+from podsim.lowering.phases import Plan, Setting
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
 from podsim.model.collective import Collective, Pace
@@ -22,6 +22,7 @@ from podsim.model.mapping import Stage
 from podsim.model.program import Block, Flow, Part, StepProgram, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.workload import Unit
+from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.workloads.shards import Cut, Exchanged, exchanged
@@ -157,11 +158,10 @@ def _room(known: dict[Any, Any]) -> None:
         known.clear()
 
 
-def _setting(phased: Phased, volume_bytes: float, buffers: int = 1, *, inside: bool = False) -> Setting:
-    """A collective over replicas, or `inside` one, which starts as a reduction on the device does (Eq. 72)."""
+def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
+    """A collective over replicas, or inside one (Eq. 72)."""
     line = phased.pipeline
-    value = line.machine.parameters.value
-    toll = Toll(value("collective.efficiency"), 0.0 if inside else value("collective.start"), buffers)
+    toll = update.in_training(line.machine.parameters, buffers)
     return Setting(line.fabric, (volume_bytes,) * line.mapping.ipus_per_replica, line.mapping.ipus, True, toll)
 
 
@@ -202,23 +202,11 @@ def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
     volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
     size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if one.columns is columns_near else other)
-    setting = _setting(phased, volume, inside=True)
+    setting = _setting(phased, volume)
     if (key := (setting, group, one.what)) not in _INSIDE:
         _room(_INSIDE)
         _INSIDE[key] = collective.soonest(setting, group, one.what, collective.IN_RACK)
     return _INSIDE[key]
-
-
-def unpaid_s(pipeline: Pipeline, optimizer: str) -> float:
-    """What a step would take more if collectives of shards started as those of a weight update do [s] (Eq. 72)."""
-    phased = Phased(pipeline, optimizer)
-    starts = 0
-    for work in pipeline.work:
-        for back in (False, True):
-            for one in _exchanged(phased, work.stage, backward=back):
-                kinds = (phase.collective for phase in _plan(phased, one, phased.columns_near).phases)
-                starts += sum(2 if kind is Collective.ALL_REDUCE else 1 for kind in kinds)
-    return starts * pipeline.micro_batches * pipeline.machine.parameters.value("collective.start")
 
 
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
@@ -243,7 +231,7 @@ def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
         return
     state = sum(practice.moment_bytes)
     loaded = elements * (practice.gradient_bytes + phased.element_bytes + state)
-    seconds = update.seconds(line, phased.optimizer, elements)
+    seconds = update.seconds(line, phased.optimizer, stage.units, phased.parts)
     tasks = Joined()
     tasks.add((_stream(phased, "load state", loaded),), ())
     tasks.add_after((Task(TaskKind.COMPUTE, "weight update", 0, ((Part.WEIGHT_UPDATE, seconds),)),))
@@ -271,6 +259,6 @@ def _end(phased: Phased) -> Block:
     tasks = Joined()
     tasks.add((_sync(phased),), ())
     if line.mapping.practice.returns_to_host:
-        host = ((Part.HOST_STEP, line.machine.parameters.value("step.host")),)
+        host = ((Part.HOST_STEP, HOST_CALL_S),)
         tasks.add_after((Task(TaskKind.HOST, "host step", -1, host, part=Part.HOST_STEP),))
     return Block("end", tuple(tasks.tasks))

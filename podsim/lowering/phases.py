@@ -32,15 +32,15 @@ class TooManyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Toll:
-    """What software adds: a share of the links inside a rack, a cost a start [s], equal buffers one after the other.
+    """What software adds: a share of the links inside a rack, and a cost a step [s], there and between racks.
 
-    `starts` are those of a phase inside a rack.
+    Equal `buffers` follow one another, each with steps of its own.
     """
 
     efficiency: float = 1.0
-    start_s: float = 0.0
+    step_s: float = 0.0
+    rack_step_s: float = 0.0
     buffers: int = 1
-    starts: int = 1
 
 
 NO_TOLL: Final = Toll()
@@ -115,6 +115,10 @@ class Setting:
         """Whether a group stays within a rack."""
         return self.rack is not None and group.reach <= self.rack
 
+    def software_s(self, group: Group) -> float:
+        """Software cost of a step of a phase over `group`, all buffers [s] (Eq. 10)."""
+        return self.toll.buffers * (self.toll.step_s if self.inside(group) else self.toll.rack_step_s)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
@@ -179,21 +183,13 @@ class Plan:
     moves: tuple[tuple[Move, ...], ...]
     roads: Network | Quotient
 
-    def start_s(self, at: int) -> float:
-        """Software cost before phase `at` [s]; an all-reduce inside a rack is two of them (Eq. 10)."""
-        toll, phase = self.setting.toll, self.phases[at]
-        if not self.setting.inside(phase.group):
-            return 0.0
-        return toll.buffers * toll.starts * toll.start_s * (2 if phase.collective is Collective.ALL_REDUCE else 1)
-
-    def step_start_s(self, at: int) -> float:
-        """Software cost before each step of phase `at` [s]: that of a start, between racks."""
-        toll = self.setting.toll
-        return 0.0 if self.setting.inside(self.phases[at].group) else toll.buffers * toll.start_s
+    def software_s(self, at: int) -> float:
+        """Software cost of each step of phase `at`, all buffers [s] (Eq. 10)."""
+        return self.setting.software_s(self.phases[at].group)
 
     def before_s(self, at: int, latency_s: float) -> float:
         """What a step of phase `at` takes before its flows: software, and the latency of each buffer [s]."""
-        return self.step_start_s(at) + self.setting.toll.buffers * latency_s
+        return self.software_s(at) + self.setting.toll.buffers * latency_s
 
     def leg_s(self, at: int) -> float:
         """Phase `at` by itself: step by step, after the latency of the farthest message, alone on the links [s]."""
@@ -203,9 +199,7 @@ class Plan:
 
     def latency_s(self, at: int) -> float:
         """What of phase `at` is left without bytes [s]."""
-        return self.start_s(at) + sum_in_order(
-            move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at]
-        )
+        return sum_in_order(move.repeat * self.before_s(at, move.latency_s) for move in self.moves[at])
 
     @cached_property
     def least_s(self) -> float:

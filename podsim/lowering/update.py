@@ -5,33 +5,46 @@ is the reduced gradient and every replica updates everything: the traffic is the
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from podsim.lowering import collective, pacing
+from podsim.lowering import collective, pacing, sharding
 from podsim.lowering.groups import Group
 from podsim.lowering.phases import Plan, Setting, Toll
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import rates, slowed
+from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import StatePlace
-from podsim.physics.sync import machine_sync_s
+from podsim.model.workload import Unit
+from podsim.physics.hostio import HOST_CALL_S
+from podsim.physics.sync import COLLECTIVE_STEP_S, machine_sync_s
 from podsim.tiles.cost import Rates
 from podsim.topology.fabric import Fabric
 
 BETWEEN_RACKS = "rack all-reduce"  # the block of it
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
+NORM_BYTES = 2 * 4  # of a tensor: those of its weights and of its step, float
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one IPU of a replica contributes to the update."""
+    """What one IPU of a replica contributes to the update; `units` are weights and tensors of each unit it holds."""
 
     ipu: int
-    parameters: int
-    tensors: int
+    units: tuple[sharding.Held, ...]
+
+    @property
+    def parameters(self) -> int:
+        """Its weights."""
+        return sum(unit.parameters for unit in self.units)
+
+    @property
+    def tensors(self) -> int:
+        """The tensors they lie in."""
+        return sum(unit.tensors for unit in self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +77,51 @@ class Update:
             return max(1, math.ceil(largest / practice.collective_buffer_bytes))
         return max(share.tensors for share in self.shares)
 
-    def setting(self, share: float = 1.0, *, starts: int = 1) -> Setting:
-        """Where its collectives run: what each IPU of a replica brings of `share` of its gradients, and what they cost.
+    @property
+    def shards(self) -> int:
+        """Replicas of a rack that share the state of the optimizer; 1 where each has all of it."""
+        return self.local if self.pipeline.mapping.practice.state_sharded else 1
 
-        `starts` are software starts where one would do.
-        """
+    def setting(self, share: float = 1.0) -> Setting:
+        """Where its collectives run, and what each IPU of a replica brings: `share` of its gradients."""
+        each = self.pipeline.mapping.practice.gradient_bytes * share
+        return self._setting({one.ipu: one.parameters * each for one in self.shares})
+
+    def _setting(self, volumes_bytes: Mapping[int, float]) -> Setting:
         mapping = self.pipeline.mapping
-        brought = dict.fromkeys(range(mapping.ipus_per_replica), 0.0)
-        for each in self.shares:
-            brought[each.ipu] = each.parameters * mapping.practice.gradient_bytes * share
-        toll = Toll(self.parameter("collective.efficiency"), self.parameter("collective.start"), self.buckets, starts)
-        return Setting(self.pipeline.fabric, tuple(brought.values()), mapping.ipus, self.pipeline.folded, toll)
+        brought = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(mapping.ipus_per_replica))
+        toll = in_training(self.pipeline.machine.parameters, self.buckets)
+        return Setting(self.pipeline.fabric, brought, mapping.ipus, self.pipeline.folded, toll)
 
-    def in_rack(self, what: Collective, *, starts: int = 1, only: Algorithm | None = None) -> Plan:
+    def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> Plan:
         """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
         group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
         methods = (only,) if only else collective.IN_RACK
-        return collective.soonest(self.setting(starts=starts), group, what, methods)
+        return collective.soonest(self.setting(), group, what, methods)
+
+    def norms(self) -> Plan:
+        """Sums over the shards of the norms of every tensor, in as many collectives as there are buffers."""
+        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
+        setting = self._setting({one.ipu: float(one.tensors * NORM_BYTES) for one in self.shares})
+        return collective.soonest(setting, group, Collective.ALL_REDUCE, collective.IN_RACK)
+
+
+def in_training(parameters: ParameterSet, buffers: int = 1) -> Toll:
+    """What software adds to the collectives of a training step (Eq. 10)."""
+    return Toll(
+        efficiency=parameters.value("collective.efficiency"), step_s=COLLECTIVE_STEP_S,
+        rack_step_s=parameters.value("rack.step"), buffers=buffers,
+    )  # fmt: skip
 
 
 def shares(pipeline: Pipeline) -> tuple[Share, ...]:
     """Weights and tensors by IPU of a replica."""
-    parameters: dict[int, int] = {}
-    tensors: dict[int, int] = {}
+    held: dict[int, list[sharding.Held]] = {}
     for stage in pipeline.mapping.stages:
-        parameters[stage.ipu] = parameters.get(stage.ipu, 0) + sum(unit.parameters for unit in stage.units)
-        tensors[stage.ipu] = tensors.get(stage.ipu, 0) + sum(unit.weight_tensors for unit in stage.units)
-    return tuple(Share(ipu, parameters[ipu], tensors[ipu]) for ipu in sorted(parameters))
+        held.setdefault(stage.ipu, []).extend(
+            sharding.Held(unit.parameters, unit.weight_tensors) for unit in stage.units
+        )
+    return tuple(Share(ipu, tuple(held[ipu])) for ipu in sorted(held))
 
 
 def _asked(pipeline: Pipeline, optimizer: str) -> Update:
@@ -123,7 +154,7 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
 def _rests_on(update: Update, reduced: bool) -> object:
     """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
-    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "collective.start"))
+    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
     # The layout of a practice has become the stages.
     split = mapping.replicas, mapping.ipus_per_replica, id(mapping.stages), replace(mapping.practice, layout=())
     return update.optimizer, fitted, split, pipeline.folded, reduced
@@ -136,10 +167,11 @@ def _collectives(update: Update, reduced: bool) -> Around:
         before.append(_block(update, "reduce-scatter", _tasks(scatter)))
     if update.racks > 1:
         before.append(_block(update, BETWEEN_RACKS, _tasks(_between_racks(update))))
+    if update.shards > 1 and update.optimizer in NORM_OPTIMIZERS:
+        before.append(_block(update, "norms", _tasks(update.norms())))
     if scatter:
-        norms = update.pipeline.mapping.practice.state_sharded and update.optimizer in NORM_OPTIMIZERS
         # The same steps backwards: what is soonest there is soonest here.
-        gather = update.in_rack(Collective.ALL_GATHER, starts=2 if norms else 1, only=scatter.algorithm)
+        gather = update.in_rack(Collective.ALL_GATHER, only=scatter.algorithm)
         after.append(_block(update, "all-gather", _tasks(gather)))
     return tuple(before), tuple(after)
 
@@ -197,15 +229,15 @@ def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
 def _optimizer(update: Update) -> list[Task]:
     """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
     pipeline, practice = update.pipeline, update.pipeline.mapping.practice
-    shards = update.local if practice.state_sharded else 1
     tasks: list[Task] = []
     for share in update.shares:
-        elements = math.ceil(share.parameters / shards)
-        cut: Cut = ((Part.WEIGHT_UPDATE, _update_s(update, elements)),) if elements else ()
+        elements = math.ceil(share.parameters / update.shards)
+        cut: Cut = ((Part.WEIGHT_UPDATE, _update_s(update, share)),) if elements else ()
+        order = _order(update, share)
         streams = practice.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
-            own = slowed(cut, pipeline.clock(where))
+            own = (*slowed(cut, pipeline.clock(where)), *order)
             flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
             task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
             tasks += _stateful(task, flows, len(tasks))
@@ -213,7 +245,7 @@ def _optimizer(update: Update) -> list[Task]:
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
     if practice.returns_to_host:
-        host: Cut = ((Part.HOST_STEP, update.parameter("step.host")),)
+        host: Cut = ((Part.HOST_STEP, HOST_CALL_S),)
         tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
     return tasks
 
@@ -230,18 +262,33 @@ def _stateful(task: Task, state: tuple[Flow, ...], first: int) -> list[Task]:
 WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts that leave room for everything else
 
 
-def _update_s(update: Update, elements: int) -> float:
-    """The optimizer's plan for so many weights, in as many parts as keep each tile to a few [s]."""
-    return _planned_s(update.rates, update.optimizer, elements)
+def _order(update: Update, share: Share) -> Cut:
+    """What the order of shards costs an IPU, where there are any."""
+    if update.shards == 1:
+        return ()
+    replica = [sharding.Held(one.parameters, one.tensors) for one in update.shares]
+    order_s = sharding.seconds(update.pipeline.machine.parameters, update.shares.index(share), replica)
+    return ((Part.SHARDING, order_s),) if order_s else ()
 
 
-def seconds(pipeline: Pipeline, optimizer: str, elements: int) -> float:
-    """The update of so many weights on an IPU [s]."""
-    return _planned_s(rates(pipeline.machine, pipeline.workload), optimizer, elements)
+def _update_s(update: Update, share: Share) -> float:
+    """The optimizer's plans for the shards of an IPU's weights, tensor by tensor, unit by unit [s] (Eq. 11)."""
+    return sum(
+        _planned_s(update.rates, update.optimizer, unit, update.shards) for unit in share.units if unit.parameters
+    )
 
 
-def _planned_s(planned: Rates, optimizer: str, elements: int) -> float:
-    chip = planned.planner.target.chip
+def seconds(pipeline: Pipeline, optimizer: str, units: Sequence[Unit], shards: int) -> float:
+    """The update on an IPU of its shard of some units [s]."""
+    planned = rates(pipeline.machine, pipeline.workload)
+    held = (sharding.Held(unit.parameters, unit.weight_tensors) for unit in units)
+    return sum(_planned_s(planned, optimizer, unit, shards) for unit in held if unit.parameters)
+
+
+def _planned_s(planned: Rates, optimizer: str, unit: sharding.Held, shards: int) -> float:
+    """The weights of a unit in tensors of one size, in as many parts as keep each tile to a few [s]."""
+    chip, tensors = planned.planner.target.chip, max(1, unit.tensors)
+    elements = math.ceil(unit.parameters / tensors / shards)
     parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
     cycles = planned.planner.updated(optimizer, math.ceil(elements / parts)).cycles
-    return parts * cycles.total * planned.stretch / chip.clock_hz
+    return tensors * parts * cycles.total * planned.stretch / chip.clock_hz

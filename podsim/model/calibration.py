@@ -1,7 +1,8 @@
 """Published results, and the parameters fitted to them."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podsim.model.quantity import Count, NotNegative, Positive, Seconds, Whole
 from podsim.model.training import Division
@@ -85,38 +86,62 @@ class Overhead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OverheadPart:
-    """One part of what a run spends outside its steps: fixed + per_ipu × IPUs [s], and the log spread about it."""
+class Outside:
+    """What runs spend outside their steps, shared by workloads and machines (Eq. 29).
 
-    fixed_s: Seconds
-    per_ipu_s: Seconds
-    spread: NotNegative
-    points: Whole
+    `seconds` has each mechanism in each release with logs, `trend` what the trend says of it in the newest of them.
+    `gain` is the log that software gains a quarter of a year, `gain_error` its standard error, `scatter` how far a
+    mechanism lies from the trend in one release; GAINING follow it.
+    """
 
-    def at(self, ipus: int) -> float:
-        """Seconds on a machine of so many IPUs [s] (Eq. 29)."""
-        return self.fixed_s + self.per_ipu_s * ipus
+    seconds: Mapping[str, Mapping[str, Positive]] = field(default_factory=dict)
+    trend: Mapping[str, Positive] = field(default_factory=dict)
+    gain: float = 0.0
+    gain_error: NotNegative = 0.0
+    scatter: NotNegative = 0.0
+    newest: str = ""
+
+    def at(self, mechanism: str, sdk: str) -> float:
+        """Seconds of a mechanism under a release: as logs have it, else by the trend; 0 where nothing was learned."""
+        if not self.trend:
+            return 0.0
+        known = self.seconds.get(mechanism, {}).get(sdk)
+        if known is not None:
+            return known
+        later = min(self.quarters(sdk), TRENDED)
+        return self.trend[mechanism] * (math.exp(-self.gain * later) if mechanism in GAINING else 1.0)
+
+    def quarters(self, sdk: str) -> int:
+        """Quarters of a year from the newest release with logs to another; 0 where its name tells no date."""
+        one, other = quarter(sdk), quarter(self.newest)
+        return one - other if one is not None and other is not None else 0
+
+    def error(self, sdk: str) -> float:
+        """Log error that a release without logs adds: what scatters, the error of the trend, and where it may go on."""
+        if any(sdk in by for by in self.seconds.values()) or not self.trend:
+            return 0.0
+        away, known = self.quarters(sdk), {self.quarters(one) for by in self.seconds.values() for one in by}
+        nearest = min(abs(away - one) for one in known)
+        return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TRENDED))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverheadParts:
-    """What a run spends outside its steps, for one workload and SDK, as learned from the logs."""
+GAINING = ("load", "call", "checkpoint")
+"""What the release of the SDK makes quicker; a host that ends a session and starts another does not follow it."""
+MECHANISMS = (*GAINING, "switch", "process")
+TRENDED = 2  # quarters beyond the newest release with logs over which the trend goes on, the widest gap between two
+QUARTERS = {
+    1: -5,
+    2: 0,
+    3: 7,
+}  # since release 2.0, one release a quarter: 1.4 December 2020, 2.5 June 2022, 3.3 June 2023
 
-    startup: OverheadPart
-    graph_switch: OverheadPart
-    first_evaluation: OverheadPart
-    each_evaluation: OverheadPart
-    checkpoint: OverheadPart
 
-    def at(self, ipus: int) -> Overhead:
-        """All parts on a machine of so many IPUs [s]."""
-        return Overhead(
-            startup_s=self.startup.at(ipus),
-            graph_switch_s=self.graph_switch.at(ipus),
-            first_evaluation_s=self.first_evaluation.at(ipus),
-            each_evaluation_s=self.each_evaluation.at(ipus),
-            checkpoint_s=self.checkpoint.at(ipus),
-        )
+def quarter(sdk: str) -> int | None:
+    """Quarters of a year from release 2.0 to one of that name; None where it is not numbered as releases are."""
+    major, _, minor = sdk.partition(".")
+    if not (major.isdecimal() and minor.isdecimal() and int(major) in QUARTERS):
+        return None
+    return QUARTERS[int(major)] + int(minor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +159,7 @@ class ParameterSet:
 
     fitted: Mapping[str, FittedParameter]
     correlation: Mapping[str, Mapping[str, float]]
-    overhead: Mapping[str, Mapping[str, OverheadParts]]  # workload, sdk
+    outside: Outside = field(default_factory=Outside)
     samples: Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]  # workload, optimizer, division
     step_error: NotNegative  # held-out rms of log step time
     model_error: NotNegative = 0.0  # the part of it that the errors of fitted parameters do not explain
@@ -154,8 +179,3 @@ class ParameterSet:
         """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""
         found = self.fitted.get(f"sdk-{sdk}.program")
         return found.value if found else 1.0
-
-    def overhead_at(self, workload: str, sdk: str, ipus: int) -> Overhead | None:
-        """What a run spends outside its steps; machines larger than any in the fit have what the largest has."""
-        parts = self.overhead.get(workload, {}).get(sdk)
-        return parts.at(min(ipus, self.largest.get(workload, ipus))) if parts else None

@@ -95,6 +95,7 @@ class Chip:
     sync: ChipSync
     ipu_links: Count
     power_w: Watts | None = None
+    layouts_of: str = ""  # a chip of the same die, whose published layouts and configurations hold here too
     library: Library = field(default=Library())
     readings: Annotated[tuple[Reading, ...], Key("reading")] = field(default=())
 

@@ -90,20 +90,27 @@ class ComparatorChip:
 class ScalingLaw:
     """What a workload takes on a number of chips of one kind (docs/model.md).
 
-    `batches` holds usual global batches by number of chips, `rounds` how much longer steps took than in `newest`;
+    `machine` counts the chips of one machine, beyond which `network_s` is paid. `batches` holds usual global batches by
+    number of chips, `rounds` how much longer work took than in `newest`, `overheads` all else of a step;
     `smallest` and `largest` count chips, `least_each` and `most_each` samples of a step a chip.
-    `error` is the held-out rms of log time to train, over `held_out` chip counts; with 0 it is that of other chips.
+    `covariance` is that of the logs of rate, fixed, network and doubling. `error` is the held-out rms of log time to
+    train, over `held_out` chip counts, `model_error` the part of it that the covariance does not explain; with 0 chip
+    counts they are those of other chips.
     """
 
     samples_per_s: Positive
     fixed_s: Seconds
+    network_s: Seconds
     doubling_s: Seconds
+    machine: Count
     startup_s: Seconds
     evaluation_s: Seconds
     evaluation_samples: NotNegative
     newest: str
     optimizer: str
     rounds: Mapping[str, Positive]
+    overheads: Mapping[str, Positive]
+    covariance: Mapping[str, Mapping[str, float]]
     batches: Mapping[str, Count]
     smallest: Count
     largest: Count
@@ -111,6 +118,7 @@ class ScalingLaw:
     most_each: Positive
     results: Count
     error: NotNegative
+    model_error: NotNegative
     held_out: Whole
 
     @property
@@ -121,9 +129,14 @@ class ScalingLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadLaws:
-    """The laws of one workload by chip, and samples to converge over the reference's by optimizer and division."""
+    """The laws of one workload by chip, and samples to converge over the reference's by optimizer and division.
+
+    `per_doubling` is the log error for each doubling of the chips beyond those fitted, where the large ones were left
+    out, less what the covariance explains.
+    """
 
     chip: Mapping[str, ScalingLaw]
+    per_doubling: NotNegative
     samples: Mapping[str, Mapping[str, SamplesFactor]]
 
 
@@ -201,6 +214,38 @@ class ComparatorSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LargerPoint:
+    """A result on more chips than laws were fitted to, and their answer with a batch and samples of its own.
+
+    `error` is signed, `inside` says whether the interval of the answer holds the result.
+    """
+
+    id: str
+    chip: str
+    workload: str
+    chips: int
+    beyond: float
+    global_batch: int
+    measured_s: float
+    predicted_s: float
+    low_s: float
+    high_s: float
+    error: float
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Larger:
+    """Laws fitted to results of at most `fitted` chips against all larger ones, of which `refused` get no answer."""
+
+    fitted: int
+    points: tuple[LargerPoint, ...]
+    refused: int
+    errors: ErrorSummary
+    inside: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparatorReport:
     """What fitting laws to results of other chips gave; `path` is where it was written, "" where it was not."""
 
@@ -208,6 +253,7 @@ class ComparatorReport:
     left_out: tuple[LeftOut, ...]
     summaries: tuple[ComparatorSummary, ...]
     judged: ErrorSummary
+    larger: Larger
     path: str = ""
 
     @property

@@ -5,8 +5,10 @@ from typing import Annotated, Final
 
 from podsim.model.quantity import Key, Positive
 
-NEEDED: Final = ("program.stretch", "collective.efficiency", "collective.start", "step.host")
+NEEDED: Final = ("program.stretch", "collective.efficiency", "rack.step")
 """Parameters that a step cannot be priced without; `sdk-2.1.program` and its like come on top."""
+SHARDING: Final = ("sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step")
+"""What sharded optimizer state costs, in one of several forms; a fit has one of them (Eq. 10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +26,31 @@ class FreeParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeParameters:
-    """Everything a fit may move, and the log error of a step time that it may not explain."""
+    """Everything a fit may move, and the log error of a step time that it may not explain.
+
+    Each of the `alternatives` may take the place of the parameter of sharded state: a form of the model of its own.
+    """
 
     model_error: Positive
     parameters: Annotated[tuple[FreeParameter, ...], Key("parameter")]
+    alternatives: Annotated[tuple[FreeParameter, ...], Key("alternative")] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names in the order of the file."""
         return tuple(free.name for free in self.parameters)
+
+    @property
+    def form(self) -> str:
+        """The parameter of sharded state, which names the form."""
+        return next((name for name in self.names if name in SHARDING), "")
+
+    @property
+    def forms(self) -> "tuple[FreeParameters, ...]":
+        """The forms to choose among, that of the file first; each has no alternatives."""
+        own = self.form
+        swapped = (tuple(other if one.name == own else one for one in self.parameters) for other in self.alternatives)
+        return tuple(
+            FreeParameters(model_error=self.model_error, parameters=parameters)
+            for parameters in (self.parameters, *swapped)
+        )

@@ -168,6 +168,7 @@ class Practice:
     merged_collectives: bool = False
     collective_buffer_bytes: Annotated[Bytes, Key("collective_buffer")] | None = None
     forward_evaluation: bool = False
+    separate_evaluation: bool = False  # checkpoints are evaluated by a process of its own, started after training
     norm_span: Count = 1  # replicas that share batch-norm statistics
     returns_to_host: bool = False  # the framework returns to its host program after every weight update
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute

@@ -52,9 +52,11 @@ TOLERANCES: Mapping[str, Tolerance] = {
     TIME: Tolerance(held_out_mean_abs=0.04),
     TIME_PREDICTED_SAMPLES: Tolerance(held_out_mean_abs=0.07, held_out_worst=0.16),
 }
-GROUPINGS = ("machine", "round", "workload")
-"""What is left out together: all results on a machine size, of an MLPerf round, of a workload."""
-HELD_OUT_BARS: Mapping[str, float] = {"machine": 0.05, "round": 0.08, "workload": 0.15}
+TIME_OWN_SAMPLES = "time_to_train_own_samples_s"
+GROUPINGS = ("machine", "round", "workload", "larger", "chip")
+"""What is left out together: all results on a machine size, of an MLPerf round, of a workload; all on more than 64
+IPUs; all on a chip other than GC200, and with them the releases that ran on no other."""
+HELD_OUT_BARS: Mapping[str, float] = {"machine": 0.03, "round": 0.04, "workload": 0.1, "larger": 0.03, "chip": 0.04}
 """The largest mean error of a step time, as a fraction, with each of these left out of the fit."""
 
 
@@ -64,6 +66,17 @@ class HeldOut:
 
     overall: ErrorSummary
     groups: Mapping[str, ErrorSummary]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldOuts:
+    """Errors of everything that was left out, by what was left out and by quantity; each fit began from nothing.
+
+    `forms` has, by what was left out and by group, the form of the model that the rest chose.
+    """
+
+    hold_outs: Mapping[str, Mapping[str, ErrorSummary]]
+    forms: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +97,7 @@ class CurveSummary:
 class Validation:
     """Every published point beside its prediction, the errors by quantity, and those of reference points left out.
 
-    `held_out` has the errors of step time by what was left out: "machine", "round", "workload".
+    `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it.
     """
 
     points: tuple[ValidationPoint, ...]
@@ -117,18 +130,17 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverheadFit:
-    """One part of what runs spend outside their steps, as learned: its form, spread (log), and mean errors.
+    """One mechanism of what runs spend outside their steps, as learned: its form, spread (log), and mean errors.
 
-    Errors are relative, with each machine size left out: of the form that is used, and of medians by SDK.
+    Errors are relative, with each machine size left out, and with each release.
     """
 
-    workload: str
     part: str
     form: str
     points: int
     spread: float
     held_out: float | None
-    median_held_out: float | None
+    release_held_out: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

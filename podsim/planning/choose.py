@@ -1,8 +1,8 @@
 """From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 
 from podsim.errors import InputError
 from podsim.model.fabric import Topology
@@ -27,11 +27,16 @@ class Chosen:
 
 
 def preset(workload: Workload, name: str, topology: Topology) -> Preset:
-    """The published mapping of that name for a machine; InputError naming those there are."""
+    """The published mapping of that name for a machine, or for one as large of the chip whose layouts it shares.
+
+    Raises InputError naming those there are.
+    """
     named = [item for item in workload.presets if item.name == name]
     for item in named:
         if item.topology == topology.name:
             return item
+    if (inherited := _inherited(workload, named, topology)) is not None:
+        return inherited
     if named:
         have = ", ".join(item.topology for item in named)
         raise InputError(
@@ -40,6 +45,17 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         )  # fmt: skip
     known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
+
+
+def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
+    """A preset of a machine as large, of the chip whose layouts hold here too."""
+    like = topology.chip.layouts_of
+    theirs = {practice.name for practice in workload.practices if like in practice.chips}
+    for item in named:
+        if item.practice in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
+            where = f"{item.locator}; the same on {topology.name} as on {item.topology}"
+            return replace(item, topology=topology.name, locator=where)
+    return None
 
 
 def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
@@ -89,8 +105,11 @@ def choose(
     planner = Planner(workload, machine.topology, machine.like, wanted.what_if)
     if named is not None:
         _alone(named, wanted)
-        mapping = published_mapping(planner, named)
-        return _held(planner, mapping, f"preset {named.name}", f"as published: {named.locator}")
+        mapping, but = published_mapping(planner, named), ""
+        if wanted.accumulation or wanted.global_batch:
+            count = wanted.accumulation or _accumulation(workload, wanted, named.replicas, named.micro_batch)
+            mapping, but = replace(mapping, accumulation=count), f", but for an accumulation of {count:,}"
+        return _held(planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
@@ -100,8 +119,8 @@ def choose(
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:
-    """Refuse a preset and parts of a mapping beside it."""
-    names = [item.name for item in fields(wanted) if item.name != "what_if"]
+    """Refuse a preset and other parts of a mapping than how many micro-batches a step has."""
+    names = [item.name for item in fields(wanted) if item.name not in ("what_if", "accumulation", "global_batch")]
     also = [f"--{name.replace('_', '-')}" for name in names if getattr(wanted, name) is not None]
     if also:
         raise InputError(
@@ -123,23 +142,26 @@ def published_mapping(planner: Planner, named: Preset) -> Mapping:
 
 def _as_given(planner: Planner, wanted: Wanted) -> Chosen:
     replicas, size, micro = wanted.replicas or 1, wanted.ipus_per_replica or 1, wanted.micro_batch or 1
-    accumulation = wanted.accumulation
-    if accumulation is None:
-        per_micro_batch = micro * replicas * planner.workload.samples_per_row
-        count = (wanted.global_batch or 1) / per_micro_batch
-        if abs(count - round(count)) > 1e-9 or count < 1:
-            near = sorted({max(1, int(count)), int(count) + 1})
-            raise InputError(
-                f"a global batch of {wanted.global_batch:,} is not a whole number of micro-batches",
-                code="mapping-does-not-divide",
-                context=[f"one micro-batch of all replicas is {per_micro_batch:g} samples"],
-                hint=" or ".join(f"--global-batch {n * per_micro_batch:g}" for n in near),
-            )
-        accumulation = round(count)
+    accumulation = wanted.accumulation or _accumulation(planner.workload, wanted, replicas, micro)
     mapping, _ = planner.first_that_fits(
         replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation
     )
     return _held(planner, mapping, "flags", "as given")
+
+
+def _accumulation(workload: Workload, wanted: Wanted, replicas: int, micro_batch: int) -> int:
+    """Micro-batches of a step of the wanted global batch; InputError where it is no whole number of them."""
+    per_micro_batch = micro_batch * replicas * workload.samples_per_row
+    count = (wanted.global_batch or 1) / per_micro_batch
+    if abs(count - round(count)) > 1e-9 or count < 1:
+        near = sorted({max(1, int(count)), int(count) + 1})
+        raise InputError(
+            f"a global batch of {wanted.global_batch:,} is not a whole number of micro-batches",
+            code="mapping-does-not-divide",
+            context=[f"one micro-batch of all replicas is {per_micro_batch:g} samples"],
+            hint=" or ".join(f"--global-batch {n * per_micro_batch:g}" for n in near),
+        )
+    return round(count)
 
 
 def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen:

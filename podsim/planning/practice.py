@@ -10,6 +10,7 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.model.workload import Workload
+from podsim.predicting.maturity import version
 from podsim.tiles import memory
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
@@ -144,17 +145,33 @@ def what_if(
     return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
 
 
-def published(workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int) -> Practice | None:
-    """The practice published for this chip and size, of this SDK where there is one."""
-    fitting = [
+def published(
+    workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
+) -> Practice | None:
+    """The practice published for this chip and size, else for the chip it is `like`.
+
+    Of this SDK where there is one, else of the last one before it, else of the first one after it.
+    """
+    of_size = [
         practice
         for practice in _searched(workload)
-        if chip in practice.chips
-        and ipus_per_replica in practice.ipus_per_replica
+        if ipus_per_replica in practice.ipus_per_replica
         and (practice.most_replicas is None or replicas <= practice.most_replicas)
     ]
-    of_sdk = [practice for practice in fitting if sdk in practice.sdks]
-    return next(iter(of_sdk or fitting[::-1]), None)
+    own = [practice for practice in of_size if chip in practice.chips]
+    fitting = own or [practice for practice in of_size if like in practice.chips]
+    if not any(practice.sdks for practice in fitting):
+        return next(iter(fitting[::-1]), None)
+    return max(fitting, key=lambda practice: _release(practice, sdk))
+
+
+def _release(practice: Practice, sdk: str) -> tuple[int, tuple[int, ...]]:
+    """How well a practice suits a release: the later before it, or the sooner after it, the better."""
+    releases = [version(one) for one in practice.sdks]
+    before = [one for one in releases if one <= version(sdk)]
+    if before:
+        return 2, max(before)
+    return (1, tuple(-part for part in min(releases))) if releases else (0, ())
 
 
 def _searched(workload: Workload) -> list[Practice]:
@@ -193,7 +210,7 @@ def options(
     On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
     """
     chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
-    stated = published(workload, chip, sdk, ipus_per_replica, replicas)
+    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
     if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
         return (stated,)
     base = stated or nearest(workload, chip, sdk, ipus_per_replica)

@@ -20,7 +20,7 @@ MOST = 16.0  # times a number is made better before it counts as no remedy
 ENOUGH = 0.005  # share by which a time may stay below the one demanded
 MOST_TRIES = 12
 IDLE = 1e-3  # share of a time below which a number that is MOST times better changes nothing
-LEARNED = ("program.stretch", "collective.start")
+LEARNED = ("program.stretch", "rack.step")
 CLOCK, SERVER, HOSTS = "chip.clock", "hosts.server_bandwidth", "hosts"
 
 

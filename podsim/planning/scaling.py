@@ -14,7 +14,6 @@ from podsim.model.sizes import sizes
 from podsim.model.training import Division
 from podsim.planning import asking, scaling_law
 from podsim.planning.search import Wanted
-from podsim.predicting.assemble import OF_SHARDS
 
 MOST_MACHINES = 24  # more than the sizes there are
 REFUSALS = (
@@ -175,13 +174,8 @@ def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
         peak_ipus=scaling_law.peak(universal) if universal else None,
         grown=grown(found[0], found[-1]),
         preset=asked.preset or "",
-        notes=(*asked.notes, *_unmeasured(found[-1])),
+        notes=asked.notes,
     )
-
-
-def _unmeasured(largest: Prediction) -> tuple[str, ...]:
-    """What the largest machine says of starts that nobody measured, on which the answers hang."""
-    return tuple(f"{largest.topology}: {line}" for line in largest.assumptions if line.startswith(OF_SHARDS))
 
 
 def _doubling(small: Prediction, large: Prediction) -> Doubling:

@@ -287,5 +287,5 @@ def misses(demand: Demand, figures: dict[str, float | None]) -> tuple[Miss, ...]
 def scores(question: assemble.Question, mapping: Mapping, timeline: StepTimeline) -> list[float]:
     """Simulated scores of a mapping with such a step, ascending [s] (Eq. 30)."""
     beat = assemble.question_pace(question, mapping, timeline.step_s)
-    need, outside = assemble.samples(question, mapping.global_batch), question.machine.parameters.outside_error
+    need, outside = assemble.samples(question, mapping.global_batch), question.outside_error
     return intervals.scores(beat, need, of_step(question, timeline), question.seed, outside)[0]

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
 from podsim.engines.base import Engine
-from podsim.lowering.lower import lower, lower_evaluation, reach, unpaid_s
+from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
@@ -17,15 +16,13 @@ from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import intervals, steady
+from podsim.predicting import intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
 from podsim.topology.fabric import Fabric
 from podsim.units import counted
-
-OF_SHARDS: Final = "collectives between tensor shards start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +46,29 @@ class Question:
 
     @property
     def overhead(self) -> Overhead:
-        """What a run spends outside its steps; nothing where no log says."""
-        machine = self.machine
-        known = machine.parameters.overhead_at(self.workload.name, machine.like, machine.topology.ipus)
-        return known or NO_OVERHEAD
+        """What a run spends outside its steps, evaluations without their forward program (Eq. 29).
+
+        Nothing where it is not evaluated by the rules of a benchmark.
+        """
+        style = self.workload.benchmark.style
+        load_s, call_s, checkpoint_s, switch_s = (
+            self.machine.parameters.outside.at(name, self.machine.sdk)
+            for name in ("load", "call", "checkpoint", "switch")
+        )
+        if style is EvaluationStyle.INTERVAL:
+            return replace(NO_OVERHEAD, startup_s=load_s, each_evaluation_s=call_s)
+        if style is not EvaluationStyle.EPOCHS:
+            return NO_OVERHEAD
+        return Overhead(
+            startup_s=0.0, graph_switch_s=switch_s, first_evaluation_s=load_s + call_s, each_evaluation_s=call_s,
+            checkpoint_s=checkpoint_s,
+        )  # fmt: skip
+
+    @property
+    def outside_error(self) -> float:
+        """Log error of the time outside steps, wider for a release without logs (Eq. 30)."""
+        parameters = self.machine.parameters
+        return math.hypot(parameters.outside_error, parameters.outside.error(self.machine.sdk))
 
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:
@@ -80,17 +96,23 @@ def _timed(
 
 
 def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
-    """One evaluation inside the run: a forward-only program, or as many training steps as it takes [s] (Eq. 27).
+    """One evaluation: a forward-only program and a call of it, or as many training steps as it takes [s] (Eq. 27).
 
-    Source: the v1.0 and v1.1 logs, where an evaluation takes a whole number of steps; v2.0 adds the forward program.
+    Source: the v1.0 and v1.1 logs of BERT, where an evaluation takes a whole number of steps; v2.0 and checkpoints that
+    are evaluated after training have the forward program.
     """
-    benchmark = question.workload.benchmark
-    if benchmark.style is not EvaluationStyle.INTERVAL:
+    style, forward = question.workload.benchmark.style, mapping.practice.forward_evaluation
+    if style is EvaluationStyle.INTERVAL and not forward:
+        return math.ceil(question.workload.benchmark.evaluation_samples / mapping.global_batch) * step_s
+    if style not in (EvaluationStyle.INTERVAL, EvaluationStyle.EPOCHS):
         return 0.0
-    if not mapping.practice.forward_evaluation:
-        return math.ceil(benchmark.evaluation_samples / mapping.global_batch) * step_s
+    return forward_s(question, mapping) + question.overhead.each_evaluation_s
+
+
+def forward_s(question: Question, mapping: Mapping) -> float:
+    """The forward-only program over the samples of one evaluation [s]."""
     each = mapping.micro_batch * mapping.replicas
-    rows = math.ceil(benchmark.evaluation_samples / mapping.samples_per_row)
+    rows = math.ceil(question.workload.benchmark.evaluation_samples / mapping.samples_per_row)
 
     def program(micro_batches: int) -> StepProgram:
         return lower_evaluation(
@@ -131,7 +153,15 @@ def _of_points(workload: Workload, count: float) -> str:
 def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: float | None = None) -> Pace:
     """The pace of a run with a given step; `each_s` is that of its evaluations where it is known."""
     one_s = evaluation_s(question, mapping, step_s) if each_s is None else each_s
-    return pace(question.workload, mapping, step_s, one_s, question.overhead)
+    spent = question.overhead
+    if question.workload.benchmark.style is EvaluationStyle.EPOCHS:
+        forward = one_s - spent.each_evaluation_s
+        spent = replace(spent, first_evaluation_s=spent.first_evaluation_s + forward, each_evaluation_s=one_s)
+        if mapping.practice.separate_evaluation:
+            spent = replace(
+                spent, graph_switch_s=question.machine.parameters.outside.at("process", question.machine.sdk)
+            )
+    return pace(question.workload, mapping, step_s, one_s, spent)
 
 
 def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...]) -> Prediction:
@@ -143,6 +173,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
+    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -168,28 +199,11 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=(*assumptions, *_of_shards(question, mapping, timeline), f"samples to converge: {need.basis}"),
+        assumptions=(*said, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
     )
-
-
-def _of_shards(question: Question, mapping: Mapping, timeline: StepTimeline) -> tuple[str, ...]:
-    """What a step would take more if collectives between tensor shards started as those that were fitted."""
-    more_s = unpaid_s(question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer)
-    if not more_s:
-        return ()
-    more = f"{100 * more_s / timeline.step_s:.0f} % a step more"
-    reached = question.machine.parameters.value("collective.efficiency")
-    hangs = 100 * timeline.breakdown_s[Part.ALL_REDUCE] / timeline.step_s
-    said = (
-        f"{OF_SHARDS} as sums inside a program do, which on Mk1 take 15 µs over 16 IPUs (jia-2019); "
-        f"none of shards was measured: started as those of a weight update, {more}. Their bytes move as those of a "
-        f"weight update do, at the fitted {100 * reached:.0f} % of what links reach: {hangs:.0f} % of the step hangs "
-        "on it"
-    )
-    return (said,)
 
 
 def _target(question: Question) -> str:
@@ -203,7 +217,7 @@ def _target(question: Question) -> str:
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:
-    outside, level = question.machine.parameters.outside_error, question.interval
+    outside, level = question.outside_error, question.interval
     if question.samples is not None:
         return intervals.given_samples(beat, question.samples, doubt, outside_error=outside, level=level)
     return intervals.time_to_train(beat, need, doubt, question.seed, outside_error=outside, level=level)
@@ -243,11 +257,13 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
-    Part.COLLECTIVE_START: "software that starts collectives",
+    Part.COLLECTIVE_STEPS: "steps of collectives in a rack",
+    Part.RACK_STEPS: "steps of collectives between racks",
     Part.WEIGHT_UPDATE: "the weight update",
+    Part.SHARDING: "the order of sharded state",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
-    Part.HOST_STEP: "the host's part of a step",
+    Part.HOST_STEP: "the call from the host",
 }
 
 

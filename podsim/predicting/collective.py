@@ -9,7 +9,8 @@ from podsim.errors import InputError
 from podsim.lowering import collective as lowering
 from podsim.lowering.bound import lower_bound
 from podsim.lowering.groups import parse, rack_ipus
-from podsim.lowering.phases import Setting, Toll
+from podsim.lowering.phases import Setting
+from podsim.lowering.update import in_training
 from podsim.model.arguments import BYTES
 from podsim.model.collective import (
     Algorithm,
@@ -190,8 +191,7 @@ def _training_s(asked: Asked, setting: Setting, group: Group) -> float | None:
     """What a weight update pays, by its own methods unless one is asked for; None without fitted costs."""
     if asked.parameters is None or asked.collective not in lowering.REDUCING:
         return None
-    toll = Toll(asked.parameters.value("collective.efficiency"), asked.parameters.value("collective.start"))
-    taxed = replace(setting, toll=toll)
+    taxed = replace(setting, toll=in_training(asked.parameters))
     try:
         if asked.algorithm is not None:
             return lowering.plan(taxed, group, asked.collective, asked.algorithm).lockstep_s
@@ -244,5 +244,5 @@ def _notes(asked: Asked, setting: Setting, plan: Plan) -> list[str]:
     if setting.rack is not None:
         notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")
     if asked.parameters is not None and asked.collective in lowering.REDUCING:
-        notes.append("in training: collective.efficiency and collective.start as fitted to published step times")
+        notes.append("in training: collective.efficiency and rack.step as fitted to published step times")
     return notes

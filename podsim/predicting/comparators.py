@@ -14,9 +14,11 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals
-from podsim.predicting.doubt import PER_DOUBLING
 from podsim.predicting.run import evaluation_interval
 
+COSTS = {"fixed": "fixed", "network": "network", "doubling": "growing"}
+"""Parts of a step by the parameter that they are proportional to."""
+BATCHES_A_DOUBLING = 4  # global batches weighed for each doubling of the chips
 MOST_BEYOND = 16.0  # so many times the largest or smallest published size is no extrapolation but a guess
 
 
@@ -35,17 +37,30 @@ class Question:
 
 
 def breakdown_s(law: ScalingLaw, chips: int, global_batch: float) -> dict[str, float]:
-    """Seconds of one step in the newest round: work, what every step costs, what grows with the chips (Eq. 52)."""
+    """Seconds of one step in the newest round: work, fixed, beyond one machine, growing with the chips (Eq. 52)."""
     return {
         "work": global_batch / (chips * law.samples_per_s),
         "fixed": law.fixed_s,
+        "network": law.network_s if chips > law.machine else 0.0,
         "growing": law.doubling_s * math.log2(chips),
     }
 
 
 def step_s(law: ScalingLaw, chips: int, global_batch: float, at: str = "") -> float:
     """One step [s], in a published round where `at` names one (Eq. 52)."""
-    return law.rounds.get(at, 1.0) * sum_in_order(breakdown_s(law, chips, global_batch).values())
+    parts = breakdown_s(law, chips, global_batch)
+    work_s = parts.pop("work")
+    return law.rounds.get(at, 1.0) * work_s + law.overheads.get(at, 1.0) * sum_in_order(parts.values())
+
+
+def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
+    """Variance of the log of a step that the covariance of the fit makes (Eq. 55)."""
+    parts = breakdown_s(law, chips, global_batch)
+    step = sum_in_order(parts.values())
+    moved = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
+    return sum_in_order(
+        one / step * other / step * law.covariance[a][b] for a, one in moved.items() for b, other in moved.items()
+    )
 
 
 def evaluation_s(law: ScalingLaw, chips: int) -> float:
@@ -64,7 +79,7 @@ def evaluations(benchmark: Benchmark, samples: float, global_batch: int) -> int:
 def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
     """The global batch that publications suggest: interpolated in log, a whole number of samples a chip (Eq. 54).
 
-    Below the smallest size a chip keeps its samples; above the largest the global batch stays.
+    Below the smallest size a chip keeps its samples; above the largest this is the least that is worth a try.
     """
     (first, least), (_, most) = next(iter(sizes.items())), list(sizes.items())[-1]
     batch = float(most)
@@ -73,7 +88,12 @@ def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
     for (fewer, low), (more, high) in pairwise(sizes.items()):
         if fewer < chips <= more:
             batch = low * (high / low) ** (math.log(chips / fewer) / math.log(more / fewer))
-    return max(1, round(batch / chips)) * chips
+    return whole(batch, chips)
+
+
+def whole(samples: float, chips: int) -> int:
+    """The nearest global batch with as many samples on every chip, at least one."""
+    return max(1, round(samples / chips)) * chips
 
 
 def beyond(law: ScalingLaw, chips: int, global_batch: int) -> float:
@@ -93,7 +113,7 @@ def predict(question: Question) -> ComparatorPrediction:
     need = _samples(question, law, batch)
     far = beyond(law, question.chips, batch)
     grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
-    doubt = {Cause.MODEL: law.error**2, Cause.DISTANCE: (PER_DOUBLING * math.log2(far)) ** 2}
+    doubt = _doubt(question, law, batch, far)
     parts = breakdown_s(law, question.chips, batch)
     each = intervals.lognormal(sum_in_order(parts.values()), doubt, grade, far)
     run = _run(question, law, batch, need.mean, each.value)
@@ -122,6 +142,16 @@ def predict(question: Question) -> ComparatorPrediction:
         assumptions=tuple(_assumed(question, law, need)),
         calibration=_worth(question, law),
     )
+
+
+def _doubt(question: Question, law: ScalingLaw, global_batch: int, far: float) -> dict[Cause, float]:
+    """Variances of the log of a step by cause (Eq. 55)."""
+    per_doubling = question.laws.workload[question.workload.name].per_doubling
+    return {
+        Cause.PARAMETERS: fit_variance(law, question.chips, global_batch),
+        Cause.MODEL: law.model_error**2,
+        Cause.DISTANCE: (per_doubling * math.log2(far)) ** 2,
+    }
 
 
 def _needed(need: Samples) -> Estimate:
@@ -160,13 +190,32 @@ def _law(question: Question) -> ScalingLaw:
 
 def _batch(question: Question, law: ScalingLaw) -> int:
     if question.global_batch is None:
-        return usual_global_batch(law.sizes, question.chips)
+        return _default_global_batch(question, law)
     if question.global_batch < question.chips:
         raise InputError(
             f"a global batch of {question.global_batch:,} leaves some of {question.chips:,} chips without a sample",
             code="bad-mapping", hint=f"--global-batch {question.chips}",
         )  # fmt: skip
     return question.global_batch
+
+
+def _default_global_batch(question: Question, law: ScalingLaw) -> int:
+    """The usual global batch; beyond the largest size published the one that trains soonest, as submitters choose it.
+
+    No smaller than the largest published, no more samples a chip than there (Eq. 54).
+    """
+    chips, sizes = question.chips, law.sizes
+    least, most = usual_global_batch(sizes, chips), max(sizes)
+    if chips <= most:
+        return least
+    steps = math.ceil(BATCHES_A_DOUBLING * math.log2(chips / most))
+    larger = (whole(sizes[most] * 2 ** (step / BATCHES_A_DOUBLING), chips) for step in range(1, steps + 1))
+
+    def trains_s(global_batch: int) -> float:
+        need = _samples(question, law, global_batch)
+        return _run(question, law, global_batch, need.mean, step_s(law, chips, global_batch)).total_s
+
+    return min(sorted({least, *larger}), key=trains_s)
 
 
 def _samples(question: Question, law: ScalingLaw, batch: int) -> Samples:
@@ -192,7 +241,12 @@ def _run(question: Question, law: ScalingLaw, batch: int, samples: float, each_s
     )
 
 
-WORDS = {"work": "work on samples", "fixed": "what every step costs", "growing": "what grows with the chips"}
+WORDS = {
+    "work": "work on samples",
+    "fixed": "what every step costs",
+    "network": "the network between machines",
+    "growing": "what grows with the chips",
+}
 
 
 def _limited_by(parts: Mapping[str, float], batch: int) -> str:
@@ -211,11 +265,17 @@ def _assumed(question: Question, law: ScalingLaw, need: Samples) -> list[str]:
     name = question.chip.title
     said = [f"software of round {law.newest}, the newest published of {name}"]
     if question.global_batch is None:
-        said.append(f"global batch as published runs on {law.smallest:,} to {law.largest:,} chips have it")
+        said.append(_global_batch_basis(question, law))
     said.append(f"samples to converge: {need.basis}")
     if not law.evaluation_samples:
         said.append("logs do not time evaluations by themselves: but for a fixed part they are in the step")
     return said
+
+
+def _global_batch_basis(question: Question, law: ScalingLaw) -> str:
+    if question.chips <= max(law.sizes):
+        return f"global batch as published runs on {law.smallest:,} to {law.largest:,} chips have it"
+    return f"global batch that trains soonest by the law: none is published beyond {max(law.sizes):,} chips"
 
 
 def _worth(question: Question, law: ScalingLaw) -> str:

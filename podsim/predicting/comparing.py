@@ -83,7 +83,7 @@ def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simu
                 **_of_step(found, answer, question, called),
             },
             need={(Cause.CONVERGENCE, "reference"): need.doubt},
-            around={outside: parameters.outside_error},
+            around={outside: question.outside_error},
             luck=need.seed_spread,
         ),
         runs=intervals.runs_scored(beat),

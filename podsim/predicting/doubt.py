@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from podsim.engines import analytic
+from podsim.lowering import sharding
 from podsim.lowering.lower import lower_update
 from podsim.lowering.update import BETWEEN_RACKS
 from podsim.model.program import Part
@@ -91,9 +92,9 @@ def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
     known = {
         "program.stretch": stretched,
         f"sdk-{question.machine.like}.program": stretched,
-        "collective.start": share.get(Part.COLLECTIVE_START, 0.0),
+        "rack.step": share.get(Part.RACK_STEPS, 0.0),
         "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0),
-        "step.host": share.get(Part.HOST_STEP, 0.0),
+        **dict.fromkeys(sharding.FORMS, share.get(Part.SHARDING, 0.0)),
     }
     return {name: known[name] for name in question.machine.parameters.fitted if name in known}
 

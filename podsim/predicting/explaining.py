@@ -78,7 +78,7 @@ def score_s(question: Question, doubt: StepDoubt, beat: Pace, need: Samples) -> 
     """The mean score at a pace [s] (Eq. 30); exactly the samples given, if given (Eq. 29)."""
     if question.samples is not None:
         return run(beat, need.mean).total_s
-    return intervals.scores(beat, need, doubt, question.seed, question.machine.parameters.outside_error)[1]
+    return intervals.scores(beat, need, doubt, question.seed, question.outside_error)[1]
 
 
 def at_pace_s(known: Answered, question: Question) -> float:
@@ -109,7 +109,7 @@ def _pace(known: Answered, question: Question, step_s: float) -> Pace:
 # --- without it -----------------------------------------------------------------------------------------------------
 
 STRIPPED: dict[str, frozenset[Part]] = {
-    "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_START}),
+    "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS}),
     "free on-chip exchange": frozenset({Part.EXCHANGE}),
     "no sync": frozenset({Part.SYNC}),
     "free stage transfers": frozenset({Part.TRANSFER}),
@@ -189,8 +189,8 @@ def _less(program: StepProgram, parts: frozenset[Part]) -> StepProgram:
 # --- the waterfall --------------------------------------------------------------------------------------------------
 
 IN_ORDER = (
-    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.COLLECTIVE_START, Part.WEIGHT_UPDATE,
-    Part.STREAMING, Part.HOST, Part.HOST_STEP,
+    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
+    Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.predicting.assemble import Question
     from podsim.predicting.doubt import StepDoubt
 
-OF_SIZE = (Part.ALL_REDUCE, Part.COLLECTIVE_START, Part.HOST_STEP)
+OF_SIZE = (Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 """What grows with the machine; the rest of a step is that of one replica, at any size."""
 
 
@@ -39,10 +39,10 @@ def grades(
 
 
 def _outside(question: Question, doubt: StepDoubt) -> Grade:
-    known = question.machine.like in question.machine.parameters.overhead.get(question.workload.name, {})
-    if not known:
+    parameters, sdk = question.machine.parameters, question.machine.sdk
+    if question.workload.name not in parameters.largest:
         return Grade.ASSUMED
-    return Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED
+    return Grade.EXTRAPOLATED if doubt.beyond > 1 or parameters.outside.error(sdk) > 0 else Grade.INTERPOLATED
 
 
 def _shares(

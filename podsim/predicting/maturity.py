@@ -6,11 +6,12 @@ from statistics import fmean, stdev
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
+from podsim.lowering import sharding
 from podsim.model.calibration import ParameterSet
 from podsim.model.maturity import Maturity, Releases, SpeedUp
 from podsim.model.quantity import Grade
 
-SOFTWARE: Final = ("program.stretch", "collective.start", "step.host")
+SOFTWARE: Final = ("program.stretch", "rack.step", *sharding.FORMS)
 """Fitted costs that are software's alone, which a release without published runs scales."""
 
 
@@ -98,17 +99,19 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
 def later_gain(years: float, parameters: ParameterSet, releases: Releases) -> tuple[float, float]:
     """Log gain so many years after the newest calibrated release, and what it were if the last pace went on (Eq. 56).
 
-    Raises MissingParameter: there are no two gains before it to see a pace and its decay in.
+    The last pace is that since the last release that the fit tells apart from the newest. Raises MissingParameter:
+    there are no two gains before it to see a pace and its decay in.
     """
     known = [sdk for sdk in parameters.sdks if sdk in {release.name for release in releases.releases}]
     ordered = sorted(known, key=version)
-    claims = [claim for claim in releases.speedups if len(ordered) > 1 and claim.until == ordered[-2]]
+    slower = [sdk for sdk in ordered[:-1] if parameters.program(sdk) != parameters.program(ordered[-1])]
+    claims = [claim for claim in releases.speedups if slower and claim.until == slower[-1]]
     if not claims:
         raise MissingParameter(
             "releases later than the newest calibrated need two earlier gains to go by",
             hint="calibrate with points of two releases",
         )
-    before, last = ordered[-2], ordered[-1]
+    before, last = slower[-1], ordered[-1]
     span, earlier_span = releases.years_between(before, last), releases.years_between(claims[0].since, before)
     pace = math.log(parameters.program(before) / parameters.program(last)) / span
     earlier = math.log(_together(claims)[0]) / earlier_span

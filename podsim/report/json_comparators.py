@@ -48,6 +48,7 @@ def report(found: ComparatorReport) -> str:
         "left_out": plain(found.left_out),
         "summaries": plain(found.summaries),
         "judged": plain(found.judged),
+        "larger": plain(found.larger),
         "passed": not found.misses,
         "path": found.path,
     })  # fmt: skip

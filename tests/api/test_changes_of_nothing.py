@@ -85,7 +85,7 @@ def twice(text):
 
 DOUBLED = [
     "chip.clock", "chip.exchange.receive", "ipu-link.bandwidth", "gw-link.bandwidth", "ipu-link.latency",
-    "collective.start", "chip.sync.global", "sdk-2.1.program",
+    "rack.step", "chip.sync.global", "sdk-2.1.program",
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import shown
 
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
+from podsim.model.comparator import Larger
 from podsim.model.readings import PublishedReport, ReadRow
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.numbers import significant
@@ -145,14 +146,34 @@ def comparators(asked: shown.Asked) -> str:
     """Laws of other chips, with one chip count held out."""
     head = ("chip", "workload", "results", "in sample", "held out", "worst, held out", "held out, predicted samples")
     rows = []
-    for one in api.validate_comparators().summaries:
+    report = api.validate_comparators()
+    for one in report.summaries:
         held, predicted = one.held_out, one.predicted_samples
         rows.append((
             one.chip, one.workload, f"{one.in_sample.count}", f"{100 * one.in_sample.mean_abs:.1f} %",
             f"{100 * held.mean_abs:.1f} %" if held else "–", shown.percent(held.worst) if held else "–",
             f"{100 * predicted.mean_abs:.1f} %" if predicted else "–",
         ))  # fmt: skip
-    return shown.table(head, rows)
+    return f"{shown.table(head, rows)}\n\n{larger(report.larger)}"
+
+
+def larger(found: Larger) -> str:
+    """Laws fitted to small machines against the large ones."""
+    head = ("result", "chips", "measured, min", "law, min", "90 %", "error")
+    rows = [
+        (
+            point.id, f"{point.chips:,}", f"{point.measured_s / 60:.3g}", f"{point.predicted_s / 60:.3g}",
+            f"{point.low_s / 60:.3g} to {point.high_s / 60:.3g}", shown.percent(point.error),
+        )
+        for point in found.points
+    ]  # fmt: skip
+    errors = found.errors
+    said = (
+        f"Fitted to results of at most {found.fitted} chips, larger ones with podsim's own batch and samples: mean "
+        f"{100 * errors.mean_abs:.0f} %, {found.inside} of {errors.count} inside the 90 % interval; {found.refused} "
+        "more are too far beyond to be answered."
+    )
+    return f"{said}\n\n{shown.table(head, rows)}"
 
 
 SECTIONS: tuple[tuple[str, str, Section], ...] = (

@@ -199,7 +199,7 @@ def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
     }  # fmt: skip
     assert {path for path, (_, cuts, _) in chip.items() if cuts} == {"chip.sram.load", "chip.sram.store"}
     assert not any(collectives for _, _, collectives in chip.values())
-    assert by_path["program.stretch"] == by_path["step.host"] == [0, 0, 0]
+    assert by_path["program.stretch"] == by_path["sharding.weight"] == [0, 0, 0]
     assert by_path["ipu-link.bandwidth"] == [0, 0, 1]
 
 
@@ -229,6 +229,6 @@ def test_messages_are_routed_once_whatever_the_fit_asks(nothing_known):
     setup = published("bert", "pod64")
     setup.program()
     routed = Calls(nothing_known, moves, "_found", lambda *_: 0)
-    for fitted in (parameters(collective_efficiency=0.3), parameters(collective_start=2e-5)):
+    for fitted in (parameters(collective_efficiency=0.3), parameters(rack_step=2e-5)):
         replace(setup, machine=replace(setup.machine, parameters=fitted)).program()
     assert not routed.seen

@@ -107,6 +107,13 @@ def _event(key: str, value: object, time_ms: float, **metadata: object) -> str:
     return f":::MLLOG {json.dumps(table)}"
 
 
+def _stack(locator: str) -> str:
+    """What sets a submission apart from the others of its round, workload and machine."""
+    if "Paddle" not in locator:
+        return ""
+    return "-paddle-baidu" if locator.startswith("Baidu/") else "-paddle"
+
+
 def published() -> dict[str, list[Spec]]:
     """Point id to the runs that were published, with their training blocks one by one."""
     blocks: dict[tuple[str, str], tuple[float, list[float]]] = {}
@@ -119,6 +126,7 @@ def published() -> dict[str, list[Spec]]:
         for row in csv.DictReader(file):
             workload = {"bert": "bert", "resnet": "resnet50"}[row["benchmark"]]
             id_ = f"{workload}/{row['system'].removeprefix('IPU-').lower()}/v{row['round']}-{row['division']}"
+            id_ += _stack(row["source_path"])
             found.setdefault(id_, []).append(_of_row(row, *blocks[id_, row["run"]]))
     return found
 

@@ -7,13 +7,21 @@ import numpy as np
 import pytest
 
 from podsim import api
-from podsim.calibrate import comparators
-from podsim.files import comparator_machines
+from podsim.calibrate import comparator_arrays, comparators
+from podsim.calibrate.comparator_arrays import OVERHEADS, Arrays, Priors
+from podsim.calibrate.comparator_larger import FEW, per_doubling
+from podsim.files import catalog, comparator_machines
 from podsim.files import comparators as results
 from podsim.model.comparator import MOST_HELD_OUT
 from podsim.predicting.comparators import evaluation_s, step_s
 
-CHIPS = [chip.value.name for chip in comparator_machines.chips()]
+CHIPS = {chip.value.name: chip.value for chip in comparator_machines.chips()}
+MACHINES = {name: min(machine.multiple for machine in chip.machines) for name, chip in CHIPS.items()}
+
+
+def priors(workload):
+    """What a fit of this workload is told."""
+    return Priors(weights=catalog.workload(workload).value.parameters, machines=MACHINES)
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +65,9 @@ def test_what_is_left_out_hangs_on_the_numbers():
 
 def test_shipped_laws_are_those_of_the_fit(kept):
     rows = [row for row in kept if row.workload == "rnnt"]
-    found = comparators.fit(rows).law("h100", [row for row in rows if row.chip == "h100"])
+    found = comparators.fit(rows, priors("rnnt")).law("h100", [row for row in rows if row.chip == "h100"])
     shipped = comparator_machines.laws().workload["rnnt"].chip["h100"]
-    for name in ("samples_per_s", "fixed_s", "doubling_s", "evaluation_s", "evaluation_samples"):
+    for name in ("samples_per_s", "fixed_s", "network_s", "doubling_s", "evaluation_s", "evaluation_samples"):
         assert getattr(found, name) == pytest.approx(getattr(shipped, name), rel=1e-4)
 
 
@@ -68,8 +76,8 @@ def test_the_fit_recovers_a_law(kept):
     template = next(row for row in kept if row.workload == "bert" and row.chip == "h100")
     law = replace(
         comparator_machines.laws().workload["bert"].chip["h100"],
-        samples_per_s=900.0, fixed_s=0.004, doubling_s=0.0015, startup_s=0.0, evaluation_samples=0.0,
-        evaluation_s=comparators.PRIOR_EVALUATION_S,
+        samples_per_s=900.0, fixed_s=0.004, network_s=0.01, doubling_s=0.0015, startup_s=0.0, evaluation_samples=0.0,
+        evaluation_s=comparator_arrays.PRIOR_EVALUATION_S,
     )  # fmt: skip
     rows = []
     for chips, batch in ((8, 512), (8, 4096), (64, 512), (64, 4096), (512, 4096), (512, 1024), (1024, 8192)):
@@ -79,8 +87,8 @@ def test_the_fit_recovers_a_law(kept):
             startup_s=0.0, measured_minutes=time_s / 60, round="v3.0",
         ))  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparators, "NOISE", 1e-4)
-        found = comparators.fit(rows).law("h100", rows)
+        patch.setattr(comparator_arrays, "NOISE", 1e-4)
+        found = comparators.fit(rows, priors("rnnt")).law("h100", rows)
     for name in ("samples_per_s", "fixed_s", "doubling_s"):
         assert getattr(found, name) == pytest.approx(getattr(law, name), rel=0.01)
 
@@ -88,8 +96,8 @@ def test_the_fit_recovers_a_law(kept):
 def test_slopes_are_those_of_the_residuals(kept):
     rows = [row for row in kept if row.workload == "resnet50"]
     names = comparators._names(rows)
-    arrays = comparators.Arrays.of(rows, names, {row.chip: 0.1 for row in rows}, sorted({row.round for row in rows}))
-    x = arrays.first(rows) + 0.1
+    arrays = Arrays.of(rows, names, {row.chip: 0.1 for row in rows}, priors("resnet50"))
+    x = arrays.first() + 0.1
     moved = [(arrays.residuals(x + 1e-6 * e) - arrays.residuals(x - 1e-6 * e)) / 2e-6 for e in np.eye(len(x))]
     assert np.allclose(arrays.slopes(x), np.array(moved).T, atol=1e-6)
 
@@ -99,3 +107,51 @@ def test_usual_batches_grow_with_the_chips(kept):
         batches = list(law.sizes.values())
         assert batches == sorted(batches)
         assert math.isclose(law.rounds[law.newest], 1.0)
+
+
+def test_larger_machines_are_predicted_by_laws_of_small_ones(report):
+    """Fitted to at most 300 chips; batch and samples are podsim's own."""
+    larger = report.larger
+    assert larger.fitted == FEW == 300
+    assert larger.errors.count == 17
+    assert all(point.chips > FEW for point in larger.points)
+    assert larger.errors.mean_abs <= 0.40
+    assert larger.inside >= 0.8 * larger.errors.count
+    assert larger.inside == sum(point.low_s <= point.measured_s <= point.high_s for point in larger.points)
+
+
+def test_laws_of_small_machines_do_not_see_large_ones(report):
+    """The judged answers are those of a fit to the small results alone."""
+    small = [row for row in comparators.sort_out(results.shipped(), CHIPS)[0] if row.chips <= FEW]
+    rows = [row for row in small if row.workload == "bert"]
+    law = comparators.fit(rows, priors("bert")).law("h100", [row for row in rows if row.chip == "h100"])
+    assert law.largest == 64
+    point = next(one for one in report.larger.points if (one.chip, one.workload, one.chips) == ("h100", "bert", 768))
+    assert point.beyond == pytest.approx(768 / 64)
+
+
+def test_the_error_of_a_doubling_is_that_of_machines_left_out(kept):
+    """Times that leave the law by half a doubling beyond 16 chips show it; of a law they show little."""
+    rows = [row for row in kept if (row.workload, row.chip) == ("bert", "gaudi") and row.round != "v1.0"]
+    law = comparator_machines.laws().workload["bert"].chip["gaudi"]
+
+    def with_times(off):
+        return [
+            replace(row, measured_minutes=off(row.chips) * (
+                (row.evaluations or 0) * law.evaluation_s
+                + row.samples_to_converge / row.global_batch * step_s(law, row.chips, row.global_batch)
+            ) / 60, round="v2.0", startup_s=0.0)
+            for row in rows
+        ]  # fmt: skip
+
+    of_a_law = per_doubling(with_times(lambda chips: 1.0), priors("bert"))
+    rising = per_doubling(with_times(lambda chips: 1.5 ** max(0.0, math.log2(chips / 16))), priors("bert"))
+    assert of_a_law < 0.08
+    assert rising > 2 * of_a_law
+
+
+def test_what_software_gained_beside_work_is_told_apart(kept):
+    """The A100's first round paid more beside its work than a later one, by more than its work took longer."""
+    rows = [row for row in kept if row.workload == "bert"]
+    found = comparators.fit(rows, priors("bert"))
+    assert found.maturity("a100", "v0.7", OVERHEADS) > found.maturity("a100", "v0.7")

@@ -67,13 +67,13 @@ def test_an_answer_of_this_podsim_is_predicted_again_as_it_was(tmp_path: Path, a
 
 def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -> None:
     """The old answer is what podsim says with other fitted numbers, as a calibration before would have had them."""
-    old = saved("--set", "program.stretch=1.1", "--set", "collective.start=0.0006")
+    old = saved("--set", "program.stretch=1.1", "--set", "sharding.weight=0.003")
     del old["inputs"]["flags"]["set"]
-    old["inputs"]["parameters"] |= {"program.stretch": 1.1, "collective.start": 0.0006}
+    old["inputs"]["parameters"] |= {"program.stretch": 1.1, "sharding.weight": 0.003}
     old["inputs"]["files"]["parameters parameters.toml"] = "0" * 16
     found = diff(tmp_path, old, answer)
     by_input = causes(found)
-    assert [*by_input] == ["parameter collective.start", "parameter program.stretch", "file parameters parameters.toml"]
+    assert [*by_input] == ["parameter program.stretch", "parameter sharding.weight", "file parameters parameters.toml"]
     stretch = saved("--set", "program.stretch=1.1")
     assert by_input["parameter program.stretch"].effects[1] == pytest.approx(answer["step_s"] / stretch["step_s"])
     assert found.remainder == pytest.approx((1, 1), abs=1e-3)

@@ -8,7 +8,7 @@ import pytest
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
 from podsim.calibrate.cases import StepTimes, groups, steps_s
-from podsim.calibrate.fit import blank, error, fit, fitted, rounded
+from podsim.calibrate.fit import best, blank, error, fit, fitted, rounded
 from podsim.errors import MissingParameter
 from podsim.files import free as free_file
 
@@ -19,8 +19,8 @@ TRUE = {
     "program.stretch": 1.2,
     "sdk-2.1.program": 1.1,
     "collective.efficiency": 0.42,
-    "collective.start": 350e-6,
-    "step.host": 0.08,
+    "rack.step": 350e-6,
+    "sharding.weight": 2.5e-3,
 }
 
 
@@ -44,18 +44,18 @@ def test_parameters_are_recovered_from_synthetic_points():
     assert found.values == pytest.approx(TRUE, rel=0.001)
 
 
-@pytest.mark.parametrize(("doubt", "nearest"), [(0.01, 200e-6), (1e3, 350e-6)])
+@pytest.mark.parametrize(("doubt", "nearest"), [(0.01, 1e-3), (1e3, 2.5e-3)])
 def test_a_prior_holds_a_parameter_as_tightly_as_it_says(doubt, nearest):
-    """The prior says 200 us, the points say 350, and the other priors agree with the points."""
+    """The prior says 1 ms, the points say 2.5, and the other priors agree with the points."""
     parameters = tuple(
-        replace(one, prior_error=doubt) if one.name == "collective.start" else replace(one, prior=TRUE[one.name])
+        replace(one, prior_error=doubt) if one.name == "sharding.weight" else replace(one, prior=TRUE[one.name])
         for one in FREE.parameters
     )
     cases = [case for case in made_with(TRUE) if case.point.workload == "bert"]
-    item = fit(cases, replace(FREE, parameters=parameters)).fitted["collective.start"]
+    item = fit(cases, replace(FREE, parameters=parameters)).fitted["sharding.weight"]
     assert item.value == pytest.approx(nearest, rel=0.1)
     assert item.prior < item.value
-    assert item.pull == pytest.approx(math.log(item.value / 200e-6) / doubt)
+    assert item.pull == pytest.approx(math.log(item.value / 1e-3) / doubt)
 
 
 def test_points_weigh_by_the_model_and_the_spread_of_their_runs():
@@ -69,11 +69,11 @@ def test_points_weigh_by_the_model_and_the_spread_of_their_runs():
 
 
 def test_a_parameter_at_its_bound_is_said():
-    """Points whose host takes 80 ms, and a bound at 60."""
-    parameters = [replace(one, most=0.06) if one.name == "step.host" else one for one in FREE.parameters]
+    """Points whose sharded state takes 2.5 ms for a million weights, and a bound at 2."""
+    parameters = [replace(one, most=2e-3) if one.name == "sharding.weight" else one for one in FREE.parameters]
     bert = [case for case in made_with(TRUE) if case.point.workload == "bert"]
     found = fit(bert, replace(FREE, parameters=tuple(parameters)), TRUE, TIMES)
-    assert "step.host: at its bound" in found.warnings
+    assert "sharding.weight: at its bound" in found.warnings
 
 
 def test_parameters_that_hang_together_are_said():
@@ -130,8 +130,25 @@ def test_each_size_is_one_group():
     assert list(found) == ["16 IPUs", "64 IPUs", "128 IPUs", "256 IPUs"]
     assert sum(map(len, found.values())) == len(CASES)
     assert all(name == f"{case.topology.ipus} IPUs" for name, cases in found.items() for case in cases)
-    assert list(groups(CASES, "round")) == ["v1.0", "v1.1"]
+    assert list(groups(CASES, "round")) == ["v1.0", "v1.1", "v2.0"]
     assert list(groups(CASES, "workload")) == ["bert", "resnet50"]
+    (larger,) = groups(CASES, "larger").values()
+    assert {case.topology.ipus for case in larger} == {128, 256}
+    (bow,) = groups(CASES, "chip").values()
+    assert {case.point.sdk for case in bow} == {"2.5"}
+
+
+def test_the_form_with_the_least_chi_square_is_taken():
+    """Points made by another form: its own fit is exact, and the form of the file is not."""
+    tensor = FREE.forms[1]
+    values = TRUE | {"sharding.tensor": 3e-3}
+    seconds = steps_s(CASES, blank(fitted(tensor, [values[name] for name in tensor.names])))
+    made = [replace(case, point=replace(case.point, step_s=s)) for case, s in zip(CASES, seconds, strict=True)]
+    found = best(made, FREE)
+    assert set(found.forms) == {"sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step"}
+    assert found.free.form == "sharding.tensor"
+    assert found.values["sharding.tensor"] == pytest.approx(3e-3, rel=0.1)
+    assert found.chi_square == min(found.forms.values()) < found.forms["sharding.weight"] - 1
 
 
 def test_cases_of_one_mapping_have_one_step_time():

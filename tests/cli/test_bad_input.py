@@ -77,7 +77,7 @@ QUESTIONS = [
     ("predict bert", "no-machine", ["give one of --pod and --topology, not neither"]),
     ("predict bert --pod 16 --topology pod16", "no-machine", ["not both"]),
     ("predict bert --pod 16 --chip gc201", "unknown-chip", ["gc200"]),
-    ("predict bert --pod 16 --sdk 3.4", "unknown-sdk", ["2.1, 2.3", "1.4, 2.5, 2.6, 3.3"]),
+    ("predict bert --pod 16 --sdk 3.4", "unknown-sdk", ["2.1, 2.3, 2.5", "1.4, 2.6, 3.0, 3.1, 3.2, 3.3"]),
     ("predict bert --pod 16 --hosts 8", "bad-mapping", ["pod16 takes at most"]),
     ("predict bert --pod 16 --preset mlperf", "unknown-preset", ["mlperf-v1.1-closed"]),
     ("predict bert --pod 512 --preset mlperf-v1.1-closed", "unknown-preset", ["published for pod16, pod64, pod128"]),

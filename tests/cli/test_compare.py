@@ -10,24 +10,24 @@ import podsim
 from podsim.cli.app import main
 from podsim.report.digits import rounded
 
-QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "collective.start=1e-4")
+QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "sharding.weight=1e-4")
 
 
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".png", ".pdf", ".csv", ".json"])
 def test_every_form_can_be_saved(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"answer{suffix}"
     assert main([*QUESTION, "-q", "-o", str(path)]) == 0
-    assert capsys.readouterr().out.startswith("collective.start=1e-4: −")
+    assert capsys.readouterr().out.startswith("sharding.weight=1e-4: −")
     assert path.stat().st_size > 200
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-        assert [row["label"] for row in rows] == ["IPU-POD16", "collective.start=1e-4"]
+        assert [row["label"] for row in rows] == ["IPU-POD16", "sharding.weight=1e-4"]
 
 
 def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*QUESTION, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    found = podsim.compare("bert", pod=16, engine="analytic", changes=["collective.start=1e-4"])
+    found = podsim.compare("bert", pod=16, engine="analytic", changes=["sharding.weight=1e-4"])
     assert document["schema"] == "podsim.compare/1"
     assert [side["time_to_train_s"]["value"] for side in document["sides"]] == [
         rounded(side.answer.time_to_train_s.value) for side in found.sides

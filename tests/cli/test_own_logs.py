@@ -73,7 +73,7 @@ def test_points_are_made_fitted_and_written(folder, fits, capsys):
     published(folder / "logs")
     code, found, _ = answer(capsys, "--logs", "logs", *V11, "--out", "my.toml", "--points-out", "points.toml")
     assert (code, found["schema"], found["files"], found["runs"]) == (0, "podsim.own-logs/1", 10, 10)
-    assert len(fits[0]) == 17
+    assert len(fits[0]) == 29
     (point,) = found["points"]
     assert (point["point"]["id"], point["seeds"][:2], point["learning_rate"]) == (
         "bert/pod16/own-closed",
@@ -83,7 +83,7 @@ def test_points_are_made_fitted_and_written(folder, fits, capsys):
     step, time = found["errors"]
     assert (step["quantity"], time["quantity"]) == ("step_s", "time_to_train_s")
     assert step["before"] < step["after"] < 0
-    assert catalog.parameters(folder / "my.toml").points == 17
+    assert catalog.parameters(folder / "my.toml").points == 29
     assert catalog.points_of(folder / "points.toml")[0].step_s == point["point"]["step_s"]
     assert main(["check", "points.toml"]) == 0
     assert main(["check", "my.toml"]) == 0
@@ -168,7 +168,7 @@ def test_a_prediction_takes_own_parameters_and_says_so(folder, fits, capsys):
     for more in ([], words):
         assert main(["predict", *question, *more]) == 0
         found.append(json.loads(capsys.readouterr().out))
-    assert found[1]["calibration"].startswith("parameters of my.toml: 17 calibration points")
+    assert found[1]["calibration"].startswith("parameters of my.toml: 29 calibration points")
     assert found[0]["step_s"] < found[1]["step_s"]
     assert main(["explain", "bert", "--pod", "16", "--ops", *V11, *words]) == 0
 

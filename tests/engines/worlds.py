@@ -35,8 +35,8 @@ PIPELINED = (Schedule.GROUPED, Schedule.SEQUENTIAL, Schedule.ONE_F_ONE_B)  # in 
 FITTED = {
     "program.stretch": 2.0,
     "collective.efficiency": 0.5,
-    "collective.start": 1e-5,
-    "step.host": 1e-4,
+    "rack.step": 1e-5,
+    "sharding.weight": 1e-3,
 }
 PRACTICE = Practice(
     name="by hand",
@@ -55,7 +55,7 @@ PRACTICE = Practice(
 
 
 def parameters(**changes: float) -> ParameterSet:
-    """Fitted numbers that are round; a keyword spells "collective.start" as collective_start."""
+    """Fitted numbers that are round; a keyword spells "rack.step" as rack_step."""
     values = FITTED | {name.replace("_", ".", 1): value for name, value in changes.items()}
     fitted = {
         name: FittedParameter(value=value, error=0.0, prior=value, prior_error=1.0, pull=0.0, meaning="round")
@@ -64,7 +64,6 @@ def parameters(**changes: float) -> ParameterSet:
     return ParameterSet(
         fitted=fitted,
         correlation={},
-        overhead={},
         samples={},
         step_error=0.0,
         largest={},

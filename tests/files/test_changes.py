@@ -166,7 +166,6 @@ def _parameters():
     return ParameterSet(
         fitted={"compute.efficiency": one, "gw-link.efficiency": one},
         correlation={},
-        overhead={},
         samples={},
         step_error=0.05,
         largest={},
@@ -192,10 +191,10 @@ def test_a_fitted_parameter_is_a_finite_number_above_nought(value):
 def test_a_fitted_parameter_with_a_unit_is_set_as_explain_writes_it():
     """`podsim explain` prints "0.000539 s" and says that --set takes its names."""
     fitted = replace(_parameters().fitted["compute.efficiency"], unit="s")
-    parameters = replace(_parameters(), fitted={"collective.start": fitted})
+    parameters = replace(_parameters(), fitted={"rack.step": fitted})
     for text in ("0.0006", "0.0006 s", "600 us"):
-        changed = changes.apply_to_parameters(parameters, [f"collective.start={text}"])
-        assert changed.value("collective.start") == pytest.approx(6e-4, rel=1e-12)
+        changed = changes.apply_to_parameters(parameters, [f"rack.step={text}"])
+        assert changed.value("rack.step") == pytest.approx(6e-4, rel=1e-12)
     for text in ("600 W", "-600 us", "x"):
-        error = refused(changes.apply_to_parameters, parameters, [f"collective.start={text}"])
+        error = refused(changes.apply_to_parameters, parameters, [f"rack.step={text}"])
         assert "or with its unit" in error.context[0]

@@ -32,8 +32,11 @@ def test_every_parameter_that_a_step_asks_for_is_there():
             'value = 4.05, note = "plans',
             "must lie between least and most, 0.5 and 3, not 4.05",
         ),
-        ('"step.host"', '"step.hots"', 'did you mean "step.host"?'),
-        ('"step.host"', '"step.hots"', '"step.host" is missing'),
+        ('"rack.step"', '"rack.stpe"', 'did you mean "rack.step"?'),
+        ('"rack.step"', '"rack.stpe"', '"rack.step" is missing'),
+        ('"sharding.weight"', '"sharding.wieght"', "needs one of sharding.weight, sharding.tensor"),
+        ('"sharding.tensor"', '"sharding.weight"', '"sharding.weight" is there twice'),
+        ('"sharding.turn"', '"rack.turn"', '"rack.turn" is not known'),
         ('"sdk-2.1.program"', '"program.stretch"', '"program.stretch" is there twice'),
         ("least       = 1e-6", "least       = 0.06", "must be below most, 0.05, not 0.06"),
         (

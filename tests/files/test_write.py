@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.write import parameters_text, write_atomic
-from podsim.model.calibration import FittedParameter, OverheadPart, OverheadParts, ParameterSet, SamplesFactor
+from podsim.model.calibration import FittedParameter, Outside, ParameterSet, SamplesFactor
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 NOT_NEGATIVE = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
@@ -16,16 +16,6 @@ ABOVE_NOUGHT = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_i
 # Control characters and quotes included, lone surrogates not: those have no UTF-8.
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 NAMES = st.sampled_from(["compute.efficiency", "sync", "gw-link.latency", "a b", 'quo"ted', "ümlaut"])
-PART = st.builds(
-    OverheadPart,
-    fixed_s=NOT_NEGATIVE,
-    per_ipu_s=NOT_NEGATIVE,
-    spread=NOT_NEGATIVE,
-    points=st.integers(min_value=0, max_value=99),
-)
-SECONDS = st.builds(
-    OverheadParts, startup=PART, graph_switch=PART, first_evaluation=PART, each_evaluation=PART, checkpoint=PART
-)
 
 
 def by_name(values):
@@ -46,7 +36,15 @@ PARAMETERS = st.builds(
         )
     ),
     correlation=by_name(by_name(NUMBERS)),
-    overhead=by_name(by_name(SECONDS)),
+    outside=st.builds(
+        Outside,
+        seconds=by_name(by_name(ABOVE_NOUGHT)),
+        trend=by_name(ABOVE_NOUGHT),
+        gain=NUMBERS,
+        gain_error=NOT_NEGATIVE,
+        scatter=NOT_NEGATIVE,
+        newest=TEXTS,
+    ),
     samples=by_name(
         by_name(
             by_name(st.builds(SamplesFactor, factor=ABOVE_NOUGHT, spread=NOT_NEGATIVE, points=st.integers(0, 2**53)))
@@ -104,10 +102,6 @@ def test_a_file_keeps_its_rights_and_a_new_one_can_be_read_by_all(tmp_path):
     assert (old.stat().st_mode & 0o777, new.stat().st_mode & 0o777) == (0o600, 0o644)
 
 
-def part(fixed_s, per_ipu_s=0.0):
-    return OverheadPart(fixed_s=fixed_s, per_ipu_s=per_ipu_s, spread=0.1, points=4)
-
-
 EXAMPLE = ParameterSet(
     fitted={
         "compute.efficiency": FittedParameter(
@@ -115,17 +109,14 @@ EXAMPLE = ParameterSet(
         )
     },
     correlation={},
-    overhead={
-        "bert": {
-            "2.3": OverheadParts(
-                startup=part(14.2),
-                graph_switch=part(0.0),
-                first_evaluation=part(2.5),
-                each_evaluation=part(2.5, 0.01),
-                checkpoint=part(0.0),
-            )
-        }
-    },
+    outside=Outside(
+        seconds={"load": {"2.1": 18.0, "2.3": 12.5}},
+        trend={"load": 12.0},
+        gain=0.25,
+        gain_error=0.05,
+        scatter=0.1,
+        newest="2.3",
+    ),
     samples={},
     step_error=0.05,
     largest={"bert": 128},
@@ -157,35 +148,18 @@ pull = -0.2
 meaning = "share of the \\"peak\\""
 unit = ""
 
-[overhead.bert."2.3".startup]
-fixed = "14.2 s"
-per_ipu = "0.0 s"
-spread = 0.1
-points = 4
+[outside]
+gain = 0.25
+gain_error = 0.05
+scatter = 0.1
+newest = "2.3"
 
-[overhead.bert."2.3".graph_switch]
-fixed = "0.0 s"
-per_ipu = "0.0 s"
-spread = 0.1
-points = 4
+[outside.seconds.load]
+"2.1" = 18.0
+"2.3" = 12.5
 
-[overhead.bert."2.3".first_evaluation]
-fixed = "2.5 s"
-per_ipu = "0.0 s"
-spread = 0.1
-points = 4
-
-[overhead.bert."2.3".each_evaluation]
-fixed = "2.5 s"
-per_ipu = "0.01 s"
-spread = 0.1
-points = 4
-
-[overhead.bert."2.3".checkpoint]
-fixed = "0.0 s"
-per_ipu = "0.0 s"
-spread = 0.1
-points = 4
+[outside.trend]
+load = 12.0
 
 [largest]
 bert = 128

@@ -129,13 +129,15 @@ def test_what_cannot_serve_says_why(name, algorithm, why):
         plan(setting(name), algorithm)
 
 
-def test_software_is_paid_inside_a_rack_by_phase_and_between_racks_by_step():
-    """Half the links inside, a start of each phase there and of each step outside, three buffers one after another."""
-    toll = Toll(efficiency=0.5, start_s=1e-3, buffers=3)
+def test_software_is_paid_by_step_inside_a_rack_and_between_racks():
+    """Half the links inside, a cost of each step there and another outside, three buffers one after another."""
+    toll = Toll(efficiency=0.5, step_s=1e-7, rack_step_s=1e-3, buffers=3)
     free, paid = (plan(setting("pod128", toll=each), Algorithm.THREE_PHASE) for each in (Toll(), toll))
     for at in (0, 2):
         links_s = free.leg_s(at) - free.latency_s(at)
-        assert paid.latency_s(at) == pytest.approx(3 * free.latency_s(at) + 3e-3)
+        inside = free.phases[at].count
+        assert paid.phases[at].algorithm is free.phases[at].algorithm
+        assert paid.latency_s(at) == pytest.approx(3 * free.latency_s(at) + 3 * inside * 1e-7)
         assert paid.leg_s(at) - paid.latency_s(at) == pytest.approx(2 * links_s)
     steps = free.phases[1].count
     assert paid.leg_s(1) == pytest.approx(free.leg_s(1) + 2 * free.latency_s(1) + 3 * steps * 1e-3)

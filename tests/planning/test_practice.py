@@ -16,6 +16,15 @@ from podsim.tiles.memory import in_flight
 BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
 
 
+def test_bow_takes_the_layout_of_gc200_where_it_has_none_of_its_own():
+    """Four IPUs a replica: published on GC200 alone, and followed as it is, not split evenly."""
+    assert published(BERT, "bow", "2.5", 4, 4) is None
+    assert published(BERT, "bow", "2.5", 4, 4, like="gc200").name == "popart-v1.1-pod16"
+    assert published(BERT, "bow", "2.5", 8, 8, like="gc200").name == "popart-v2.0-pod64"
+    assert catalog.chip("bow").value.layouts_of == "gc200"
+    assert not catalog.chip("gc200").value.layouts_of
+
+
 def machine(chip):
     return catalog.topology(catalog.pod(64, chip)).value
 
@@ -29,6 +38,9 @@ def machine(chip):
         ("gc200", "2.3", 8, 8, "popart-v1.1-pod64"),
         ("gc200", "2.3", 8, 16, "popart-v1.1-pod128"),
         ("gc200", "2.3", 8, 512, "popart-v1.1-pod128"),
+        ("gc200", "2.5", 8, 8, "popart-v1.1-pod64"),
+        ("gc200", "3.3", 4, 4, "popart-v1.1-pod16"),
+        ("bow", "2.5", 8, 2, "popart-v2.0-pod16"),
         ("bow", "2.3", 8, 2, "popart-v2.0-pod16"),
         ("bow", "2.3", 8, 8, "popart-v2.0-pod64"),
     ],

@@ -4,7 +4,6 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible, InputError
-from podsim.model.program import Part
 from podsim.model.scaling import Scaling
 from podsim.planning.scaling import ascending
 
@@ -126,15 +125,3 @@ def test_machines_by_name_come_in_order_of_size():
 def test_a_keyword_that_is_none_is_refused():
     with pytest.raises(InputError, match=r'scale\(\) has no argument pod; did you mean "pods"'):
         podsim.scale("resnet50", pods="16", pod=64)
-
-
-def test_starts_that_nobody_measured_are_said_beside_the_machines():
-    """Where tensor shards exchange, of the largest machine, as `podsim predict` says it; else nothing."""
-    found = podsim.scale("gpt3-175b", pods="128,256", engine="analytic")
-    (line,) = found.notes
-    assert line.startswith("pod256: collectives between tensor shards start")
-    alone = podsim.predict("gpt3-175b", pod=256, engine="analytic")
-    assert line.removeprefix("pod256: ") in alone.assumptions
-    share = alone.breakdown_s[Part.ALL_REDUCE] / alone.step_s.value
-    assert line.endswith(f"at the fitted 39 % of what links reach: {100 * share:.0f} % of the step hangs on it")
-    assert podsim.scale("resnet50", pods="16", engine="analytic").notes == ()

@@ -14,22 +14,26 @@ from podsim.model.comparator import ScalingLaw
 from podsim.model.quantity import Grade
 from podsim.predicting import comparators as law
 
+KINDS = ("rate", "fixed", "network", "doubling")
 ROUND = ScalingLaw(
-    samples_per_s=100.0, fixed_s=0.01, doubling_s=0.002, startup_s=1.0, evaluation_s=0.5, evaluation_samples=1000.0,
-    newest="v2.0", optimizer="lamb", rounds={"v1.0": 1.5, "v2.0": 1.0}, batches={"8": 800, "128": 3200},
-    smallest=8, largest=128, least_each=25.0, most_each=100.0, results=4, error=0.05, held_out=2,
+    samples_per_s=100.0, fixed_s=0.01, network_s=0.03, doubling_s=0.002, machine=8, startup_s=1.0, evaluation_s=0.5,
+    evaluation_samples=1000.0, newest="v2.0", optimizer="lamb", rounds={"v1.0": 1.5, "v2.0": 1.0},
+    overheads={"v1.0": 2.0, "v2.0": 1.0}, covariance={a: {b: 0.04 * (a == b) for b in KINDS} for a in KINDS},
+    batches={"8": 800, "128": 3200}, smallest=8, largest=128, least_each=25.0, most_each=100.0, results=4, error=0.05,
+    model_error=0.04, held_out=2,
 )  # fmt: skip
 
 
 def test_a_step_is_work_fixed_cost_and_doublings():
     assert law.step_s(ROUND, 8, 800) == pytest.approx(1.0 + 0.01 + 3 * 0.002)
-    assert law.step_s(ROUND, 8, 800, "v1.0") == pytest.approx(1.5 * 1.016)
+    assert law.step_s(ROUND, 8, 800, "v1.0") == pytest.approx(1.5 * 1.0 + 2.0 * 0.016)
+    assert law.step_s(ROUND, 16, 1600) == pytest.approx(1.0 + 0.01 + 0.03 + 4 * 0.002)
     assert law.evaluation_s(ROUND, 10) == pytest.approx(0.5 + 1000 / 1000)
 
 
 @given(chips=st.integers(1, 4096), batch=st.integers(1, 65536))
 def test_chips_without_costs_beside_the_work_scale_without_loss(chips, batch):
-    free = replace(ROUND, fixed_s=0.0, doubling_s=0.0)
+    free = replace(ROUND, fixed_s=0.0, network_s=0.0, doubling_s=0.0)
     assert law.step_s(free, chips, batch) == pytest.approx(law.step_s(free, 1, batch) / chips)
     assert law.step_s(ROUND, chips, batch) >= law.step_s(free, chips, batch)
 
@@ -44,6 +48,24 @@ def test_the_usual_batch_is_a_whole_number_of_samples_a_chip(chips):
     batch = law.usual_global_batch({8: 800, 128: 3200}, chips)
     assert batch >= chips
     assert batch % chips == 0
+
+
+def test_the_variance_of_a_step_weighs_its_parts():
+    parts = law.breakdown_s(ROUND, 16, 1600)
+    shares = [size / sum(parts.values()) for size in parts.values()]
+    assert law.fit_variance(ROUND, 16, 1600) == pytest.approx(0.04 * sum(share**2 for share in shares))
+
+
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+def test_beyond_the_largest_machine_the_batch_is_the_one_that_trains_soonest(workload):
+    chips = 16384
+    found = podsim.predict_comparator(workload, topology="dgx-a100", chips=chips)
+    sizes = comparator_machines.laws().workload[workload].chip["a100"].sizes
+    most, batch = max(sizes.items())
+    assert batch <= found.global_batch <= batch * chips / most * (1 + 1e-9)
+    for other in (found.global_batch * 2, batch + chips):
+        slower = podsim.predict_comparator(workload, topology="dgx-a100", chips=chips, global_batch=other)
+        assert slower.time_to_train_s.value >= 0.98 * found.time_to_train_s.value
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_inside_the_fitted_sizes_parameters_model_and_noise_remain(name):
 @pytest.mark.parametrize(
     ("name", "workload", "beyond"),
     [
-        ("pod256", "bert", 2), ("pod512", "bert", 4), ("pod512", "resnet50", 2), ("pod4", "bert", 4),
+        ("pod1024", "bert", 4), ("pod512", "bert", 2), ("pod512", "resnet50", 2), ("pod4", "bert", 4),
         ("m2000", "bert", 4),
     ],
 )  # fmt: skip
@@ -46,8 +46,8 @@ def test_beyond_the_fitted_sizes_doubt_grows_by_the_doubling(name, workload, bey
 
 
 def test_a_chip_or_a_workload_without_a_point_counts_once_each():
-    chip, workload = step_doubt(machine("bow-pod64"), "bert", {}), step_doubt(machine("pod64"), "mine", {})
-    both = step_doubt(machine("bow-pod64"), "mine", {})
+    chip, workload = step_doubt(machine("c600"), "bert", {}), step_doubt(machine("pod64"), "mine", {})
+    both = step_doubt(machine("c600"), "mine", {})
     assert (chip.grade, workload.grade) == (Grade.EXTRAPOLATED, Grade.ASSUMED)
     assert both.variances[Cause.CHIP] == pytest.approx(2 * OTHER_CHIP**2)
     assert chip.variances[Cause.CHIP] == workload.variances[Cause.CHIP] == pytest.approx(OTHER_CHIP**2)
@@ -71,7 +71,7 @@ def test_sensitivities_are_those_of_the_model_itself(case):
         larger = {**PARAMETERS.fitted, name: replace(fitted, value=fitted.value * 1.001)}
         moved = step(case.question(replace(PARAMETERS, fitted=larger)), case.mapping)
         found = math.log(moved.step_s / timeline.step_s) / math.log(1.001)
-        assert said.get(name, 0.0) == pytest.approx(found, abs=0.015), name
+        assert said.get(name, 0.0) == pytest.approx(found, abs=0.02), name
 
 
 def test_one_rack_has_nothing_between_racks():

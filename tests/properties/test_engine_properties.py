@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
+from podsim.lowering import update
 from podsim.model.fabric import Shape
 from podsim.model.program import Part
 from podsim.model.training import Recompute, Schedule, StatePlace
@@ -152,7 +153,10 @@ def test_spans_of_replicas_are_alike_and_their_numbers_do_not_matter(setup, engi
     assert all(spans == seen[0] for spans in seen.values())
 
 
-UPDATE = {Part.ALL_REDUCE, Part.COLLECTIVE_START, Part.WEIGHT_UPDATE, Part.STREAMING, Part.HOST_STEP}
+UPDATE = {
+    Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING,
+    Part.HOST_STEP,
+}  # fmt: skip
 FASTER = {
     "clock": lambda s, by: on(s, chip=replace(s.machine.chip, clock_hz=by * s.machine.chip.clock_hz)),
     "tiles": lambda s, by: on(s, chip=replace(s.machine.chip, tiles=round(by * s.machine.chip.tiles))),
@@ -165,9 +169,9 @@ FASTER = {
     "links": lambda s, by: on(s, links(s.machine.topology, bandwidth=by)),
     "latency": lambda s, by: on(s, links(s.machine.topology, latency=1 / by)),
     "hosts": lambda s, by: on(s, hosts=round(by * s.machine.hosts)),
-    "collectives": lambda s, by: on(s, fitted=parameters(collective_start=1e-5 / by, collective_efficiency=0.5 * by)),
+    "collectives": lambda s, by: on(s, fitted=parameters(rack_step=1e-5 / by, collective_efficiency=0.5 * by)),
     "programs": lambda s, by: on(s, fitted=parameters(program_stretch=2 / by)),
-    "host step": lambda s, by: on(s, fitted=parameters(step_host=1e-4 / by)),
+    "sharded state": lambda s, by: on(s, fitted=parameters(sharding_weight=1e-3 / by)),
 }
 
 
@@ -193,11 +197,13 @@ def test_everything_twice_as_fast_is_half_the_time(engine, setup):
         setup,
         replace(links(topology, bandwidth=2.0, latency=0.5), gateway=gateway, hosts=hosts),
         chip=replace(chip, clock_hz=2 * chip.clock_hz),
-        fitted=parameters(collective_start=5e-6, step_host=5e-5),
+        fitted=parameters(rack_step=5e-6, sharding_weight=5e-4),
     )
     whole_s = step_s(setup, engine)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sync, "SYNC_HOP_S", sync.SYNC_HOP_S / 2)
+        patch.setattr(update, "COLLECTIVE_STEP_S", update.COLLECTIVE_STEP_S / 2)
+        patch.setattr(update, "HOST_CALL_S", update.HOST_CALL_S / 2)
         half_s = step_s(twice, engine)
     assert half_s == pytest.approx(whole_s / 2, rel=1e-12)
 

@@ -10,10 +10,12 @@ from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.model.fabric import Shape
 from podsim.model.program import Part
+from podsim.physics.sync import COLLECTIVE_STEP_S
 
 ENGINES = pytest.mark.parametrize("run", [analytic.run, des.run], ids=["analytic", "des"])
 CLOSE = 1e-12
-START_S = 1e-5  # collective.start of the hand-made machine
+START_S = 1e-5  # rack.step of the hand-made machine
+STEP_S = COLLECTIVE_STEP_S
 EFFICIENCY = 0.5  # its collective.efficiency
 LATENCY_S, HOP_S = 1e-6, 1e-7
 RAIL = 2e9  # two links of 1 GB/s
@@ -46,15 +48,15 @@ def test_ring_around_a_ladder(run, members):
     """
     setup, volume = replicas_of_one(members, machines=4)
     slowest = volume / EFFICIENCY / 2 / members / RAIL if members > 2 else volume / EFFICIENCY / members / 6e9
-    expected_s = 2 * (members - 1) * (slowest + LATENCY_S + HOP_S) + 2 * START_S
+    expected_s = 2 * (members - 1) * (slowest + LATENCY_S + HOP_S + STEP_S)
     assert seconds(run, setup, "reduce-scatter", "all-gather") == pytest.approx(expected_s, rel=CLOSE)
 
 
 @ENGINES
 def test_ring_around_a_torus_of_64(run):
     """The same ring: up one rail, over a rung, down the other; the closing rails stay free."""
-    setup, volume = replicas_of_one(64, machines=16, closed=True, products=2048)
-    expected_s = 2 * 63 * (volume / EFFICIENCY / 2 / 64 / RAIL + LATENCY_S + HOP_S) + 2 * START_S
+    setup, volume = replicas_of_one(64, machines=16, closed=True, products=4096)
+    expected_s = 2 * 63 * (volume / EFFICIENCY / 2 / 64 / RAIL + LATENCY_S + HOP_S + STEP_S)
     assert seconds(run, setup, "reduce-scatter", "all-gather") == pytest.approx(expected_s, rel=CLOSE)
 
 
@@ -72,14 +74,14 @@ def test_replicas_of_eight_share_the_rails(run):
         practice=PRACTICE,
     )
     volume = 2 * GRADIENTS / EFFICIENCY
-    step_s = 4 * volume / (2 * 8) / RAIL + LATENCY_S + 4 * HOP_S
-    assert seconds(run, setup, "all-gather") == pytest.approx(7 * step_s + START_S, rel=CLOSE)
+    step_s = 4 * volume / (2 * 8) / RAIL + LATENCY_S + 4 * HOP_S + STEP_S
+    assert seconds(run, setup, "all-gather") == pytest.approx(7 * step_s, rel=CLOSE)
 
 
 @ENGINES
 def test_unequal_stages_fill_the_rails_together(run):
     """Flows of different size on one rail: it is never idle, so what counts is their sum on the fuller rail."""
-    sizes = [640, 128, 384, 512, 128, 128, 256, 128]
+    sizes = [2560, 512, 1536, 2048, 512, 512, 1024, 512]
     setup = world(
         model(*(unit(f"u{number}", products=size) for number, size in enumerate(sizes))),
         pod(machines=16, closed=True),
@@ -88,9 +90,9 @@ def test_unequal_stages_fill_the_rails_together(run):
     )
     weights = [sum(item.parameters for item in stage.units) for stage in setup.mapping.stages]
     fuller = max(weights[0] + weights[2], weights[1] + weights[3])
-    step_s = 2 * fuller / EFFICIENCY / (2 * 16) / RAIL + LATENCY_S + 2 * HOP_S
+    step_s = 2 * fuller / EFFICIENCY / (2 * 16) / RAIL + LATENCY_S + 2 * HOP_S + STEP_S
     assert len(set(weights)) == 4
-    assert seconds(run, setup, "reduce-scatter") == pytest.approx(15 * step_s + START_S, rel=CLOSE)
+    assert seconds(run, setup, "reduce-scatter") == pytest.approx(15 * step_s, rel=CLOSE)
 
 
 def racks_of_16(racks, shape, *, products=64, **changes):
@@ -154,12 +156,12 @@ def test_small_gradients_take_the_fewer_steps(run):
 def test_small_gradients_meet_in_the_middle_of_a_rack(run):
     """p / 2 steps of V / p as numbered, of which the last IPU is 8 hops from the first; two rings take p - 1 steps."""
     setup, volume = replicas_of_one(16, machines=4, products=64)
-    expected_s = 8 * (volume / EFFICIENCY / 16 / RAIL + LATENCY_S + 8 * HOP_S)
-    around_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + LATENCY_S + HOP_S)
+    expected_s = 8 * (volume / EFFICIENCY / 16 / RAIL + LATENCY_S + 8 * HOP_S + STEP_S)
+    around_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + LATENCY_S + HOP_S + STEP_S)
     assert expected_s < around_s
-    assert seconds(run, setup, "reduce-scatter") - START_S == pytest.approx(expected_s, rel=1e-9)
+    assert seconds(run, setup, "reduce-scatter") == pytest.approx(expected_s, rel=1e-9)
     (block,) = setup.block("reduce-scatter").blocks
-    assert {task.name for task in block.tasks[1:]} == {"reduce-scatter by meet-in-the-middle"}
+    assert {task.name for task in block.tasks} == {"reduce-scatter by meet-in-the-middle"}
 
 
 @ENGINES
@@ -168,16 +170,17 @@ def test_three_phases_make_up_the_all_reduce(run):
     setup, _ = racks_of_16(4, Shape.SWITCH)
     phases_s = seconds(run, setup, "reduce-scatter", "rack all-reduce", "all-gather")
     parts = run(setup.program(), setup.fabric).breakdown_s
-    assert parts[Part.ALL_REDUCE] + parts[Part.COLLECTIVE_START] == pytest.approx(phases_s, rel=CLOSE)
-    assert parts[Part.COLLECTIVE_START] == pytest.approx((2 + 2 * 2) * START_S, rel=CLOSE)
+    software_s = parts[Part.COLLECTIVE_STEPS] + parts[Part.RACK_STEPS]
+    assert parts[Part.ALL_REDUCE] + software_s == pytest.approx(phases_s, rel=CLOSE)
+    assert parts[Part.RACK_STEPS] == pytest.approx(2 * 2 * START_S, rel=CLOSE)
 
 
 @ENGINES
-def test_a_tensor_pays_latency_and_start_of_its_own(run):
-    """The two tensors of an IPU one after the other: the bytes are the same, latency and start double."""
-    merged, volume = replicas_of_one(16, machines=4)
-    single, _ = replicas_of_one(16, machines=4, merged_collectives=False)
-    expected_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + 2 * (LATENCY_S + HOP_S)) + 2 * START_S
+def test_a_tensor_pays_latency_and_steps_of_its_own(run):
+    """The two tensors of an IPU one after the other: the bytes are the same, latency and software double."""
+    merged, volume = replicas_of_one(16, machines=4, products=1024)
+    single, _ = replicas_of_one(16, machines=4, products=1024, merged_collectives=False)
+    expected_s = 15 * (volume / EFFICIENCY / 2 / 16 / RAIL + 2 * (LATENCY_S + HOP_S + STEP_S))
     assert seconds(run, single, "all-gather") == pytest.approx(expected_s, rel=CLOSE)
     assert seconds(run, single, "all-gather") > seconds(run, merged, "all-gather")
 
@@ -192,5 +195,5 @@ def test_so_does_a_tensor_between_racks(run):
 def test_efficiency_one_is_the_textbook():
     setup, volume = replicas_of_one(8, machines=2)
     ideal = replace(setup, machine=replace(setup.machine, parameters=parameters(collective_efficiency=1.0)))
-    expected_s = 7 * (volume / 2 / 8 / RAIL + LATENCY_S + HOP_S) + START_S
+    expected_s = 7 * (volume / 2 / 8 / RAIL + LATENCY_S + HOP_S + STEP_S)
     assert seconds(analytic.run, ideal, "reduce-scatter") == pytest.approx(expected_s, rel=CLOSE)

@@ -59,7 +59,7 @@ ANY_OWN = OwnFlags()
 
 def calibrate(
     *,
-    hold_out: Literal["machine", "round", "workload", "none"] = "machine",
+    hold_out: Literal["machine", "round", "workload", "larger", "chip", "none"] = "machine",
     dry_run: bool = False,
     noise: bool = False,
     comparators: bool = False,

@@ -12,6 +12,7 @@ from podsim.report import json_text
 from podsim.report.views import claims as claims_view
 from podsim.report.views import coverage as coverage_view
 from podsim.report.views import frozen
+from podsim.report.views import hold_outs as hold_outs_view
 from podsim.report.views import microbenchmarks as microbenchmark_view
 from podsim.report.views import validation as view
 
@@ -23,6 +24,7 @@ def validate(
     claims: bool = False,
     published: bool = False,
     coverage: bool = False,
+    hold_outs: bool = False,
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -42,11 +44,13 @@ def validate(
         Published results of whole programs, none of them fitted, those of other workloads too; -v says what is assumed.
     coverage
         How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
+    hold_outs
+        Errors with machine sizes, rounds, workloads, large machines and other chips left out of all that is learned.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
-    given = (microbenchmarks, comparators, claims, published, coverage, freeze)
+    given = (microbenchmarks, comparators, claims, published, coverage, hold_outs, freeze)
     asked = [name for name, wanted in zip(MODES, given, strict=True) if wanted]
     if len(asked) > 1:
         flags = " and ".join(f"--{name}" for name in asked)
@@ -143,6 +147,20 @@ def _coverage(output: OutputFlags) -> int:
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
+def _hold_outs(output: OutputFlags) -> int:
+    from podsim import api
+
+    with progress("holding out", output) as on_progress:
+        report = api.hold_outs(on_progress=on_progress)
+    give(
+        output,
+        screen=lambda: hold_outs_view.document(report),
+        json_text=lambda: json_text.hold_outs(report),
+        line=lambda: hold_outs_view.answer(report),
+    )
+    return ExitCode.ANSWERED
+
+
 def _freeze(output: OutputFlags) -> int:
     from podsim import api
 
@@ -163,6 +181,7 @@ MODES = {
     "claims": _claims,
     "published": _published,
     "coverage": _coverage,
+    "hold-outs": _hold_outs,
     "freeze": _freeze,
 }
 """What each flag of `validate` asks instead, in the order of the flags."""

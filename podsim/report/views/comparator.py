@@ -11,6 +11,7 @@ from podsim.model.comparator import (
     ComparatorReport,
     ComparatorResult,
     ComparatorSummary,
+    Larger,
 )
 from podsim.model.money import Owned
 from podsim.model.validation import ErrorSummary
@@ -20,8 +21,18 @@ from podsim.report.views import money
 from podsim.report.views.grades import grade
 from podsim.report.views.validation import three
 
-PARTS = {"work": "work on samples", "fixed": "every step", "growing": "grows with chips"}
-REMARKS = {"work": "falls as chips are added", "fixed": "whatever their number", "growing": "each time they double"}
+PARTS = {
+    "work": "work on samples",
+    "fixed": "every step",
+    "network": "network",
+    "growing": "grows with chips",
+}
+REMARKS = {
+    "work": "falls as chips are added",
+    "fixed": "whatever their number",
+    "network": "beyond one machine",
+    "growing": "each time they double",
+}
 
 
 def answer(p: ComparatorPrediction) -> str:
@@ -115,6 +126,7 @@ def report(found: ComparatorReport, *, verbose: bool = False) -> Doc:
             _table(found.summaries, "predicted"),
         ),
     ]
+    groups.append(tuple(_larger(found.larger)))
     if verbose:
         groups.append((Heading("every result"), _points(found)))
     reasons = Table(
@@ -145,6 +157,29 @@ def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> Table:
         if (size := errors(one)) is not None
     )
     return Table(columns, rows)
+
+
+def _larger(found: Larger) -> Iterator[Block]:
+    yield Heading(f"fitted to at most {found.fitted} chips, larger machines, with default batch and predicted samples")
+    unit = numbers.scale([point.measured_s for point in found.points], numbers.TIME)
+    columns = (
+        Column("published result"),
+        Column("chips", number=True, priority=1),
+        Column(f"measured {unit.unit}", number=True, priority=2),
+        Column(f"law {unit.unit}", number=True),
+        Column("90 %", number=True, priority=3),
+        Column("error", number=True),
+    )
+    yield Table(columns, tuple(
+        (
+            point.id, f"{point.chips:,}", unit.number(point.measured_s), unit.number(point.predicted_s),
+            f"{unit.number(point.low_s)} – {unit.number(point.high_s)}", numbers.signed_percent(point.error),
+        )
+        for point in found.points
+    ))  # fmt: skip
+    held = f"{found.inside} of {found.errors.count} inside the 90 % interval"
+    refused = f" · {found.refused} too far beyond to answer" if found.refused else ""
+    yield Note(f"mean {numbers.percent(found.errors.mean_abs)} · {held}{refused}")
 
 
 def _points(found: ComparatorReport) -> Table:

@@ -83,7 +83,7 @@ def _apart(report: FitReport) -> Table:
         Column("points", number=True, priority=2),
         Column("spread", number=True, priority=1),
         Column("held-out mean", number=True),
-        Column("of medians", number=True, priority=1),
+        Column("release held out", number=True, priority=1),
     )
 
     def percent(error: float | None) -> str:
@@ -91,8 +91,8 @@ def _apart(report: FitReport) -> Table:
 
     rows = tuple(
         (
-            f"{one.workload} {one.part.replace('_', ' ')}", one.form, f"{one.points}", percent(one.spread),
-            percent(one.held_out), percent(one.median_held_out),
+            one.part, one.form, f"{one.points}", percent(one.spread),
+            percent(one.held_out), percent(one.release_held_out),
         )
         for one in report.apart
     )  # fmt: skip

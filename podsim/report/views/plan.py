@@ -34,7 +34,7 @@ LEAST = {
     Objective.ENERGY: "the run of least energy",
     Objective.PRICE_PERFORMANCE: "the best price-performance",
 }
-NEEDS = {"program.stretch": "programs", "collective.start": "starts of collectives"}
+NEEDS = {"program.stretch": "programs", "rack.step": "steps between racks"}
 
 
 def answer(plan: Plan) -> str:

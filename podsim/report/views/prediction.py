@@ -17,16 +17,19 @@ PARTS = {
     Part.TRANSFER: "stage transfers",
     Part.BUBBLE: "pipeline bubble",
     Part.ALL_REDUCE: "all-reduce",
-    Part.COLLECTIVE_START: "collective starts",
+    Part.COLLECTIVE_STEPS: "steps in a rack",
+    Part.RACK_STEPS: "steps between racks",
     Part.WEIGHT_UPDATE: "weight update",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
-    Part.HOST_STEP: "host, each step",
+    Part.SHARDING: "sharded state",
+    Part.HOST_STEP: "host call",
 }
 REMARKS = {
     Part.BUBBLE: "fill and drain",
     Part.ALL_REDUCE: "exposed, on links",
-    Part.COLLECTIVE_START: "software",
+    Part.COLLECTIVE_STEPS: "software",
+    Part.RACK_STEPS: "software",
     Part.HOST: "exposed",
     Part.STREAMING: "exposed",
 }

@@ -119,7 +119,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
         f"{unit.number(time.low, figures)} – {unit.number(time.high, figures)}", published,
         numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
         numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
-        _share(p, Part.COLLECTIVE_START), numbers.percent(outside_s / p.run.total_s), batches(p),
+        _share(p, Part.RACK_STEPS), numbers.percent(outside_s / p.run.total_s), batches(p),
         _usd(p), short_grade(p.time_to_train_s),
     )  # fmt: skip
 

@@ -1,0 +1,55 @@
+"""What it costs that replicas share the optimizer state: the forms that a fit chooses among (Eq. 10).
+
+Each weight of a replica belongs to one of the replicas of its rack, so gradients are put in the order of these shards
+and weights back in that of the products. No source says what this takes; the fit finds one constant. Only the forms
+whose constant is among the fitted parameters are charged.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from podsim.model.calibration import ParameterSet
+from podsim.model.free import SHARDING
+
+
+class Held(NamedTuple):
+    """Weights of an IPU or a replica, and the tensors they lie in."""
+
+    parameters: int
+    tensors: int
+
+
+MILLION: Final = 1e6
+
+
+def _own_weights(own: Held, _replica: Held) -> float:
+    return own.parameters / MILLION
+
+
+def _own_tensors(own: Held, _replica: Held) -> float:
+    return own.tensors
+
+
+def _all_weights(_own: Held, replica: Held) -> float:
+    return replica.parameters / MILLION
+
+
+def _once(_own: Held, _replica: Held) -> float:
+    return 1.0
+
+
+FORMS: Final[Mapping[str, Callable[[Held, Held], float]]] = dict(
+    zip(SHARDING, (_own_weights, _own_tensors, _all_weights, _once), strict=True)
+)
+"""What one constant is multiplied by: millions of weights of the IPU, its tensors, millions of weights of the
+whole replica where its IPUs take turns, or 1."""
+
+
+def seconds(parameters: ParameterSet, at: int, replica: Sequence[Held]) -> float:
+    """What IPU `at` of a replica spends on the order of shards in a step [s]; nothing where it has no weights."""
+    own = replica[at]
+    if not own.parameters:
+        return 0.0
+    whole = Held(sum(one.parameters for one in replica), sum(one.tensors for one in replica))
+    charged = (name for name in FORMS if name in parameters.fitted)
+    return sum(parameters.value(name) * FORMS[name](own, whole) for name in charged)

@@ -1,0 +1,72 @@
+"""Groups left out of everything that is learned: what is left out, what is reported, forms that are chosen again."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from podsim.api.upkeep import cases as _cases
+from podsim.calibrate import holdout
+from podsim.calibrate.cases import GROUP_OF, StepTimes, groups
+from podsim.files import free as free_file
+from podsim.model.validation import GROUPINGS
+from podsim.report import json_text
+from podsim.report.views import hold_outs as view
+
+FREE = free_file.free().value
+FEW = {
+    "bert/pod16/v1.0-closed", "bert/pod64/v1.1-closed", "bert/pod128/v1.1-closed", "bert/bow-pod256/v2.0-closed",
+    "resnet50/pod16/v1.0-closed", "resnet50/pod64/v1.1-closed", "resnet50/bow-pod128/v2.0-closed",
+}  # fmt: skip
+CASES = [case for case in _cases() if case.point.id in FEW]
+QUANTITIES = {"step_s", "time_to_train_s", "time_to_train_own_samples_s"}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return holdout.hold_outs(CASES, replace(FREE, alternatives=FREE.alternatives[2:]))
+
+
+def test_every_grouping_has_every_quantity(report):
+    assert set(report.hold_outs) == set(GROUPINGS) == {"machine", "round", "workload", "larger", "chip"}
+    for by, found in report.hold_outs.items():
+        assert set(found) == QUANTITIES
+        assert {one.count for one in found.values()} == {{"larger": 3, "chip": 2}.get(by, len(CASES))}
+
+
+def test_what_is_written_is_what_was_found(report):
+    found = json.loads(json_text.hold_outs(report))
+    assert found["schema"] == "podsim.hold-outs/1"
+    for by, quantities in found["hold_outs"].items():
+        for quantity, errors in quantities.items():
+            one = report.hold_outs[by][quantity]
+            assert errors == pytest.approx(
+                {"count": one.count, "mean_abs": one.mean_abs, "mean_signed": one.mean_signed, "worst": one.worst}
+            )
+    assert "more than 64 IPUs" in view.answer(report)
+
+
+def test_each_fold_names_the_form_that_it_chose(report):
+    for by in GROUPINGS:
+        assert set(report.forms[by]) == set(groups(CASES, by))
+        assert set(report.forms[by].values()) <= {"sharding.weight", "sharding.step"}
+
+
+@pytest.mark.parametrize("by", ["larger", "chip"])
+def test_what_is_left_out_has_no_part_in_what_is_learned(by):
+    """The group's measured steps three times as long: nothing that was learned without it moves."""
+    free = replace(FREE, alternatives=())
+    for name in groups(CASES, by):
+        slow = [
+            replace(case, point=replace(case.point, step_s=3 * case.point.step_s, train_s=3 * case.point.train_s))
+            if GROUP_OF[by](case) == name
+            else case
+            for case in CASES
+        ]
+        before, after = (
+            holdout.held_out(some, by, free, None, StepTimes())[name] for some in (CASES, slow)
+        )  # fmt: skip
+        assert before == after
+        if by == "chip":
+            assert (before.chips, before.sdks) == (("gc200",), ("2.1", "2.3"))
+        break
