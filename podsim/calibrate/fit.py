@@ -98,12 +98,7 @@ def fit(
     import numpy as np
     from scipy.optimize import least_squares
 
-    mappings = len({case.shape for case in cases})
-    if mappings < LEAST_MAPPINGS:
-        raise MissingParameter(
-            f"{mappings} different mappings are too few to fit {len(free.names)} parameters", code="too-few-points",
-            hint="add points on other machines or with other mappings: calibration/README.md",
-        )  # fmt: skip
+    mappings = _mappings(cases, free)
     known = times or StepTimes()
     prior = np.array([math.log(one.prior) for one in free.parameters])
     doubt = np.array([one.prior_error for one in free.parameters])
@@ -125,6 +120,17 @@ def fit(
     steepness = _slopes(residuals, logs)
     made = _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
     return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
+
+
+def _mappings(cases: Sequence[Case], free: FreeParameters) -> int:
+    """How many different mappings the cases have; MissingParameter where they are too few."""
+    count = len({case.shape for case in cases})
+    if count < LEAST_MAPPINGS:
+        raise MissingParameter(
+            f"{count} different mappings are too few to fit {len(free.names)} parameters", code="too-few-points",
+            hint="add points on other machines or with other mappings: calibration/README.md",
+        )  # fmt: skip
+    return count
 
 
 def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -> "np.ndarray":

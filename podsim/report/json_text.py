@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
-    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, HoldOuts, Validation
+    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, Validation
 
 
 class Sourced(Protocol):
@@ -208,18 +208,6 @@ def validation(result: Validation) -> str:
             for quantity, which, size, limit in result.misses
         ],
         "convergence": plain(result.convergence),
-    })  # fmt: skip
-
-
-def hold_outs(report: HoldOuts) -> str:
-    """`podsim validate --hold-outs --json`, schema podsim.hold-outs/1; errors are fractions."""
-    names = ("count", "mean_abs", "mean_signed", "worst")
-    return text("hold-outs", {
-        "hold_outs": {
-            by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
-            for by, found in report.hold_outs.items()
-        },
-        "forms": plain(report.forms),
     })  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from podsim.calibrate import holdout
 from podsim.calibrate.cases import GROUP_OF, StepTimes, groups
 from podsim.files import free as free_file
 from podsim.model.validation import GROUPINGS
-from podsim.report import json_text
+from podsim.report import json_hold_outs
 from podsim.report.views import hold_outs as view
 
 FREE = free_file.free().value
@@ -35,7 +35,7 @@ def test_every_grouping_has_every_quantity(report):
 
 
 def test_what_is_written_is_what_was_found(report):
-    found = json.loads(json_text.hold_outs(report))
+    found = json.loads(json_hold_outs.hold_outs(report))
     assert found["schema"] == "podsim.hold-outs/1"
     for by, quantities in found["hold_outs"].items():
         for quantity, errors in quantities.items():

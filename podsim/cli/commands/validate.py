@@ -149,13 +149,14 @@ def _coverage(output: OutputFlags) -> int:
 
 def _hold_outs(output: OutputFlags) -> int:
     from podsim import api
+    from podsim.report import json_hold_outs
 
     with progress("holding out", output) as on_progress:
         report = api.hold_outs(on_progress=on_progress)
     give(
         output,
         screen=lambda: hold_outs_view.document(report),
-        json_text=lambda: json_text.hold_outs(report),
+        json_text=lambda: json_hold_outs.hold_outs(report),
         line=lambda: hold_outs_view.answer(report),
     )
     return ExitCode.ANSWERED

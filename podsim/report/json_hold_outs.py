@@ -1,0 +1,16 @@
+"""Errors of what was left out of a fit, as JSON."""
+
+from podsim.model.validation import HoldOuts
+from podsim.report.json_text import plain, text
+
+
+def hold_outs(report: HoldOuts) -> str:
+    """`podsim validate --hold-outs --json`, schema podsim.hold-outs/1; errors are fractions."""
+    names = ("count", "mean_abs", "mean_signed", "worst")
+    return text("hold-outs", {
+        "hold_outs": {
+            by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
+            for by, found in report.hold_outs.items()
+        },
+        "forms": plain(report.forms),
+    })  # fmt: skip
