@@ -214,13 +214,11 @@ def validation(result: Validation) -> str:
 def hold_outs(report: HoldOuts) -> str:
     """`podsim validate --hold-outs --json`, schema podsim.hold-outs/1; errors are fractions."""
     names = ("count", "mean_abs", "mean_signed", "worst")
-    return text("hold-outs", {
-        "hold_outs": {
-            by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
-            for by, found in report.hold_outs.items()
-        },
-        "forms": plain(report.forms),
-    })  # fmt: skip
+    errors = {
+        by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
+        for by, found in report.hold_outs.items()
+    }
+    return text("hold-outs", {"hold_outs": errors, "forms": plain(report.forms)})
 
 
 def coverage(report: CoverageReport) -> str:
