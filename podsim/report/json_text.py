@@ -214,7 +214,7 @@ def validation(result: Validation) -> str:
 def hold_outs(report: HoldOuts) -> str:
     """`podsim validate --hold-outs --json`, schema podsim.hold-outs/1; errors are fractions."""
     names = ("count", "mean_abs", "mean_signed", "worst")
-    errors = {
+    errors: dict[str, Json] = {
         by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
         for by, found in report.hold_outs.items()
     }
