@@ -102,8 +102,7 @@ def fit(
     known = times or StepTimes()
     prior = np.array([math.log(one.prior) for one in free.parameters])
     doubt = np.array([one.prior_error for one in free.parameters])
-    measured = np.array([math.log(case.point.step_s) for case in cases])
-    errors = np.array([error(case, free) for case in cases])
+    measured, errors = np.array([(math.log(case.point.step_s), error(case, free)) for case in cases]).T
 
     def residuals(logs: "np.ndarray") -> "np.ndarray":
         values = [math.exp(log) for log in logs.tolist()]  # np.exp and np.log differ between processors and versions
