@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import SHARDING
+from podsim.model.sums import sum_in_order
 
 
 class Held(NamedTuple):
@@ -52,4 +53,4 @@ def seconds(parameters: ParameterSet, at: int, replica: Sequence[Held]) -> float
         return 0.0
     whole = Held(sum(one.parameters for one in replica), sum(one.tensors for one in replica))
     charged = (name for name in FORMS if name in parameters.fitted)
-    return sum(parameters.value(name) * FORMS[name](own, whole) for name in charged)
+    return sum_in_order(parameters.value(name) * FORMS[name](own, whole) for name in charged)

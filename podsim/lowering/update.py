@@ -17,6 +17,7 @@ from podsim.lowering.work import rates, slowed
 from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
+from podsim.model.sums import sum_in_order
 from podsim.model.training import StatePlace
 from podsim.model.workload import Unit
 from podsim.physics.hostio import HOST_CALL_S
@@ -273,7 +274,7 @@ def _order(update: Update, share: Share) -> Cut:
 
 def _update_s(update: Update, share: Share) -> float:
     """The optimizer's plans for the shards of an IPU's weights, tensor by tensor, unit by unit [s] (Eq. 11)."""
-    return sum(
+    return sum_in_order(
         _planned_s(update.rates, update.optimizer, unit, update.shards) for unit in share.units if unit.parameters
     )
 
@@ -282,7 +283,7 @@ def seconds(pipeline: Pipeline, optimizer: str, units: Sequence[Unit], shards: i
     """The update on an IPU of its shard of some units [s]."""
     planned = rates(pipeline.machine, pipeline.workload)
     held = (sharding.Held(unit.parameters, unit.weight_tensors) for unit in units)
-    return sum(_planned_s(planned, optimizer, unit, shards) for unit in held if unit.parameters)
+    return sum_in_order(_planned_s(planned, optimizer, unit, shards) for unit in held if unit.parameters)
 
 
 def _planned_s(planned: Rates, optimizer: str, unit: sharding.Held, shards: int) -> float:
