@@ -11,10 +11,13 @@ from cyclopts import App
 
 from podsim.cli import settings
 from podsim.cli.options import OutputFlags
+from podsim.errors import InputError
 from podsim.files import inputs
 
 NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
 """Where an answer goes, and where and in how many processes it is computed, does not change it."""
+OUTPUTS: Final = ("out", "points_out", "results")
+"""Flags that name a file to be written."""
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
 
 
@@ -29,9 +32,47 @@ def run(app: App, words: Sequence[str]) -> object:
         ledger = inputs.current()
         if ledger is not None:
             note(ledger, command, bound)
+        refuse_overwritten_inputs(bound)
         output = [value for value in bound.arguments.values() if isinstance(value, OutputFlags)]
         settings.say(quiet=any(flags.quiet for flags in output))
         return command(*bound.args, **bound.kwargs)
+
+
+def refuse_overwritten_inputs(bound: BoundArguments) -> None:
+    """Raise InputError where a file that the command writes is one that it reads, or writes under another flag.
+
+    The same file counts under any name: a link to it too, and of a folder of logs every file that is no TOML.
+    """
+    values = [(name, value) for name, value in _every(bound) if value and value != "-"]
+    for name, value in values:
+        if name not in OUTPUTS:
+            continue
+        for other, text in values:
+            if (other, text) != (name, value) and _is_same(Path(value), Path(text)):
+                flag = name.replace("_", "-")
+                also = f"--{other.replace('_', '-')}" if other in OUTPUTS else "this command"
+                raise InputError(f"--{flag} is {value}, which {also} {'writes' if other in OUTPUTS else 'reads'} too",
+                                 code="conflicting-flags", hint=f"--{flag} another file")  # fmt: skip
+
+
+def _every(bound: BoundArguments) -> Iterator[tuple[str, str]]:
+    """Names and texts of all arguments, lists item by item."""
+    for name, value in bound.arguments.items():
+        given = (
+            {flag.name: getattr(value, flag.name) for flag in fields(value)} if is_dataclass(value) else {name: value}
+        )
+        for key, found in given.items():
+            items = found if isinstance(found, tuple | list) else (found,)
+            yield from ((key, str(item)) for item in items if isinstance(item, str | Path))
+
+
+def _is_same(output: Path, other: Path) -> bool:
+    try:
+        logs = other.is_dir() and output.is_file() and output.suffix.lower() != ".toml"
+        inside = logs and other.resolve() in output.resolve().parents
+        return inside or output.resolve() == other.resolve() or (output.exists() and output.samefile(other))
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:

@@ -1,5 +1,6 @@
 """Flags from variables and files, behind those of the command line: flag > variable > podsim.toml > the user's."""
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from cyclopts.argument import Argument, ArgumentCollection
 
 SPLIT: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+OWN_VARIABLES: Final = ("PODSIM_CACHE", "PODSIM_UPDATE")
+"""Variables that set no flag: where results are kept, and whether tests write transcripts anew."""
 RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
     "pod": ("topology",),
     "topology": ("pod",),
@@ -114,6 +117,7 @@ def effective(
 
     `given` are the flags of the command line. Raises InputError for settings that name no flag.
     """
+    _refuse_strangers()
     stand = dict(given or {})
     found: list[Effective] = []
     files = kept.files()
@@ -127,6 +131,18 @@ def effective(
             if not rival:
                 stand[setting.flag] = setting.origin
     return tuple(found)
+
+
+def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
+    """Raise InputError for a variable PODSIM_… that names no command, such as PODSIM_PERDICT_POD."""
+    from podsim.files.faults import meant
+
+    commands = [item.name for item in COMMANDS]
+    for name in sorted(environ):
+        word = name.removeprefix("PODSIM_").partition("_")[0].lower()
+        if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in commands:
+            raise InputError(f"{name}: podsim has no command {word}{meant(word, commands)}", code="bad-setting",
+                             hint="PODSIM_PREDICT_POD sets --pod of podsim predict")  # fmt: skip
 
 
 def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -> bool:

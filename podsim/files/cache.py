@@ -42,9 +42,10 @@ def user_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
     if home.is_absolute():  # the XDG rules ignore any other
         return home / "podsim"
     try:
-        return Path.home() / ".cache" / "podsim"
+        home = Path.home()
     except RuntimeError:
         return None
+    return home / ".cache" / "podsim" if home.is_absolute() else None
 
 
 def shelf(about: object) -> "Shelf":

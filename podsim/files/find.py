@@ -99,7 +99,7 @@ def files(kind: Kind) -> Iterator[Path]:
             paths = sorted(folder.glob("*.toml"))
         except OSError:
             continue
-        yield from (path for path in paths if (kind, path.stem) != ("topologies", FAMILY))
+        yield from (path for path in paths if is_name(path.stem) and (kind, path.stem) != ("topologies", FAMILY))
 
 
 def names(kind: Kind) -> tuple[str, ...]:

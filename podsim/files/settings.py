@@ -117,11 +117,13 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
 def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
     """What the system says of a file that is there, or why nobody can know whether it is."""
     try:
-        status = path.stat()
+        link, status = path.lstat(), path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None, ()
     except (OSError, ValueError) as error:
         return None, (_unread(path, error),)
+    if stat.S_ISLNK(link.st_mode) and hasattr(os, "geteuid") and link.st_uid not in {0, os.geteuid()}:
+        return None, (Ignored(path, "another user made this link", "replace it with a file of your own"),)
     return (status, ()) if stat.S_ISREG(status.st_mode) else (None, ())
 
 
