@@ -164,7 +164,8 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     ),
     "diff": (a.file("old", "A saved answer.", default=REQUIRED), a.file("new", "A later one.", default=REQUIRED)),
     "calibrate": (
-        a.choice("hold_out", "machine round workload none", "What is left out of the fit, one after the other.",
+        a.choice("hold_out", "machine round workload larger chip none",
+                 "What is left out of the fit, one after the other.",
                  default="machine"),
         *_FIT, a.ON_PROGRESS,
     ),
@@ -185,6 +186,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     "validate": (a.ON_PROGRESS,),
     "validate_comparators": (a.ON_PROGRESS,),
     "coverage": (a.ON_PROGRESS,),
+    "hold_outs": (a.ON_PROGRESS,),
     "microbenchmarks": (a.ON_PROGRESS,),
     "claims": (a.PATH, a.ON_PROGRESS),
     "published": (a.PATH, a.ON_PROGRESS),

@@ -15,7 +15,7 @@ SAME = [
      "predict bert --pod 16 --set gw-link.efficiency=0.50 --set chip.clock='1500 MHz'"),
     ("predict bert --pod 16 --set gw-link.bandwidth='100 Gbit/s'",
      "predict bert --pod 16 --set 'gw-link.bandwidth = \"12.5 GB/s\"'"),
-    ("predict bert --pod 16 --set collective.start=0.1e-3", "predict bert --pod 16 --set collective.start='100 us'"),
+    ("predict bert --pod 16 --set rack.step=0.1e-3", "predict bert --pod 16 --set rack.step='100 us'"),
     ("predict bert --pod 16 --samples 2.5e6", "predict bert --samples 2500000 --pod 16"),
     ("predict bert --pod 16 --fault ipu:3=0.5 --fault link:ipu4-ipu6=down",
      "predict bert --pod 16 --fault link:ipu6-ipu4=down --fault ipu:3=50%"),

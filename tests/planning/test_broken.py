@@ -35,7 +35,7 @@ def test_one_of_each_kind_stands_for_all(workload, pod, flags, faults):
     assert folded.step_s.value == pytest.approx(full.step_s.value, rel=1e-9)
     assert folded.faults.slowdown > 0
     for part, seconds in full.breakdown_s.items():
-        assert folded.breakdown_s[part] == pytest.approx(seconds, abs=1e-9 * full.step_s.value)
+        assert folded.breakdown_s[part] == pytest.approx(seconds, abs=1e-7 * full.step_s.value)
 
 
 def test_racks_behind_switches_stand_for_each_other():

@@ -100,14 +100,12 @@ def test_what_nobody_prices_is_no_bargain(missed: Plan) -> None:
     assert best([priceless(one) for one in missed.candidates], Objective.COST) is None
 
 
-def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> None:
+def test_of_machines_that_are_late_the_soonest_is_closest() -> None:
     found = api.plan("resnet50", within="4min", max_power="50kW", machines="pod128")
     late = {one.hosts: one for one in found.candidates}
-    assert late[4].sure_s == late[8].sure_s
-    assert found.closest is late[4]
-    assert [line for line in found.assumptions if "hosts" in line] == [
-        "hosts: 4, of the numbers that this machine takes"
-    ]
+    assert late[4].sure_s == pytest.approx(late[8].sure_s, rel=0.01)
+    assert found.closest is late[8]
+    assert [line for line in found.assumptions if "hosts" in line] == ["hosts: 8, as published runs of this size have"]
 
 
 def test_machines_that_nobody_knows_are_refused() -> None:
@@ -118,7 +116,7 @@ def test_machines_that_nobody_knows_are_refused() -> None:
 
 
 def test_more_hosts_and_a_quicker_clock_are_weighed_where_they_limit() -> None:
-    found = api.plan("resnet50", within="7.5min", machines="pod128")
+    found = api.plan("resnet50", within="7min", machines="pod128")
     remedies = {remedy.path: remedy for remedy in found.remedies}
     assert remedies["hosts"].needed == 4
     assert remedies["chip.clock"].needed is None

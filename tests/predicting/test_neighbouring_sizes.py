@@ -47,7 +47,7 @@ def test_sizes_that_lie_alike_differ_by_their_size_alone():
 def test_the_jump_is_copies_of_the_stage_that_holds_the_head():
     """50,315 words against 50,316: the same split and the same plans of all else, so neither memory nor search."""
     odd, even = step(50_315), step(50_316)
-    assert even.step_s.value < 0.9 * odd.step_s.value
+    assert even.step_s.value < 0.92 * odd.step_s.value
     assert odd.mapping.stages[-1].units[-1].name == "heads"
     assert odd.memory.fraction == pytest.approx(even.memory.fraction, rel=1e-3)
     busiest = odd.breakdown_s[Part.COMPUTE] + odd.breakdown_s[Part.EXCHANGE]
