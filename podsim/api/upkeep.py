@@ -138,6 +138,7 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     return replace(found, convergence=convergence(ready))
 
 
+@checked
 def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
     """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
     from podsim.calibrate import holdout

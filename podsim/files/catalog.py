@@ -48,6 +48,11 @@ def names(kind: Kind) -> tuple[str, ...]:
     return find.names(kind)
 
 
+def unlisted(kind: Kind) -> tuple[str, ...]:
+    """Warnings of the files of a kind that no name can find."""
+    return find.unlisted(kind)
+
+
 def chip(name: str) -> Document[Chip]:
     """The chip of a name or path; InputError where there is none or its file has faults."""
     return topologies.chip_document(name)

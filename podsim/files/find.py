@@ -93,13 +93,26 @@ def _differ(one: Path, other: Path) -> bool:
 
 
 def files(kind: Kind) -> Iterator[Path]:
-    """Every file of a kind, in the order in which they are looked for."""
+    """Every file of a kind that a name can find, in the order in which they are looked for."""
+    return (path for path in _listed(kind) if is_name(path.stem))
+
+
+def _listed(kind: Kind) -> Iterator[Path]:
     for folder in folders(kind):
         try:
             paths = sorted(folder.glob("*.toml"))
         except OSError:
             continue
-        yield from (path for path in paths if is_name(path.stem) and (kind, path.stem) != ("topologies", FAMILY))
+        yield from (path for path in paths if (kind, path.stem) != ("topologies", FAMILY))
+
+
+def unlisted(kind: Kind) -> tuple[str, ...]:
+    """A warning for each file of a kind that no name can find, because of the characters in its own."""
+    return tuple(
+        f"{printable(str(path))} is not listed: a name has letters from a to z, digits, '.', '_' and '-'; "
+        "rename the file, or give its path"
+        for path in _listed(kind) if not is_name(path.stem)
+    )  # fmt: skip
 
 
 def names(kind: Kind) -> tuple[str, ...]:

@@ -85,8 +85,13 @@ def test_digits_that_are_none_in_the_name_of_a_file_harm_no_list(tmp_path, monke
     for folder in ("topologies", "topologies/chips", "topologies/fabrics", "workloads"):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / f"{name}.toml").write_text("", encoding="utf-8")
-    for kind in ("topologies", "chips", "fabrics", "workloads"):
-        assert name in find.names(kind)
+    odd = not name.isascii()
+    for command, kinds in (("topology", ("topologies", "fabrics")), ("chip", ("chips",)), ("workload", ("workloads",))):
+        for kind in kinds:
+            assert (name in find.names(kind)) is not odd
+        assert main([command, "list"]) == (0 if odd else 2)  # the file is empty, which is no chip
+        said = capsys.readouterr().err
+        assert said.count("is not listed: a name has letters from a to z") == (len(kinds) if odd else 0)
     assert main(["predict", "bert", "--topology", "pd"]) == 2
     assert "unknown-topology" in capsys.readouterr().err
 

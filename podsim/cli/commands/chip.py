@@ -19,6 +19,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim.files import catalog
 
     found = [catalog.chip(name).value for name in catalog.names("chips")]
+    warn(catalog.unlisted("chips"), output)
     give(
         output,
         screen=lambda: listing.chips(found),

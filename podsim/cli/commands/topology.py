@@ -31,6 +31,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     others = [(placed.machine, placed.chip.value) for placed in comparator_machines.machines().values()]
     machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
     fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
+    warn((*catalog.unlisted("topologies"), *catalog.unlisted("fabrics")), output)
     give(
         output,
         screen=lambda: listing.topologies(machines, fabrics, others),

@@ -61,6 +61,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim.files import catalog, run_phases
 
     found = [catalog.workload(name).value for name in catalog.names("workloads")]
+    warn(catalog.unlisted("workloads"), output)
     give(
         output,
         screen=lambda: listing.workloads(found, run_phases.names()),
