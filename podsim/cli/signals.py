@@ -1,6 +1,9 @@
 """SIGTERM and SIGHUP end a command as Ctrl-C does: what is stored stays, one line says so, and no process is left."""
 
+import os
 import signal
+import sys
+import threading
 import time
 from types import FrameType
 from typing import Final
@@ -9,6 +12,7 @@ from podsim.cli.exit import ExitCode
 
 PAIR_S: Final = 1.0
 """A terminal that closes, or a service manager, sends two signals at once; the second must not cut the end short."""
+AGAIN_S: Final = 0.05
 _ENDINGS: Final = {"SIGTERM": (ExitCode.TERMINATED, "terminated"), "SIGHUP": (ExitCode.HUNG_UP, "terminal closed")}
 _last_s: list[float] = []
 
@@ -16,10 +20,13 @@ _last_s: list[float] = []
 class Ended(KeyboardInterrupt):
     """Raised in the place that a signal interrupts; `code` is the exit code and `message` the last line of stderr."""
 
-    def __init__(self, code: ExitCode = ExitCode.INTERRUPTED, message: str = "interrupted") -> None:
+    def __init__(
+        self, code: ExitCode = ExitCode.INTERRUPTED, message: str = "interrupted", number: int = signal.SIGINT
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.number = number
 
 
 def install() -> None:
@@ -28,6 +35,20 @@ def install() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _end)
+    sys.unraisablehook = _raise_again
+
+
+def _raise_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Send a signal again that fell into a finalizer or a callback of the garbage collector, where errors are lost."""
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        error = unraisable.exc_value
+        number = error.number if isinstance(error, Ended) else signal.SIGINT
+        _last_s.clear()
+        again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))  # sent here, it would be lost here too
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def release() -> None:
@@ -43,7 +64,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
     if _last_s and now_s - _last_s[-1] < PAIR_S:
         return
     _last_s.append(now_s)
-    raise Ended(*_ENDINGS[signal.Signals(number).name])
+    raise Ended(*_ENDINGS[signal.Signals(number).name], number)
 
 
 def ended(error: KeyboardInterrupt) -> Ended:

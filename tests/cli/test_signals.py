@@ -111,6 +111,26 @@ def test_any_command_at_any_moment(moment: int, sweep: Path) -> None:
     assert living(running.pid) == []
 
 
+@pytest.mark.parametrize("number", ENDS)
+def test_a_signal_in_a_finalizer_is_not_lost(number: signal.Signals) -> None:
+    """Python prints and forgets what is raised there, be it by the handler of a signal."""
+    before = f"""
+import os, podsim.cli.app
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), {int(number)})
+def main():
+    one = Finalized()
+    del one
+    import time
+    time.sleep(60)
+podsim.cli.app.main = main
+"""
+    running = start(before=before)
+    _, err = running.communicate(timeout=30)
+    assert (running.returncode, err) == (128 + number, f"{ENDS[number]}\n")
+
+
 @pytest.mark.slow
 def test_what_the_caller_has_ignored_stays_ignored(tmp_path: Path) -> None:
     """As nohup does with SIGHUP."""
