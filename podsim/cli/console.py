@@ -71,7 +71,7 @@ def color_wanted(argv: Sequence[str]) -> Color:
 
 
 def open_streams() -> None:
-    """Give a process that was started with a closed stdout (`>&-`) one that refuses, with a closed stderr one for nothing.
+    """Give a process that was started with a closed stdout (`>&-`) one that refuses, a closed stderr one that drops.
 
     All three numbers are taken first: the next file that is opened would otherwise get that of stdout.
     """
