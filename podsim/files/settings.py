@@ -101,9 +101,10 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
 
     With the reason where the search ends at a folder that cannot be looked into.
     """
-    try:
-        here = Path.cwd()
-    except OSError:  # a folder that was removed
+    from podsim.files.contents import working_folder
+
+    here = working_folder()
+    if here is None:
         return
     file_system = None
     for folder in (here, *here.parents):
@@ -243,10 +244,9 @@ def _shown(path: Path) -> str:
 
 
 def _spelled(path: Path) -> str:
-    try:
-        return path.name if path.parent == Path.cwd() else str(path)
-    except OSError:
-        return str(path)
+    from podsim.files.contents import working_folder
+
+    return path.name if path.parent == working_folder() else str(path)
 
 
 def _leaves(tables: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
