@@ -75,6 +75,8 @@ def files(environ: Mapping[str, str] = os.environ) -> Files:
     if own is None or own == nearest:
         return Files((nearest,) if nearest else (), tuple(passed))
     there, unread = _there(own)
+    if there is not None and (foreign := _foreign(own, there)):
+        there, unread = None, (foreign,)
     found = [path for path in (nearest, own if there else None) if path is not None]
     return Files(tuple(found), (*passed, *unread))
 
@@ -89,7 +91,7 @@ def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
         passed += why_not
         if status is None:
             continue
-        doubt = _doubt(path, status) if path != own else None
+        doubt = _doubt(path, status) if path != own else _foreign(path, status)
         if doubt is None:
             return path, passed
         passed.append(doubt)
@@ -151,13 +153,18 @@ def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
 
     The file alone counts: whoever may write its folder can put no file there but one of their own.
     """
-    if not hasattr(os, "geteuid"):  # Windows
-        return None
-    if status.st_uid not in {0, os.geteuid()}:
-        return Ignored(path, "another user owns it", "it is read where you or root own it")
-    if status.st_mode & 0o022:
+    if foreign := _foreign(path, status):
+        return foreign
+    if hasattr(os, "geteuid") and status.st_mode & 0o022:
         return Ignored(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
     return None
+
+
+def _foreign(path: Path, status: os.stat_result) -> Ignored | None:
+    """Why a file is another user's: that counts for the user's own settings too, which `sudo` finds in another home."""
+    if not hasattr(os, "geteuid") or status.st_uid in {0, os.geteuid()}:  # Windows has no such owners
+        return None
+    return Ignored(path, "another user owns it", "it is read where you or root own it")
 
 
 def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -229,7 +236,8 @@ def _text(path: Path, source: Source) -> str:
     from podsim.model.limits import FILE_BYTES
 
     with suppress(OSError, ValueError), opened(path) as file:
-        if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
+        status = os.fstat(file.fileno())
+        if _doubt(path, status) if source is Source.FOLDER else _foreign(path, status):
             return ""
         raw = file.read(FILE_BYTES + 1)
         if len(raw) <= FILE_BYTES:

@@ -161,9 +161,10 @@ def test_config_show_tells_of_an_ignored_file(folders, capsys):  # noqa: F811
     assert capsys.readouterr().err.startswith(f"warning: {folders[0] / 'podsim.toml'} is ignored: ")
 
 
-def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch):  # noqa: F811
-    path = folders[0] / "podsim.toml"
-    write(folders[0], "[predict]\nseed = 2\n")
+@pytest.mark.parametrize("whose", [0, 1])
+def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch, whose):  # noqa: F811
+    path = folders[whose] / "podsim.toml"
+    write(folders[whose], "[predict]\nseed = 2\n")
     if os.geteuid() == 0:
         os.chown(path, 54321, -1)
     else:
