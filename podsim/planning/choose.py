@@ -10,9 +10,10 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
+from podsim.planning import idle
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Search, Wanted
+from podsim.planning.search import Wanted
 from podsim.predicting.assemble import Question
 from podsim.tiles import memory
 
@@ -113,9 +114,8 @@ def choose(
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
-    search = Search(question, planner, wanted, on_progress)
-    mapping, choice = search.run()
-    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(search.planner, mapping))
+    planner, mapping, choice = idle.search(question, planner, wanted, on_progress)
+    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(planner, mapping))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:

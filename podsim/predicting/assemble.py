@@ -169,7 +169,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = of_step(question, timeline), between_racks(question, mapping, timeline)
+    doubt, racks = of_step(question, mapping, timeline), between_racks(question, mapping, timeline)
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
@@ -214,6 +214,13 @@ def _target(question: Question) -> str:
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target
+
+
+def answer_s(question: Question, mapping: Mapping) -> float:
+    """The time to train that `predict` answers for a mapping [s]."""
+    timeline = step(question, mapping)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
+    return _time_to_train(question, beat, need, of_step(question, mapping, timeline)).value
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:
