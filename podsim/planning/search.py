@@ -154,7 +154,8 @@ class Search:
             return (self.wanted.micro_batch,), ()
         workload = self.question.workload
         published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
-        least = min(published, default=1) * (self._replicas(widest) or 1) * workload.samples_per_row
+        replicas = self._replicas(widest) or self.wanted.replicas or 1
+        least = min(published, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
         return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
 
