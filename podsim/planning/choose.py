@@ -27,6 +27,30 @@ class Chosen:
     assumptions: tuple[str, ...]
 
 
+def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
+    """The workload with the software of the configuration of that name, or the workload and the preset meant.
+
+    Raises InputError for a name that is neither, and for a configuration on a machine as small as published ones.
+    """
+    if name is None:
+        return workload, None
+    configuration = next((item for item in workload.configurations if item.name == name), None)
+    if configuration is None:
+        return workload, preset(workload, name, topology)
+    if topology.ipus <= configuration.above:
+        raise InputError(
+            f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
+            f"{topology.name} has {topology.ipus:,}",
+            code="unknown-preset", hint=f"leave out --preset, or --pod {2 * configuration.above}",
+        )  # fmt: skip
+    practices = tuple(configuration.of(practice) for practice in workload.practices)
+    note = (
+        f"configuration {name}: {configuration.said}, as published for smaller machines ({configuration.source}); "
+        "assumed for one this large"
+    )
+    return replace(workload, practices=practices, notes=(*workload.notes, note)), None
+
+
 def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     """The published mapping of that name for a machine, or for one as large of the chip whose layouts it shares.
 
@@ -44,7 +68,8 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
             code="unknown-preset", hint=f"--topology {shlex.quote(named[0].topology)}",
         )  # fmt: skip
-    known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
+    names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
+    known = ", ".join(sorted(names)) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
 

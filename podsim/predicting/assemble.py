@@ -1,11 +1,12 @@
 """A mapping on a machine, run by an engine, as a prediction."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
+from podsim.engines import analytic
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
@@ -173,7 +174,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
-    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
+    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s), *_offered(question, mapping))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -204,6 +205,21 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
     )
+
+
+def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
+    """A line for each configuration for large machines that would move the time to train by more than a tenth."""
+    quick = replace(question, engine=analytic.run, folded=True)
+    for configuration in question.workload.configurations:
+        practice = configuration.of(mapping.practice)
+        if question.machine.topology.ipus <= configuration.above or practice is mapping.practice:
+            continue
+        change = answer_s(quick, replace(mapping, practice=practice)) / answer_s(quick, mapping) - 1
+        if abs(change) > switches.LEAST:
+            yield (
+                f"with --preset {configuration.name} ({configuration.said}; assumed for a machine this large) this "
+                f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
+            )
 
 
 def _target(question: Question) -> str:
