@@ -322,11 +322,8 @@ class Search:
     @property
     def too_many_replicas(self) -> bool:
         """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
-        return self.nearest is None and min(self.global_batches, default=0) > self._batch_wanted
-
-    @property
-    def _batch_wanted(self) -> float:
-        return self.wanted.global_batch or self.question.workload.benchmark.global_batch or math.inf
+        batch = self.wanted.global_batch or self.question.workload.benchmark.global_batch or math.inf
+        return self.nearest is None and min(self.global_batches, default=0) > batch
 
     def no(self) -> PodsimError:
         """Why no mapping was found."""

@@ -43,8 +43,8 @@ def per_chip(asked: shown.Asked) -> str:
     said = (
         f"Throughput per chip, with the global batch of each machine, over that on {BASE} chips: 100 % is no loss. "
         "Predicted: mapping and batch by search. Measured: published results of the closed division; where a round has "
-        f"none on {BASE} chips, over that of the round before. Batches differ, and a larger one loses less. podsim's figures "
-        "beside results of IPUs are of their own mapping and batch, beside other chips of its default."
+        f"none on {BASE} chips, over that of the round before. Batches differ, and a larger one loses less. podsim's "
+        "figures beside results of IPUs are of their own mapping and batch, beside other chips of its default."
     )
     predicted = [_predicted(workload, pod) for workload in WORKLOADS for pod in _pods()]
     head = ("predicted", "chips", "GC200", "GC200, configuration for large pods", "Bow", "global batch, GC200")
