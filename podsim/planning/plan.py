@@ -67,10 +67,10 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]
     chosen = best(candidates, asked.demand.objective)
     near = _near(candidates)
-    closest = None if chosen else min(candidates, key=_short)
+    closest = None if chosen else min(candidates, key=shortfall)
     missed = {id(one) for one in (closest, *near)}
     late = [one for one in settled if id(one.candidate) in missed and _misses(one.candidate, "time")]
-    found = sorted(late, key=lambda one: _short(one.candidate))[:HELPED]
+    found = sorted(late, key=lambda one: shortfall(one.candidate))[:HELPED]
     first = next((one for one in settled if one.candidate is (chosen or closest)), settled[0])
     return Plan(
         workload=run.name, workload_title=run.title, target=first.target or run.target,
@@ -109,7 +109,7 @@ def _settled(weighed: list[Weighed], scale: Scale) -> tuple[list[Weighed], tuple
         best(candidates, scale.asked.demand.objective),
         *(candidates[at] for at in pareto.front([one.merits for one in candidates])),
         *_near(candidates),
-        min(candidates, key=_short),
+        min(candidates, key=shortfall),
     )
     wanted = list({id(one): one for one in order if one is not None and one.timeline is not None}.values())
     taken = {id(one) for one in wanted[:MOST_SETTLED]}
@@ -131,7 +131,7 @@ def _farthest(one: Candidate) -> float:
     return max((miss.over for miss in one.misses), default=0.0)
 
 
-def _short(one: Candidate) -> tuple[float, float]:
+def shortfall(one: Candidate) -> tuple[float, float]:
     """How far a machine is from what is demanded: by the demand missed most, then by all of them."""
     return _farthest(one), sum_in_order(miss.over for miss in one.misses)
 
@@ -139,7 +139,7 @@ def _short(one: Candidate) -> tuple[float, float]:
 def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The machines that miss a demand by little, nearest first; one number of hosts of each."""
     found: dict[str, Candidate] = {}
-    for one in sorted(candidates, key=_short):
+    for one in sorted(candidates, key=shortfall):
         if one.misses and _farthest(one) <= NEAR:
             found.setdefault(one.topology, one)
     return tuple(found.values())[:MOST_NEAR]

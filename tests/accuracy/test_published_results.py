@@ -103,7 +103,7 @@ def test_published_minutes_are_the_clocks(validation):
         if point.quantity != STEP:
             scored = point.quantity == "time_to_train_predicted_samples_s"
             factor = minutes[point.id].normalisation if scored else 1
-            assert point.published == pytest.approx(minutes[point.id].minutes * 60 * factor, rel=1e-3)
+            assert point.published == pytest.approx(minutes[point.id].minutes * 60 * factor, rel=1e-5)
             assert ("official score" in point.note) == (minutes[point.id].normalisation != 1)
 
 

@@ -74,7 +74,7 @@ def test_a_workload_that_exists_turns_no_into_an_answer(tmp_path: Path) -> None:
     assert answer.verdict is Verdict.CANNOT
     assert answer.reason == 'no workload "wobble"'
     known = one(tmp_path, "C28")
-    assert known.verdict in {Verdict.AGREES, Verdict.DISAGREES}
+    assert known.verdict is Verdict.DISAGREES  # EfficientNet-B4 by 11 %
     assert known.deciding.podsim
 
 

@@ -25,8 +25,13 @@ def sweep(tmp_path: Path) -> Path:
 
 
 def start(*words: str, before: str = "") -> subprocess.Popen[str]:
-    """A command in a process group of its own; `before` is Python to run in its process first."""
-    code = f"{before}\nimport sys; from podsim.__main__ import run; sys.exit(run())"
+    """A command in a process group of its own; `before` is Python to run in its process first.
+
+    It takes signals as one typed at a terminal does, also where the suite itself was started to ignore them.
+    """
+    reset = f"import signal\nfor number in {[int(number) for number in ENDS]}: signal.signal(number, signal.SIG_DFL)\n"
+    reset += "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{reset}\n{before}\nimport sys; from podsim.__main__ import run; sys.exit(run())"
     return subprocess.Popen(
         [sys.executable, "-c", code, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         encoding="utf-8", start_new_session=True,

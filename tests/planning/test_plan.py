@@ -10,7 +10,7 @@ import pytest
 from podsim import api
 from podsim.errors import InputError
 from podsim.model.plan import Candidate, Objective, Plan
-from podsim.planning.plan import best, worth
+from podsim.planning.plan import best, shortfall, worth
 from podsim.report.terminal import Look, render
 from podsim.report.views import plan as view
 
@@ -98,6 +98,14 @@ def test_what_nobody_prices_is_no_bargain(missed: Plan) -> None:
         return replace(one, misses=(), cost_usd=None)
 
     assert best([priceless(one) for one in missed.candidates], Objective.COST) is None
+
+
+def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> None:
+    found = api.plan("resnet50", within="4min", max_power="50kW", machines="pod128")
+    late = {one.hosts: one for one in found.candidates}
+    time = late[8].misses[0]
+    more, less = (replace(late[hosts], misses=(time, *late[hosts].misses[1:])) for hosts in (8, 4))
+    assert min([more, less], key=shortfall) is less
 
 
 def test_of_machines_that_are_late_the_soonest_is_closest() -> None:
