@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 import podsim
+from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.planning import idle
 from podsim.planning.search import Search
@@ -128,3 +129,10 @@ def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, m
     everywhere = answer(workload, pod)
     assert everywhere.mapping == found.mapping
     assert len(searched) - with_bound > with_bound
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "compare"])
+def test_screens_say_how_many_ipus_are_used(command, capsys):
+    asked = ["bert", "pod64", "pod65536"] if command == "compare" else ["bert", "--pod", "65536"]
+    assert main([command, *asked, "--engine", "analytic"] if command == "predict" else [command, *asked]) == 0
+    assert "65,536 × gc200, 16,384 used" in " ".join(capsys.readouterr().out.split())
