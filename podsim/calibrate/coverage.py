@@ -62,7 +62,7 @@ def _estimates(case: Case, parameters: ParameterSet) -> Iterator[tuple[str, floa
     timeline = step(question, case.mapping)
     beat = question_pace(question, case.mapping, timeline.step_s)
     need = samples(question, case.mapping.global_batch)
-    doubt = of_step(question, timeline)
+    doubt = of_step(question, case.mapping, timeline)
     own, outside = case.point.samples_to_converge, question.outside_error
     for level in LEVELS:
         yield STEP, level, intervals.lognormal(

@@ -255,7 +255,7 @@ def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
     step_s = timeline.step_s
     beat = question_pace(question, case.mapping, step_s)
     need = samples(question, case.mapping.global_batch)
-    doubt = of_step(question, timeline)
+    doubt = of_step(question, case.mapping, timeline)
     return {
         STEP: step_s,
         TIME: run(beat, case.point.samples_to_converge).total_s,

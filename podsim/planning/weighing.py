@@ -288,4 +288,4 @@ def scores(question: assemble.Question, mapping: Mapping, timeline: StepTimeline
     """Simulated scores of a mapping with such a step, ascending [s] (Eq. 30)."""
     beat = assemble.question_pace(question, mapping, timeline.step_s)
     need, outside = assemble.samples(question, mapping.global_batch), question.outside_error
-    return intervals.scores(beat, need, of_step(question, timeline), question.seed, outside)[0]
+    return intervals.scores(beat, need, of_step(question, mapping, timeline), question.seed, outside)[0]

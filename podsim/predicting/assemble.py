@@ -1,11 +1,12 @@
 """A mapping on a machine, run by an engine, as a prediction."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
+from podsim.engines import analytic
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
@@ -169,11 +170,11 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = of_step(question, timeline), between_racks(question, mapping, timeline)
+    doubt, racks = of_step(question, mapping, timeline), between_racks(question, mapping, timeline)
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
-    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
+    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s), *_offered(question, mapping))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -206,6 +207,21 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     )
 
 
+def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
+    """A line for each configuration for large machines that would move the time to train by more than a tenth."""
+    quick = replace(question, engine=analytic.run, folded=True)
+    for configuration in question.workload.configurations:
+        practice = configuration.of(mapping.practice)
+        if question.machine.topology.ipus <= configuration.above or practice is mapping.practice:
+            continue
+        change = answer_s(quick, replace(mapping, practice=practice)) / answer_s(quick, mapping) - 1
+        if abs(change) > switches.LEAST:
+            yield (
+                f"with --preset {configuration.name} ({configuration.said}; assumed for a machine this large) this "
+                f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
+            )
+
+
 def _target(question: Question) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
@@ -214,6 +230,13 @@ def _target(question: Question) -> str:
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target
+
+
+def answer_s(question: Question, mapping: Mapping) -> float:
+    """The time to train that `predict` answers for a mapping [s]."""
+    timeline = step(question, mapping)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
+    return _time_to_train(question, beat, need, of_step(question, mapping, timeline)).value
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:

@@ -69,7 +69,7 @@ class Simulated:
 
 def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simulated:
     """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
-    found = doubt.of_step(question, answer.timeline)
+    found = doubt.of_step(question, answer.mapping, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
@@ -108,9 +108,9 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
 
 def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question, called: str) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
-    below = answer.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
+    below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
     shared = {
-        Cause.MODEL: f"{called} on {answer.ipus}",  # it is an error by machine size (Eq. 31)
+        Cause.MODEL: f"{called} on {answer.mapping.ipus}",  # it is an error by machine size (Eq. 31)
         Cause.NOISE: "",
         Cause.DISTANCE: f"{called} {'below' if below else 'above'}",
         Cause.CHIP: answer.chip,

@@ -42,9 +42,9 @@ class StepDoubt:
         return math.sqrt(sum_in_order(self.variances.values()))
 
 
-def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float]) -> StepDoubt:
-    """The doubt of a step time that hangs so on the fitted parameters (Eq. 31)."""
-    parameters, ipus = machine.parameters, machine.topology.ipus
+def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float], *, ipus: int) -> StepDoubt:
+    """The doubt of a step time on so many IPUs of a machine, by its sensitivity to the fitted parameters (Eq. 31)."""
+    parameters = machine.parameters
     largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
     beyond = max(ipus / largest, smallest / ipus, 1.0) if largest else 1.0
     grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
@@ -80,9 +80,10 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
     )
 
 
-def of_step(question: Question, timeline: StepTimeline) -> StepDoubt:
-    """The doubt of a step that was predicted."""
-    return step_doubt(question.machine, question.workload.name, sensitivity(question, timeline))
+def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline) -> StepDoubt:
+    """The doubt of a step that was predicted; idle IPUs add none."""
+    moved = sensitivity(question, timeline)
+    return step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus)
 
 
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:

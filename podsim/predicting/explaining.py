@@ -61,7 +61,7 @@ class Answered:
 def answered(question: Question, prediction: Prediction) -> Answered:
     """What a prediction answered."""
     quick, mapping = replace(question, engine=analytic.run, folded=True), prediction.mapping
-    doubt = of_step(question, prediction.timeline)
+    doubt = of_step(question, mapping, prediction.timeline)
     timeline = assemble.step(quick, mapping)
     beat = assemble.question_pace(quick, mapping, timeline.step_s)
     need = assemble.samples(quick, mapping.global_batch)

@@ -102,7 +102,8 @@ def capacity(asked: Asked, found: Service, level: float) -> Estimate:
     share = sum_in_order(seconds for part, seconds in found.parts_s.items() if part in STRETCHED) / whole_s
     known = {"program.stretch": share, f"sdk-{asked.machine.like}.program": share}
     parameters = asked.machine.parameters
-    doubt = step_doubt(asked.machine, asked.known, {name: known[name] for name in parameters.fitted if name in known})
+    moved = {name: known[name] for name in parameters.fitted if name in known}
+    doubt = step_doubt(asked.machine, asked.known, moved, ipus=asked.machine.topology.ipus)
     variances = {**doubt.variances, Cause.DISTANCE: 0.0}
     grade = intervals.worst(doubt.grade, Grade.EXTRAPOLATED)
     return intervals.lognormal(found.capacity_per_s, variances, grade, 1.0, level=level)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 import shown
+from per_chip import per_chip
 
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
@@ -182,6 +183,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Intervals", "`podsim validate --coverage`: machine sizes that they have not seen.", coverage),
     ("Single operators, exchange and links", "`podsim validate --microbenchmarks`.", shown.microbenchmarks),
     ("Other chips", "`podsim validate --comparators`: one chip count left out at a time.", comparators),
+    ("Throughput per chip on larger machines", "`podsim scale`, beside results of IPUs and other chips.", per_chip),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     (
         "Results that nothing is fitted to",

@@ -13,7 +13,7 @@ from podsim.report.views import comparator, money
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
-from podsim.report.views.prediction import PARTS
+from podsim.report.views.prediction import PARTS, chips
 
 Answer = Prediction | ComparatorPrediction
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
@@ -87,7 +87,7 @@ def _sides(found: Comparison) -> Table:
         ("samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
         ("global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
         ("step", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
-        ("chips", lambda p: f"{p.ipus if isinstance(p, Prediction) else p.chips:,} × {p.chip}"),
+        ("chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         ("replicas × IPUs", _split),
         ("price, USD", lambda p: _usd(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),

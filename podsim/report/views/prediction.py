@@ -56,7 +56,7 @@ def document(
 ) -> Doc:
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({_chips(p)})"),),
+        (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({chips(p)})"),),
         (Facts(tuple(_facts(p))), *grades.rests(p), *skewed(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
@@ -94,8 +94,9 @@ def paid(p: Prediction) -> Iterable[Block]:
     return money.blocks(p.money) if p.money else ()
 
 
-def _chips(p: Prediction) -> str:
-    used = "" if p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
+def chips(p: Prediction) -> str:
+    """The chips of the machine, and how many of them the mapping uses where some are idle."""
+    used = "" if p.phases or p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
     return f"{p.ipus:,} × {p.chip}{used}"
 
 
