@@ -72,11 +72,34 @@ class HeldOut:
 class HoldOuts:
     """Errors of everything that was left out, by what was left out and by quantity; each fit began from nothing.
 
-    `forms` has, by what was left out and by group, the form of the model that the rest chose.
+    `forms` has, by what was left out and by group, the form of the model that the rest chose. `intervals` has how often
+    90 % intervals of the same parameters hold what was measured, by what was left out and, under `POOLED`, over those
+    of `POOLED_GROUPINGS` together, a result as often as it was left out.
     """
 
     hold_outs: Mapping[str, Mapping[str, ErrorSummary]]
     forms: Mapping[str, Mapping[str, str]]
+    intervals: Mapping[str, Mapping[str, "HeldIntervals"]] = field(default_factory=dict)
+
+
+POOLED = "pooled"
+POOLED_GROUPINGS = ("larger", "round", "chip")
+"""What is extrapolated: machines, software and chips that are not among those fitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldIntervals:
+    """How many 90 % intervals of one quantity hold what was measured, and how wide they are, high over low."""
+
+    count: int
+    held: int
+    median_width: float
+    widest: float
+
+    @property
+    def share(self) -> float:
+        """Of the intervals, those that hold."""
+        return self.held / self.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
+from podsim.engines import analytic
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, Prediction, Run
+from podsim.model.prediction import Choice, FormAnswer, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
@@ -81,6 +82,24 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
         )  # fmt: skip
 
     return _timed(question, mapping, program, mapping.accumulation)
+
+
+def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
+    """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
+    return of_step(question, timeline, _in_other_forms(question, mapping, timeline))
+
+
+def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
+    """Log of the step in each form that the fit cannot rule out, over that in the one in use; analytic, both."""
+    parameters, quick = question.machine.parameters, replace(question, engine=analytic.run, folded=True)
+    if not parameters.near_forms:
+        return {}
+    same = question.engine is analytic.run and question.folded
+    own_s = timeline.step_s if same else step(quick, mapping).step_s
+    return {
+        name: math.log(step(replace(quick, machine=question.machine.in_form(name)), mapping).step_s / own_s)
+        for name in parameters.near_forms
+    }
 
 
 def _timed(
@@ -169,9 +188,11 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = of_step(question, timeline), between_racks(question, mapping, timeline)
+    doubt, racks = step_doubt(question, mapping, timeline), between_racks(question, mapping, timeline)
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
+    time_s = _time_to_train(question, beat, need, doubt)
+    others = _form_answers(question, mapping, (timeline.step_s, time_s.value), beat, need, doubt)
     held = memory.fit(workload, mapping, machine.topology)
     said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
     return Prediction(
@@ -190,10 +211,10 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         mapping=mapping,
         choice=choice,
         timeline=timeline,
-        step_s=step_s,
+        step_s=intervals.holding(step_s, (one.step_s for one in others), question.interval),
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need, question.interval),
-        time_to_train_s=_time_to_train(question, beat, need, doubt),
+        time_to_train_s=intervals.holding(time_s, (one.time_to_train_s for one in others), question.interval),
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
@@ -203,7 +224,22 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
+        forms=others if machine.parameters.forms else None,
     )
+
+
+def _form_answers(
+    question: Question, mapping: Mapping, own_s: tuple[float, float], beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[FormAnswer, ...]:
+    """Step and time to train of other forms, `own_s` being those predicted [s]; a time moves as its mean run does."""
+    step_s, time_s = own_s
+    above, found = question.machine.parameters.near_forms, []
+    for name, moved in doubt.forms.items():
+        theirs = replace(question, engine=analytic.run, folded=True, machine=question.machine.in_form(name))
+        other = question_pace(theirs, mapping, step_s * math.exp(moved))
+        longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
+        found.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
+    return tuple(found)
 
 
 def _target(question: Question) -> str:

@@ -1,6 +1,7 @@
 """Errors of what was left out of a fit, as JSON."""
 
-from podsim.model.validation import HoldOuts
+from podsim.model.validation import HeldIntervals, HoldOuts
+from podsim.report.digits import Json
 from podsim.report.json_text import plain, text
 
 
@@ -13,4 +14,13 @@ def hold_outs(report: HoldOuts) -> str:
             for by, found in report.hold_outs.items()
         },
         "forms": plain(report.forms),
+        "intervals": {
+            by: {quantity: _interval(one) for quantity, one in found.items()} for by, found in report.intervals.items()
+        },
     })  # fmt: skip
+
+
+def _interval(found: HeldIntervals) -> dict[str, Json]:
+    """How many 90 % intervals hold what was measured; widths are high over low."""
+    widths = {"median_width": plain(found.median_width), "widest": plain(found.widest)}
+    return {"count": found.count, "held": found.held, "share": plain(found.share), **widths}

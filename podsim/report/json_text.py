@@ -95,6 +95,7 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
+        **({"forms": plain(p.forms)} if p.forms is not None else {}),
         **({"noise": drawn(p.noise)} if p.noise else {}),
         **{name: plain(found) for name in ("faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
