@@ -215,11 +215,14 @@ class ParameterSet:
     def in_form(self, name: str) -> "ParameterSet":
         """The parameters as another form has them, without errors or correlation.
 
-        A parameter that was changed after the fit (`--set`, another release) is changed by the same factor.
+        A parameter that was changed after the fit (`--set`, another release) is changed by the same factor; an
+        efficiency stays at most 1.
         """
         own, other = self.forms[self.form].values, self.forms[name].values
         fitted = {}
         for mine, item in self.fitted.items():
             theirs = name if mine == self.form else mine
-            fitted[theirs] = replace(item, value=item.value * other[theirs] / own[mine], error=0.0)
+            value = item.value * other[theirs] / own[mine]
+            most = max(1.0, item.value) if theirs.endswith(".efficiency") else math.inf
+            fitted[theirs] = replace(item, value=min(value, most), error=0.0)
         return replace(self, fitted=fitted, correlation={})

@@ -188,11 +188,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = step_doubt(question, mapping, timeline), between_racks(question, mapping, timeline)
-    step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
-    spent = _run(question, beat, need)
-    time_s = _time_to_train(question, beat, need, doubt)
-    others = _form_answers(question, mapping, (timeline.step_s, time_s.value), beat, need, doubt)
+    doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
+    step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
     held = memory.fit(workload, mapping, machine.topology)
     said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
     return Prediction(
@@ -211,10 +208,10 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         mapping=mapping,
         choice=choice,
         timeline=timeline,
-        step_s=intervals.holding(step_s, (one.step_s for one in others), question.interval),
+        step_s=step_s,
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need, question.interval),
-        time_to_train_s=intervals.holding(time_s, (one.time_to_train_s for one in others), question.interval),
+        time_to_train_s=time_s,
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
@@ -222,9 +219,24 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
         assumptions=(*said, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
-        grades=grades(question, timeline, spent, racks, doubt, need),
+        grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
         forms=others if machine.parameters.forms else None,
+    )
+
+
+def _answered(
+    question: Question, mapping: Mapping, step_s: float, beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[Estimate, Estimate, tuple[FormAnswer, ...]]:
+    """Step, time to train [s], and what other forms answer, which both intervals contain from 90 % up."""
+    level = question.interval
+    step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
+    time = _time_to_train(question, beat, need, doubt)
+    others = _form_answers(question, mapping, (step_s, time.value), beat, need, doubt)
+    return (
+        intervals.holding(step, (one.step_s for one in others), level),
+        intervals.holding(time, (one.time_to_train_s for one in others), level),
+        others,
     )
 
 
