@@ -1,7 +1,7 @@
 """Fit, and fit again without each machine size, round, workload, without large machines or other chips."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
@@ -206,6 +206,7 @@ def validate(
             for quantity, found in by_quantity.items()
         },
         held_out={by: summed(_left_out(cases, by, found)) for by, found in without.items()},
+        intervals=_covered({by: _intervals(_unseen(cases, by, found)) for by, found in without.items()}),
     )
 
 
@@ -221,19 +222,27 @@ def hold_outs(cases: Sequence[Case], free: FreeParameters, on_progress: Progress
     found: dict[str, dict[str, list[Interval]]] = {}
     for by in GROUPINGS:
         without = held_out(cases, by, free, None, times, count)
-        left_out = [case for own in groups(cases, by).values() for case in own]
-        found[by] = _intervals([(case, without[GROUP_OF[by](case)]) for case in left_out])
-        errors[by] = {quantity: summary([one.error for one in each]) for quantity, each in found[by].items()}
+        found[by] = _intervals(_unseen(cases, by, without))
+        errors[by] = {NAMES[quantity]: summary([one.error for one in each]) for quantity, each in found[by].items()}
         forms[by] = {name: one.form for name, one in without.items()}
-    together = {name: [one for by in POOLED_GROUPINGS for one in found[by][name]] for name in NAMES.values()}
-    return HoldOuts(
-        hold_outs=errors,
-        forms=forms,
-        intervals={
-            by: {quantity: covered(each) for quantity, each in quantities.items()}
-            for by, quantities in {**found, POOLED: together}.items()
-        },
-    )
+    renamed = {by: {NAMES[quantity]: one for quantity, one in each.items()} for by, each in _covered(found).items()}
+    return HoldOuts(hold_outs=errors, forms=forms, intervals=renamed)
+
+
+def _unseen(cases: Sequence[Case], by: str, without: Mapping[str, ParameterSet]) -> Iterator[tuple[Case, ParameterSet]]:
+    """Every case that was left out, with what was learned without it."""
+    for name, own in groups(cases, by).items():
+        for case in own:
+            yield case, without[name]
+
+
+def _covered(found: Mapping[str, Mapping[str, Sequence["Interval"]]]) -> dict[str, dict[str, HeldIntervals]]:
+    """How often intervals hold, by what was left out and pooled over what is extrapolated."""
+    together = {quantity: [one for by in POOLED_GROUPINGS for one in found[by][quantity]] for quantity in NAMES}
+    return {
+        by: {quantity: covered(each) for quantity, each in quantities.items()}
+        for by, quantities in {**found, POOLED: together}.items()
+    }
 
 
 class Interval(NamedTuple):
@@ -259,12 +268,12 @@ class Interval(NamedTuple):
 
 
 def _intervals(each: Iterable[tuple[Case, ParameterSet]]) -> dict[str, list[Interval]]:
-    """90 % intervals of every case from the parameters learned without it, by quantity as reports name it."""
-    found: dict[str, list[Interval]] = {name: [] for name in NAMES.values()}
+    """90 % intervals of every case from the parameters learned without it, by quantity."""
+    found: dict[str, list[Interval]] = {quantity: [] for quantity in NAMES}
     for case, parameters in each:
         published = published_s(case)
         for quantity, _, estimate in estimates(case, parameters, (NINETY_PERCENT,)):
-            found[NAMES[quantity]].append(Interval(published[quantity], estimate))
+            found[quantity].append(Interval(published[quantity], estimate))
     return found
 
 

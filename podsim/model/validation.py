@@ -82,6 +82,8 @@ class HoldOuts:
     intervals: Mapping[str, Mapping[str, "HeldIntervals"]] = field(default_factory=dict)
 
 
+LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
+MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
 POOLED = "pooled"
 POOLED_GROUPINGS = ("larger", "round", "chip")
 """What is extrapolated: machines, software and chips that are not among those fitted."""
@@ -120,13 +122,15 @@ class CurveSummary:
 class Validation:
     """Every published point beside its prediction, the errors by quantity, and those of reference points left out.
 
-    `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it.
+    `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it, `intervals` how often 90 %
+    intervals hold what was left out, as in `HoldOuts`.
     """
 
     points: tuple[ValidationPoint, ...]
     summary: Mapping[str, ErrorSummary]
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     convergence: tuple[CurveSummary, ...] = ()
+    intervals: Mapping[str, Mapping[str, HeldIntervals]] = field(default_factory=dict)
 
     @property
     def misses(self) -> tuple[tuple[str, str, float, float], ...]:
@@ -148,6 +152,11 @@ class Validation:
             size, limit = one.overall.mean_abs, HELD_OUT_BARS[by]
             if not size <= limit:
                 found.append((STEP, f"mean with each {by} held out", size, limit))
+        for quantity, pooled in self.intervals.get(POOLED, {}).items():
+            if pooled.share < LEAST_COVERAGE:
+                found.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
+            if pooled.median_width > MOST_WIDTH:
+                found.append((quantity, "median width of 90 % intervals, pooled", pooled.median_width, MOST_WIDTH))
         return tuple(found)
 
 
@@ -270,10 +279,6 @@ class DistanceFound:
     count: int
     per_doubling: float
     variance_per_doubling: float
-
-
-LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
-MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,7 @@
 """Errors of what was left out of a fit, as JSON."""
 
-from podsim.model.validation import HeldIntervals, HoldOuts
-from podsim.report.digits import Json
-from podsim.report.json_text import plain, text
+from podsim.model.validation import HoldOuts
+from podsim.report.json_text import held_intervals, plain, text
 
 
 def hold_outs(report: HoldOuts) -> str:
@@ -14,13 +13,5 @@ def hold_outs(report: HoldOuts) -> str:
             for by, found in report.hold_outs.items()
         },
         "forms": plain(report.forms),
-        "intervals": {
-            by: {quantity: _interval(one) for quantity, one in found.items()} for by, found in report.intervals.items()
-        },
+        "intervals": held_intervals(report.intervals),
     })  # fmt: skip
-
-
-def _interval(found: HeldIntervals) -> dict[str, Json]:
-    """How many 90 % intervals hold what was measured; widths are high over low."""
-    widths = {"median_width": plain(found.median_width), "widest": plain(found.widest)}
-    return {"count": found.count, "held": found.held, "share": plain(found.share), **widths}
