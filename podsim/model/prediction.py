@@ -132,6 +132,16 @@ class Grades:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormAnswer:
+    """What another form of the model answers, whose chi-square is `above` the least by so much."""
+
+    form: str
+    above: float
+    step_s: float
+    time_to_train_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Shown):
     """How long a training run takes, what limits it, how sure that is.
 
@@ -167,6 +177,7 @@ class Prediction(Shown):
     calibration: str
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
     interval: float = NINETY_PERCENT
+    forms: tuple[FormAnswer, ...] | None = None  # those that the fit cannot rule out; None where none was fitted
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
     money: "Money | None" = None

@@ -12,7 +12,7 @@ from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, Prediction, Run
+from podsim.model.prediction import Choice, FormAnswer, Prediction, Run
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
@@ -82,6 +82,24 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
         )  # fmt: skip
 
     return _timed(question, mapping, program, mapping.accumulation)
+
+
+def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
+    """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
+    return of_step(question, mapping, timeline, _in_other_forms(question, mapping, timeline))
+
+
+def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
+    """Log of the step in each form that the fit cannot rule out, over that in the one in use; analytic, both."""
+    parameters, quick = question.machine.parameters, replace(question, engine=analytic.run, folded=True)
+    if not parameters.near_forms:
+        return {}
+    same = question.engine is analytic.run and question.folded
+    own_s = timeline.step_s if same else step(quick, mapping).step_s
+    return {
+        name: math.log(step(replace(quick, machine=question.machine.in_form(name)), mapping).step_s / own_s)
+        for name in parameters.near_forms
+    }
 
 
 def _timed(
@@ -170,9 +188,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = of_step(question, mapping, timeline), between_racks(question, mapping, timeline)
-    step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
-    spent = _run(question, beat, need)
+    doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
+    step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
     held = memory.fit(workload, mapping, machine.topology)
     said = (*assumptions, *switches.shown(question, mapping, timeline.step_s), *_offered(question, mapping))
     return Prediction(
@@ -194,7 +211,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         step_s=step_s,
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need, question.interval),
-        time_to_train_s=_time_to_train(question, beat, need, doubt),
+        time_to_train_s=time_s,
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
@@ -202,8 +219,9 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
         assumptions=(*said, f"samples to converge: {need.basis}"),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
-        grades=grades(question, timeline, spent, racks, doubt, need),
+        grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
+        forms=others if machine.parameters.forms else None,
     )
 
 
@@ -222,6 +240,35 @@ def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
             )
 
 
+def _answered(
+    question: Question, mapping: Mapping, step_s: float, beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[Estimate, Estimate, tuple[FormAnswer, ...]]:
+    """Step, time to train [s], and what other forms answer, which both intervals contain from 90 % up."""
+    level = question.interval
+    step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
+    time = _time_to_train(question, beat, need, doubt)
+    others = _form_answers(question, mapping, (step_s, time.value), beat, need, doubt)
+    return (
+        intervals.holding(step, (one.step_s for one in others), level),
+        intervals.holding(time, (one.time_to_train_s for one in others), level),
+        others,
+    )
+
+
+def _form_answers(
+    question: Question, mapping: Mapping, own_s: tuple[float, float], beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[FormAnswer, ...]:
+    """Step and time to train of other forms, `own_s` being those predicted [s]; a time moves as its mean run does."""
+    step_s, time_s = own_s
+    above, found = question.machine.parameters.near_forms, []
+    for name, moved in doubt.forms.items():
+        theirs = replace(question, engine=analytic.run, folded=True, machine=question.machine.in_form(name))
+        other = question_pace(theirs, mapping, step_s * math.exp(moved))
+        longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
+        found.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
+    return tuple(found)
+
+
 def _target(question: Question) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
@@ -236,7 +283,7 @@ def answer_s(question: Question, mapping: Mapping) -> float:
     """The time to train that `predict` answers for a mapping [s]."""
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    return _time_to_train(question, beat, need, of_step(question, mapping, timeline)).value
+    return _time_to_train(question, beat, need, step_doubt(question, mapping, timeline)).value
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:

@@ -16,7 +16,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
-from podsim.predicting.doubt import StepDoubt, of_step
+from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import NO_OVERHEAD, run
 from podsim.tiles.cost import cost
 
@@ -61,7 +61,7 @@ class Answered:
 def answered(question: Question, prediction: Prediction) -> Answered:
     """What a prediction answered."""
     quick, mapping = replace(question, engine=analytic.run, folded=True), prediction.mapping
-    doubt = of_step(question, mapping, prediction.timeline)
+    doubt = assemble.step_doubt(question, mapping, prediction.timeline)
     timeline = assemble.step(quick, mapping)
     beat = assemble.question_pace(quick, mapping, timeline.step_s)
     need = assemble.samples(quick, mapping.global_batch)

@@ -64,6 +64,17 @@ def test_a_chip_or_a_workload_without_a_point_counts_once_each():
     assert chip.variances[Cause.CHIP] == workload.variances[Cause.CHIP] == pytest.approx(OTHER_CHIP**2)
 
 
+def test_a_release_without_points_is_as_uncertain_as_fitted_releases_differ():
+    """SDK 2.5 left out with all of its results: what 2.1 differs from 2.3 by, which the fit does know."""
+    without = replace(PARAMETERS, sdks=("2.1", "2.3"))
+    unseen = step_doubt(replace(machine("bow-pod64", without), sdk="2.5"), "bert", {}, ipus=64)
+    assert unseen.variances[Cause.RELEASE] == pytest.approx(math.log(PARAMETERS.value("sdk-2.1.program")) ** 2)
+    for sdk in ("2.1", "2.3", "2.5"):
+        assert step_doubt(replace(machine("pod64"), sdk=sdk), "bert", {}, ipus=64).variances[Cause.RELEASE] == 0
+    fitted_alone = replace(PARAMETERS, sdks=("2.3", "2.5"))
+    assert step_doubt(replace(machine("pod64", fitted_alone), sdk="2.1"), "bert", {}, ipus=64).variances[Cause.RELEASE] == 0
+
+
 def test_correlated_errors_add_or_cancel():
     """Two parameters of 10 % each on half of a step: 10 % if they move together, nothing if one undoes the other."""
     one = FittedParameter(value=1.0, error=0.1, prior=1.0, prior_error=1.0, pull=0.0, meaning="")

@@ -67,7 +67,8 @@ def document(
         tuple(paid(p)),
     ]
     if verbose:
-        groups += [tuple(grades.doubts(p)), tuple(grades.graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
+        groups += [tuple(each(p)) for each in (grades.doubts, grades.forms, grades.graded, _rejected, _memory)]
+        groups += extra
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
         tuple(footer(p)),
