@@ -72,7 +72,10 @@ def test_a_release_without_points_is_as_uncertain_as_fitted_releases_differ():
     for sdk in ("2.1", "2.3", "2.5"):
         assert step_doubt(replace(machine("pod64"), sdk=sdk), "bert", {}, ipus=64).variances[Cause.RELEASE] == 0
     fitted_alone = replace(PARAMETERS, sdks=("2.3", "2.5"))
-    assert step_doubt(replace(machine("pod64", fitted_alone), sdk="2.1"), "bert", {}, ipus=64).variances[Cause.RELEASE] == 0
+    assert (
+        step_doubt(replace(machine("pod64", fitted_alone), sdk="2.1"), "bert", {}, ipus=64).variances[Cause.RELEASE]
+        == 0
+    )
 
 
 def test_correlated_errors_add_or_cancel():
