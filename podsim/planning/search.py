@@ -101,7 +101,7 @@ class Search:
         return self._settle(self._quick(), mapping, held)
 
     def _quick(self) -> assemble.Question:
-        return replace(self.question, engine=analytic.run, folded=True)
+        return replace(self.question, engine=analytic.run, tiles=None, folded=True)
 
     def _published(self) -> set[int]:
         """Replica sizes of published practice, whatever the chip."""

@@ -21,6 +21,7 @@ from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
+from podsim.tiles.supersteps import TileEngine
 from podsim.topology.fabric import Fabric
 from podsim.units import counted
 
@@ -34,6 +35,7 @@ class Question:
     fabric: Fabric
     engine: Engine
     engine_name: str
+    tiles: TileEngine | None = None  # runs the supersteps of stages as events
     optimizer: str
     division: Division
     samples: float | None = None
@@ -77,7 +79,7 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
     def program(micro_batches: int) -> StepProgram:
         return lower(
             question.workload, replace(mapping, accumulation=micro_batches), question.machine, question.fabric,
-            optimizer=question.optimizer, folded=question.folded,
+            optimizer=question.optimizer, folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
 
     return _timed(question, mapping, program, mapping.accumulation)
@@ -117,7 +119,7 @@ def forward_s(question: Question, mapping: Mapping) -> float:
     def program(micro_batches: int) -> StepProgram:
         return lower_evaluation(
             question.workload, mapping, question.machine, question.fabric, rows=micro_batches * each,
-            folded=question.folded,
+            folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
 
     return _timed(question, mapping, program, math.ceil(rows / each)).step_s

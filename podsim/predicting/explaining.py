@@ -60,7 +60,7 @@ class Answered:
 
 def answered(question: Question, prediction: Prediction) -> Answered:
     """What a prediction answered."""
-    quick, mapping = replace(question, engine=analytic.run, folded=True), prediction.mapping
+    quick, mapping = replace(question, engine=analytic.run, tiles=None, folded=True), prediction.mapping
     doubt = of_step(question, prediction.timeline)
     timeline = assemble.step(quick, mapping)
     beat = assemble.question_pace(quick, mapping, timeline.step_s)
