@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
+from podsim.engines import analytic
 from podsim.engines.base import Engine
 from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, Prediction, Run
+from podsim.model.prediction import Choice, Prediction, Run, StepEvents
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import intervals, steady, switches
+from podsim.predicting import events, intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
@@ -205,7 +206,16 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
+        events=_events(question, mapping, timeline.step_s),
     )
+
+
+def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:
+    """The same step by formula, and how long tiles wait; None where the formula alone was asked for."""
+    if question.tiles is None:
+        return None
+    formula = step(replace(question, engine=analytic.run, tiles=None, folded=True), mapping)
+    return events.of_step(question, mapping, step_s, formula.step_s)
 
 
 def _target(question: Question) -> str:

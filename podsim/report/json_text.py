@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.own_logs import OwnLogsReport
-    from podsim.model.prediction import Choice, MemoryFit, Prediction, Run
+    from podsim.model.prediction import Choice, MemoryFit, Prediction, Run, StepEvents
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
@@ -95,9 +95,14 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
+        **({"events": _events(p.events)} if p.events else {}),
         **({"noise": drawn(p.noise)} if p.noise else {}),
         **{name: plain(found) for name in ("faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
+
+
+def _events(found: StepEvents) -> dict[str, Json]:
+    return {**_fields(found), "difference": plain(found.difference), "stalls": plain(found.stalls)}
 
 
 def goodput(report: GoodputReport) -> str:

@@ -100,16 +100,17 @@ class Planner:
         return known
 
     def as_run(self, operator: Operator, run: Pass, rows: int, engine: TileEngine) -> AsRun:
-        """The same pass with its supersteps run as events, once for each plan that differs.
+        """The same pass with its supersteps run as events, once for each plan and engine that differ.
 
-        What an engine finds is kept by the plan alone: there is one engine of tiles.
+        An engine is known by its qualified name; the text of its module is in the version of what is kept.
         """
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (*same_plans(operator), same, rows)
-        known = self._as_run.get(key)
+        own = (getattr(engine, "__qualname__", repr(engine)), *key)
+        known = self._as_run.get(own)
         if known is None:
-            known = self._as_run[key] = self._remembered(
-                key, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
+            known = self._as_run[own] = self._remembered(
+                own, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
             )
         return known
 
