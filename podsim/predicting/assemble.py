@@ -176,7 +176,6 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
     spent = _run(question, beat, need)
     held = memory.fit(workload, mapping, machine.topology)
-    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -202,12 +201,20 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=(*said, f"samples to converge: {need.basis}"),
+        assumptions=_said(question, mapping, timeline.step_s, assumptions, need),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, racks, doubt, need),
         interval=question.interval,
         events=_events(question, mapping, timeline.step_s),
     )
+
+
+def _said(
+    question: Question, mapping: Mapping, step_s: float, assumptions: tuple[str, ...], need: Samples
+) -> tuple[str, ...]:
+    """Everything assumed: of the question, of its software, of the samples."""
+    switched = switches.shown(question, mapping, step_s)
+    return (*assumptions, *switched, f"samples to converge: {need.basis}")
 
 
 def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:

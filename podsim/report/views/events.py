@@ -32,8 +32,8 @@ def notes(p: Prediction) -> Iterator[Note]:
     """What only events show: how long tiles wait, and what transfers that meet add to a step."""
     if p.events is None:
         return
-    waits = numbers.percent(p.events.tiles_idle)
-    yield Note(f"the mean tile of the busiest IPU waits for others {waits} of a micro-batch", "tiles", Tone.QUIET)
+    idle = numbers.percent(p.events.tiles_idle)
+    yield Note(f"the mean tile of the busiest IPU waits for others {idle} of a micro-batch", "tiles", Tone.QUIET)
     if p.events.stalls >= LEAST_STALLED:
         share = numbers.percent(p.events.stalls, 1)
         yield Note(
