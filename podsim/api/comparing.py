@@ -9,6 +9,7 @@ from podsim.api.answers import practice_of
 from podsim.api.checking import checked
 from podsim.api.comparators import predict_comparator
 from podsim.api.money import priced
+from podsim.errors import Infeasible
 from podsim.planning import asking, runs, sides
 from podsim.planning.purse import MoneyFlags, Purse, purse
 
@@ -58,7 +59,8 @@ def compare(
 ) -> Comparison:
     """Machines by name, or one by `pod` or `topology` and what it is compared `to`: `podsim compare`.
 
-    Raises InputError where the question is malformed, Infeasible where one of the sides cannot be.
+    Sides that do not fit are listed as `infeasible`, and others are compared with the first that fits.
+    Raises InputError where the question is malformed, Infeasible where no side fits.
     """
     of_sides = ("preset", *SPLIT, *asking.LengthFlags.__annotations__)
     asked = {
@@ -70,9 +72,12 @@ def compare(
     terms = cast("MoneyFlags", {name: flags.get(name) for name in MoneyFlags.__annotations__ if name in flags})
     meant, known = sides.wanted(machines, told, asked), purse(**terms)
     sides.check_chips(meant)
-    found = []
+    found: list[Found | Infeasible] = []
     for done, side in enumerate(meant):
-        found.append(_side(workload, side, known))
+        try:
+            found.append(_side(workload, side, known))
+        except Infeasible as error:
+            found.append(error)
         if on_progress:
             on_progress(done + 1, len(meant))
     return _compared(found, meant, interval, seed)
@@ -121,9 +126,18 @@ def _predicted(
     return answer, comparing.of_prediction(answer, question, run.phases.name if run.phases else "")
 
 
-def _compared(found: Sequence[Found], meant: Sequence[sides.Wanted], level: float, seed: int) -> Comparison:
-    from podsim.model.comparison import Comparison, Side
+def _compared(
+    answers: Sequence[Found | Infeasible], sides_of: Sequence[sides.Wanted], level: float, seed: int
+) -> Comparison:
+    """The sides that fit, compared with the first of them; Infeasible where there is none."""
+    from podsim.model.comparison import Comparison, InfeasibleSide, Side
 
+    pairs = list(zip(answers, sides_of, strict=True))
+    found = [one for one in answers if not isinstance(one, Infeasible)]
+    meant = [side for one, side in pairs if not isinstance(one, Infeasible)]
+    refused = [(one, side) for one, side in pairs if isinstance(one, Infeasible)]
+    if not found:
+        raise refused[0][0]
     first = found[0][0]
     named = sides.labels([answer.topology_title for answer, _ in found], meant)
     return Comparison(
@@ -145,6 +159,12 @@ def _compared(found: Sequence[Found], meant: Sequence[sides.Wanted], level: floa
         ),
         interval=level,
         seed=seed,
+        infeasible=tuple(
+            InfeasibleSide(
+                label=sides.name(side), code=error.code, message=error.message, context=error.context, hint=error.hint
+            )
+            for error, side in refused
+        ),
     )
 
 

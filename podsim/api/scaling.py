@@ -78,13 +78,19 @@ def scale(
         scaling=Scaling(scaling), wanted=_wanted(asked),
         division=Division(asked.get("division", "closed")),
         interval=asked.get("interval", NINETY_PERCENT), knee_gain=knee,
-        points=catalog.points() if as_published else (), preset=asked.get("preset"),
+        points=catalog.points() if as_published else (), preset=_published(meant, asked.get("preset")),
         notes=planning.stops(pods) if pods is not None else (),
         answer=lambda name, wanted: on_machine(
             *_whole((meant, length), name, chip, changes, wanted, asked), changes, known
         ),
         on_progress=on_progress,
     ))  # fmt: skip
+
+
+def _published(run: Named, preset: str | None) -> str | None:
+    """The preset where it is a published mapping; a configuration leaves batch and mapping to the search."""
+    configurations = {one.name for model in run.models for one in model.configurations}
+    return None if preset in configurations else preset
 
 
 def _whole(
@@ -108,11 +114,11 @@ def _answer(
     """The prediction for one machine, of the workload as it was read once with its length, and that machine."""
     from podsim.planning import asking
 
-    model, (samples, by_law) = run
+    read, (samples, by_law) = run
     sdk, hosts, lasting = asked.get("sdk"), asked.get("hosts"), asked.get("failures", False)
-    machine, _, named = asking.asked_of(
-        model.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
-        also="failures." if lasting else "", parameters_file=asked.get("parameters"), known=model,
+    machine, model, named = asking.asked_of(
+        read.name, name, chip=chip, preset=asked.get("preset"), sdk=sdk, hosts=hosts, changes=changes,
+        also="failures." if lasting else "", parameters_file=asked.get("parameters"), known=read,
     )  # fmt: skip
     question = asking.question(
         machine, model, named, division=asked.get("division", "closed"), samples=samples, by_law=by_law,

@@ -21,8 +21,7 @@ from podsim.model.validation import (
     DistanceFound,
 )  # fmt: skip
 from podsim.predicting import intervals
-from podsim.predicting.assemble import question_pace, samples, step
-from podsim.predicting.doubt import of_step
+from podsim.predicting.assemble import question_pace, samples, step, step_doubt
 
 LEVELS = (0.5, 0.8, 0.9)
 
@@ -41,14 +40,14 @@ def coverage(
 
 
 def _points(case: Case, parameters: ParameterSet) -> Iterator[CoveredPoint]:
-    point = case.point
+    point, published = case.point, published_s(case)
     largest, smallest = parameters.largest[point.workload], parameters.smallest[point.workload]
-    for quantity, level, found in _estimates(case, parameters):
+    for quantity, level, found in estimates(case, parameters):
         yield CoveredPoint(
             id=point.id,
             quantity=quantity,
             level=level,
-            published=point.step_s if quantity == STEP else point.minutes * 60,
+            published=published[quantity],
             predicted=found.value,
             low=found.low,
             high=found.high,
@@ -56,15 +55,23 @@ def _points(case: Case, parameters: ParameterSet) -> Iterator[CoveredPoint]:
         )
 
 
-def _estimates(case: Case, parameters: ParameterSet) -> Iterator[tuple[str, float, Estimate]]:
+def published_s(case: Case) -> dict[str, float]:
+    """What was measured, by quantity: the score with predicted samples is the official one [s]."""
+    point = case.point
+    return {STEP: point.step_s, TIME: point.minutes * 60, TIME_PREDICTED_SAMPLES: point.score_minutes * 60}
+
+
+def estimates(
+    case: Case, parameters: ParameterSet, levels: Sequence[float] = LEVELS
+) -> Iterator[tuple[str, float, Estimate]]:
     """Quantity, level and interval: the same functions as for a prediction."""
     question = case.question(parameters)
     timeline = step(question, case.mapping)
     beat = question_pace(question, case.mapping, timeline.step_s)
     need = samples(question, case.mapping.global_batch)
-    doubt = of_step(question, timeline)
+    doubt = step_doubt(question, case.mapping, timeline)
     own, outside = case.point.samples_to_converge, question.outside_error
-    for level in LEVELS:
+    for level in levels:
         yield STEP, level, intervals.lognormal(
             timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=level
         )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError, PodsimError
+from podsim.files.faults import MOST_SHOWN, printable
 from podsim.files.spelling import canonical
 from podsim.model.difference import Cause, Difference, Moved
 
@@ -32,6 +33,7 @@ def difference(old: Saved, new: Saved, predict: Predict) -> Difference:
             code="different-answers",
         )
     moved = tuple(_moved(old.body, new.body, ""))
+    _refuse_kinds(moved, old, new)
     figures = {one.path: one for one in moved}
     headline = tuple(figures[path] for path in HEADLINE if path in figures and figures[path].change is not None)
     notes = [*_notes(old, new)]
@@ -57,6 +59,28 @@ def _moved(old: Any, new: Any, path: str) -> Iterator[Moved]:  # noqa: ANN401  (
             yield from _moved(before.get(key), after.get(key), f"{path}[{key}]")
     elif old != new:
         yield Moved(path=path, old=old, new=new)
+
+
+def _refuse_kinds(moved: Sequence[Moved], old: Saved, new: Saved) -> None:
+    """Raise InputError where answers of one version have a number at a place and a text or a table there."""
+    if old.schema != new.schema:
+        return
+    unlike = [one for one in moved if one.old is not None and one.new is not None and _kind(one.old) != _kind(one.new)]
+    if unlike:
+        raise InputError(
+            f"{old.name} and {new.name} hold values of different kinds: one was edited or is damaged",
+            code="bad-saved-answer", hint="save both again with --json",
+            context=[
+                printable(f"{one.path}: {_kind(one.old)} in {old.name}, {_kind(one.new)} in {new.name}")
+                for one in unlike[:MOST_SHOWN]
+            ],
+        )  # fmt: skip
+
+
+def _kind(value: object) -> str:
+    """What sort of JSON a value is."""
+    kinds = {bool: "true or false", str: "a text", dict: "a table", list: "an array"}
+    return kinds.get(type(value), "a number")
 
 
 def _named(items: Sequence[Any]) -> dict[str, Any]:

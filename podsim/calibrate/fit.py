@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.calibrate.cases import Case, StepTimes
 from podsim.errors import MissingParameter
-from podsim.model.calibration import FittedParameter, ParameterSet
+from podsim.model.calibration import FittedParameter, Form, ParameterSet
 from podsim.model.free import FreeParameters
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Fit:
     mappings: int
     evaluations: int
     chi_square: float = 0.0
-    forms: Mapping[str, float] = field(default_factory=dict)  # chi-square of each form that was tried
+    forms: Mapping[str, Form] = field(default_factory=dict)  # every form that was tried, this one too
 
     @property
     def values(self) -> dict[str, float]:
@@ -81,7 +81,9 @@ def best(
     known = times or StepTimes()
     found = [fit(cases, form, start, known) for form in free.forms]
     least = min(found, key=lambda one: one.chi_square)
-    return replace(least, forms={one.free.form: one.chi_square for one in found})
+    return replace(least, forms={
+        one.free.form: Form(chi_square=one.chi_square, values=one.values) for one in found
+    })  # fmt: skip
 
 
 def fit(
@@ -191,4 +193,8 @@ def rounded(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
         )
         for name, item in parameters.fitted.items()
     }
-    return replace(parameters, fitted=fitted)
+    forms = {
+        name: Form(chi_square=short(form.chi_square), values={one: short(value) for one, value in form.values.items()})
+        for name, form in parameters.forms.items()
+    }
+    return replace(parameters, fitted=fitted, forms=forms)

@@ -1,33 +1,39 @@
 """Fit, and fit again without each machine size, round, workload, without large machines or other chips."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
+from typing import NamedTuple
 
 from podsim.calibrate import learn
 from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
+from podsim.calibrate.coverage import estimates, published_s
 from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
 from podsim.calibrate.overheads import apart, outside_error, overheads
 from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import FreeParameters
+from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import (
     GROUPINGS,
+    POOLED,
+    POOLED_GROUPINGS,
     STEP,
     TIME,
     TIME_OWN_SAMPLES,
     TIME_PREDICTED_SAMPLES,
     ErrorSummary,
     FitReport,
+    HeldIntervals,
     HeldOut,
     HoldOuts,
     Validation,
     ValidationPoint,
 )  # fmt: skip
-from podsim.predicting.assemble import question_pace, samples, step
-from podsim.predicting.doubt import of_step
+from podsim.predicting.assemble import question_pace, samples, step, step_doubt
 from podsim.predicting.intervals import time_to_train
 from podsim.predicting.run import run
 
@@ -43,6 +49,7 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
         replace(
             fitted,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
+            forms=found.forms,
             outside=outside,
             samples=learn.samples_factors(cases),
             step_error=round(step_error, 5),
@@ -199,6 +206,7 @@ def validate(
             for quantity, found in by_quantity.items()
         },
         held_out={by: summed(_left_out(cases, by, found)) for by, found in without.items()},
+        intervals=_covered({by: _intervals(_unseen(cases, by, found)) for by, found in without.items()}),
     )
 
 
@@ -211,20 +219,70 @@ def hold_outs(cases: Sequence[Case], free: FreeParameters, on_progress: Progress
     count, times = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS)), StepTimes()
     errors: dict[str, dict[str, ErrorSummary]] = {}
     forms: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, list[Interval]]] = {}
     for by in GROUPINGS:
         without = held_out(cases, by, free, None, times, count)
-        found: dict[str, list[float]] = {quantity: [] for quantity in NAMES}
-        for case in (case for own in groups(cases, by).values() for case in own):
-            answers, published = _answers(case, without[GROUP_OF[by](case)]), _published(case)
-            for quantity, wanted in found.items():
-                wanted.append(answers[quantity] / published[quantity] - 1)
-        errors[by] = {NAMES[quantity]: summary(one) for quantity, one in found.items()}
-        forms[by] = {name: _form(one, free) for name, one in without.items()}
-    return HoldOuts(hold_outs=errors, forms=forms)
+        found[by] = _intervals(_unseen(cases, by, without))
+        errors[by] = {NAMES[quantity]: summary([one.error for one in each]) for quantity, each in found[by].items()}
+        forms[by] = {name: one.form for name, one in without.items()}
+    renamed = {by: {NAMES[quantity]: one for quantity, one in each.items()} for by, each in _covered(found).items()}
+    return HoldOuts(hold_outs=errors, forms=forms, intervals=renamed)
 
 
-def _form(parameters: ParameterSet, free: FreeParameters) -> str:
-    return next(form.form for form in free.forms if form.form in parameters.fitted)
+def _unseen(cases: Sequence[Case], by: str, without: Mapping[str, ParameterSet]) -> Iterator[tuple[Case, ParameterSet]]:
+    """Every case that was left out, with what was learned without it."""
+    for name, own in groups(cases, by).items():
+        for case in own:
+            yield case, without[name]
+
+
+def _covered(found: Mapping[str, Mapping[str, Sequence["Interval"]]]) -> dict[str, dict[str, HeldIntervals]]:
+    """How often intervals hold, by what was left out and pooled over what is extrapolated."""
+    together = {quantity: [one for by in POOLED_GROUPINGS for one in found[by][quantity]] for quantity in NAMES}
+    return {
+        by: {quantity: covered(each) for quantity, each in quantities.items()}
+        for by, quantities in {**found, POOLED: together}.items()
+    }
+
+
+class Interval(NamedTuple):
+    """What was measured, and the estimate of it from parameters that were learned without it [s]."""
+
+    published: float
+    estimate: Estimate
+
+    @property
+    def error(self) -> float:
+        """Signed, as a fraction."""
+        return self.estimate.value / self.published - 1
+
+    @property
+    def width(self) -> float:
+        """High over low."""
+        return self.estimate.high / self.estimate.low
+
+    @property
+    def held(self) -> bool:
+        """Whether what was measured lies inside."""
+        return self.estimate.low <= self.published <= self.estimate.high
+
+
+def _intervals(each: Iterable[tuple[Case, ParameterSet]]) -> dict[str, list[Interval]]:
+    """90 % intervals of every case from the parameters learned without it, by quantity."""
+    found: dict[str, list[Interval]] = {quantity: [] for quantity in NAMES}
+    for case, parameters in each:
+        published = published_s(case)
+        for quantity, _, estimate in estimates(case, parameters, (NINETY_PERCENT,)):
+            found[quantity].append(Interval(published[quantity], estimate))
+    return found
+
+
+def covered(found: Sequence[Interval]) -> HeldIntervals:
+    """How many of the intervals hold what was measured, and how wide they are."""
+    widths = [one.width for one in found]
+    return HeldIntervals(
+        count=len(found), held=sum(one.held for one in found), median_width=median(widths), widest=max(widths)
+    )
 
 
 def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:
@@ -239,13 +297,8 @@ def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list
             held_out_error=partial[quantity] / published - 1,
             note=_note(case, quantity),
         )
-        for quantity, published in _published(case).items()
+        for quantity, published in published_s(case).items()
     ]
-
-
-def _published(case: Case) -> dict[str, float]:
-    point = case.point
-    return {STEP: point.step_s, TIME: point.minutes * 60, TIME_PREDICTED_SAMPLES: point.score_minutes * 60}
 
 
 def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
@@ -255,7 +308,7 @@ def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
     step_s = timeline.step_s
     beat = question_pace(question, case.mapping, step_s)
     need = samples(question, case.mapping.global_batch)
-    doubt = of_step(question, timeline)
+    doubt = step_doubt(question, case.mapping, timeline)
     return {
         STEP: step_s,
         TIME: run(beat, case.point.samples_to_converge).total_s,

@@ -33,8 +33,7 @@ def run(app: App, words: Sequence[str]) -> object:
         if ledger is not None:
             note(ledger, command, bound)
         refuse_overwritten_inputs(bound)
-        output = [value for value in bound.arguments.values() if isinstance(value, OutputFlags)]
-        settings.say(quiet=any(flags.quiet for flags in output))
+        settings.say()
         return command(*bound.args, **bound.kwargs)
 
 

@@ -1,5 +1,7 @@
 """What a stream can show, and how to write to one that may be closed."""
 
+import errno
+import io
 import os
 import shutil
 import sys
@@ -69,7 +71,7 @@ def color_wanted(argv: Sequence[str]) -> Color:
 
 
 def open_streams() -> None:
-    """Give a process that was started with a closed stdout or stderr (`>&-`) one that goes nowhere.
+    """Give a process that was started with a closed stdout (`>&-`) one that refuses, a closed stderr one that drops.
 
     All three numbers are taken first: the next file that is opened would otherwise get that of stdout.
     """
@@ -77,8 +79,16 @@ def open_streams() -> None:
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
             os.set_inheritable(descriptor, True)  # processes that compute points end without
         os.close(descriptor)
-    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or ClosedStream()
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
+class ClosedStream(io.StringIO):
+    """A stdout that was closed before podsim began: an answer written to it is lost, and `put` says so."""
+
+    def write(self, _text: str) -> int:
+        """Refuse the text: OSError."""
+        raise OSError(errno.EBADF, "stdout is closed")
 
 
 _LATER: ContextVar[PodsimError | None] = ContextVar("later", default=None)

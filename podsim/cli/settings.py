@@ -11,10 +11,13 @@ from podsim.cli.console import look, put
 from podsim.cli.help import COMMANDS
 from podsim.cli.settable import refuse
 from podsim.errors import InputError
+from podsim.files import inputs
 from podsim.files import settings as kept
 from podsim.files.settings import Ignored, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cyclopts import App
     from cyclopts.argument import Argument, ArgumentCollection
 
@@ -52,22 +55,34 @@ class Settings:
 
     def __call__(self, _app: "App", command: tuple[str, ...], arguments: "ArgumentCollection") -> None:
         """Give each argument without a value the nearest setting of its command."""
+        from cyclopts import CycloptsError
         from cyclopts.token import Token
+
+        from podsim.cli.failures import usage
 
         by_flag = flags(arguments)
         if not by_flag or command[:1] == ("config",):
             return
         used: list[Setting] = []
         given = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
-        for found in effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given):
-            if found.displaced_by:
-                continue
-            setting = found.setting
-            used.append(setting)
+
+        def use(setting: Setting) -> None:
+            argument = by_flag[setting.flag]
             for index, word in enumerate(setting.words):
-                keyword = f"--{setting.flag.replace('_', '-')}"
-                by_flag[setting.flag].append(Token(keyword=keyword, value=word, source=setting.origin, index=index))
+                argument.append(Token(keyword=_flag(setting), value=word, source=setting.origin, index=index))
+            try:
+                argument.convert()
+            except CycloptsError as error:
+                if error.argument is None:
+                    error.argument = argument
+                raise usage(error) from None
+            used.append(setting)
+
+        effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given, use)
         USED.set(tuple(used))
+        ledger = inputs.current()
+        if ledger is not None:
+            ledger.settings = {setting.flag: setting.origin for setting in used}
 
 
 def begin() -> None:
@@ -76,17 +91,16 @@ def begin() -> None:
     IGNORED.set(())
 
 
-def say(*, quiet: bool) -> None:
-    """Say on stderr which file set what, unless `quiet`, and which files are not read."""
+def say() -> None:
+    """Say on stderr which file set what, and which files are not read: of a short answer too, which they may change."""
     _warn()
     by_file: dict[str, list[str]] = {}
     for setting in USED.get():
         if setting.path is not None:
-            words = [f"--{setting.flag.replace('_', '-')}", *(word for word in setting.words if word != "true")]
+            words = [_flag(setting), *(word for word in setting.words if word != "true")]
             by_file.setdefault(str(setting.path), []).append(" ".join(words))
     lines = [f"{kept.NAME} sets {', '.join(found)} ({path})" for path, found in by_file.items()]
-    if not quiet:
-        put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
+    put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
 
 
 def _warn() -> None:
@@ -106,31 +120,54 @@ def flags(arguments: "Iterable[Argument]") -> dict[str, "Argument"]:
     return found
 
 
+def _flag(setting: Setting) -> str:
+    """The flag as a command line spells it."""
+    return f"--{setting.flag.replace('_', '-')}"
+
+
 def _repeats(argument: "Argument") -> bool:
     return bool(argument.token_count()[1])
 
 
 def effective(
-    command: tuple[str, ...], known: Mapping[str, bool], given: Mapping[str, str] | None = None
+    command: tuple[str, ...],
+    known: Mapping[str, bool],
+    given: Mapping[str, str] | None = None,
+    use: "Callable[[Setting], None] | None" = None,
 ) -> tuple[Effective, ...]:
     """Settings of a command from the nearest to the farthest, each with what stands before it.
 
-    `given` are the flags of the command line. Raises InputError for settings that name no flag.
+    `given` are the flags of the command line; `use` takes each setting that holds, or raises InputError.
+    Raises InputError with all faults of a file, such as settings that name no flag.
     """
     _refuse_strangers()
     stand = dict(given or {})
     found: list[Effective] = []
     files = kept.files()
     IGNORED.set(files.ignored)
-    for near in (kept.of_variables(command, known), *map(kept.read, files.read)):
-        mine = [setting for setting in near if _of(setting, command, known)]
+    for near in (kept.variables(command, known), *map(kept.parsed, files.read)):
         before = dict(stand)
-        for setting in mine:
-            rival = next((before[name] for name in (setting.flag, *RIVALS.get(setting.flag, ())) if name in before), "")
+        refusals: list[tuple[Setting, InputError]] = []
+        for setting in near.settings:
+            try:
+                if not _of(setting, command, known):
+                    continue
+                rival = _rival(setting, before)
+                if not rival and use:
+                    use(setting)
+            except InputError as error:
+                refusals.append((setting, error))
+                continue
             found.append(Effective(setting, rival))
             if not rival:
                 stand[setting.flag] = setting.origin
+        near.refuse(refusals)
     return tuple(found)
+
+
+def _rival(setting: Setting, before: Mapping[str, str]) -> str:
+    """Where a flag is set that displaces this setting, "" where none is."""
+    return next((before[name] for name in (setting.flag, *RIVALS.get(setting.flag, ())) if name in before), "")
 
 
 def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
@@ -157,6 +194,6 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
     if setting.command != command:
         return False
     if setting.flag not in known:
-        raise kept.unknown(setting.origin, f"--{setting.flag.replace('_', '-')}", command, known)
+        raise kept.unknown(setting.origin, _flag(setting), command, known)
     refuse(setting)
     return True

@@ -17,6 +17,7 @@ from podsim.files.contents import is_folder, is_there
 from podsim.files.families import member, member_names, name_of
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
+from podsim.files.free import form_faults
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, read
 from podsim.files.structure import structure
@@ -24,6 +25,7 @@ from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
+from podsim.model.free import SHARDING
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
@@ -296,15 +298,19 @@ def parameters(path: Path | None = None) -> ParameterSet:
     shipped = parameters_path()
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
-    found = read(path or shipped, ParameterSet, "parameters").value
+    found = read(path or shipped, ParameterSet, "parameters", form_faults).value
     inputs.fitted({name: one.value for name, one in found.fitted.items()})
     return found
 
 
 def own_parameters(path: Path) -> ParameterSet:
-    """The parameters of a user's file, which has to have every name that is shipped; InputError where it has faults."""
+    """The parameters of a user's file, which has to have every name that is shipped; InputError where it has faults.
+
+    Sharded state may have another form than in the shipped file: own points may choose another.
+    """
     found = parameters(path)
-    lacking = [name for name in _fitted_names() if name not in found.fitted]
+    present = {*found.fitted, *(SHARDING if found.form else ())}
+    lacking = [name for name in _fitted_names() if name not in present]
     wrong = [name for name, item in found.fitted.items() if not (math.isfinite(item.value) and item.value > 0)]
     if lacking or wrong:
         context = [*(f"{name} is missing" for name in lacking), *(f"{name} must be above 0" for name in wrong)]

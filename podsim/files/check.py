@@ -71,6 +71,8 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
     if file:
         yield from _different("practice", [practice.name for practice in file.practices])
         yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
+        names = [item.name for item in file.configurations] + sorted({preset.name for preset in file.presets})
+        yield from _different("configuration", names)
         yield from _layouts_in_replica(file)
         yield from _sizes(file)
         yield from _units(file.unit or ())

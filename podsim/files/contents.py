@@ -16,7 +16,7 @@ _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEX
 
 
 class NotPlainError(OSError):
-    """The path names a folder, a pipe or a device."""
+    """The path names a folder, a pipe, a socket or a device; its text says which, and goes on after the name."""
 
 
 @contextmanager
@@ -25,23 +25,57 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
     Raises OSError, NotPlainError for a folder, a pipe or a device; ValueError for a name that no file can have.
     """
-    descriptor = os.open(path, _READ)  # a pipe that nobody writes into would block without O_NONBLOCK
+    try:
+        descriptor = os.open(path, _READ)  # a pipe that nobody writes into would block without O_NONBLOCK
+    except OSError:
+        if kind := not_plain(path):  # a socket cannot be opened, nor some devices
+            raise NotPlainError(0, kind) from None
+        raise
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise NotPlainError(0, "is a folder, not a file" if stat.S_ISDIR(mode) else "is no plain file")
+        raise NotPlainError(0, _kind(mode))
     with open(descriptor, "rb") as file:  # noqa: PTH123  (the descriptor that was checked, not the path again)
         yield file
 
 
+def _kind(mode: int) -> str:
+    """What a path names that is no plain file."""
+    kinds = ((stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"), (stat.S_ISCHR, "device"), (stat.S_ISBLK, "device"))
+    what = next((name for is_kind, name in kinds if is_kind(mode)), "folder")
+    return "is a folder, not a file" if what == "folder" else f"is a {what}, no plain file"
+
+
+def not_plain(path: Path) -> str:
+    """What a path names that is no plain file, such as "is a pipe, no plain file"; "" for anything else."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "" if stat.S_ISREG(mode) else _kind(mode)
+
+
+def working_folder() -> Path | None:
+    """The working folder; None where it was removed, or cannot be looked at."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def lost(path: Path) -> str:
+    """Why a path seen from the working folder leads nowhere: that the folder was removed; "" where it was not."""
+    return "" if path.is_absolute() or working_folder() else ": the working folder was removed"
+
+
 def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
     """The content of a file of at most `most` bytes; InputError under `code` where it cannot be read."""
-    name = printable(path.name)
+    name = printable(path.name or str(path))
     try:
         with opened(path) as file:
             raw = file.read(most + 1)
     except FileNotFoundError:
-        raise InputError(f"there is no file {printable(str(path))}", code="no-such-file") from None
+        raise InputError(f"there is no file {printable(str(path))}{lost(path)}", code="no-such-file") from None
     except NotPlainError as error:
         raise InputError(f"{name} {error.strerror}", code=code) from None
     except (OSError, ValueError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podsim.errors import InputError
-from podsim.files.contents import bytes_of, is_plain, is_there
+from podsim.files.contents import bytes_of, is_plain, is_there, not_plain
 from podsim.files.faults import meant, printable, shown
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
@@ -130,6 +130,10 @@ def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str,
     what = SINGULAR[kind]
     near = meant(name, (*known, *also))
     context = () if near else (f"known: {', '.join(known)}",)
+    if kind_here := not_plain(Path(name)):  # a pipe or a folder of that name, which no path with a / names
+        context = (f"./{printable(name)} {kind_here}: podsim reads plain files", *context)
+    elif is_plain(Path(name)):
+        context = (f"a file is named with its folder: ./{printable(name)}", *context)
     message = f"no {what} {printable(shown(name))}{near}"
     listing = "topology" if kind == "fabrics" else what
     return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {listing} list")

@@ -10,8 +10,11 @@ from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
 from podsim.files.read import Document, read
+from podsim.model.calibration import ParameterSet
 from podsim.model.free import NEEDED, SHARDING, FreeParameter, FreeParameters
 
+MOST_APART: Final = 1e6
+"""The largest ratio of one parameter in two forms, and of the constants of sharded state, which have other units."""
 RELEASE: Final = re.compile(r"sdk-\d+\.\d+\.program", re.ASCII)
 
 
@@ -61,3 +64,27 @@ def _bounds(table: str, at: int, free: FreeParameter) -> Iterator[Fault]:
         )  # fmt: skip
     if free.name.endswith(".efficiency") and free.most > 1:
         yield Fault((table, at, "most"), f"an efficiency is at most 1, not {free.most:g}")
+
+
+def form_faults(found: ParameterSet | None, _tables: object) -> Iterator[Fault]:
+    """Forms of a parameter file that no step knows, that lack parameters, or that no fit to the same points has."""
+    if found is None or not found.forms:
+        return
+    if found.form not in found.forms:
+        yield Fault(("forms",), f'lacks the form in use, "{found.form}"' if found.form else "needs a form in use")
+        return
+    own = found.forms[found.form].values
+    for name, form in found.forms.items():
+        at = ("forms", name)
+        if name not in SHARDING:
+            yield Fault(at, unknown(name, SHARDING))
+            continue
+        needed = {name if one == found.form else one: one for one in found.fitted}
+        yield from (Fault((*at, "values"), f'"{one}" is missing') for one in needed if one not in form.values)
+        yield from (
+            Fault((*at, "values", theirs), f"must be within a factor of {MOST_APART:g} of {own[mine]:g}")
+            for theirs, mine in needed.items()
+            if theirs in form.values
+            and mine in own
+            and not 1 / MOST_APART <= form.values[theirs] / own[mine] <= MOST_APART
+        )

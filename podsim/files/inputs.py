@@ -24,6 +24,7 @@ class Ledger:
     flags: dict[str, Any] = field(default_factory=dict)
     named: frozenset[str] = frozenset()  # flags that name a file, whose content counts and not its name
     parameters: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)  # flags that files and variables set, and where
 
     def read(self, what: str, name: str, text: str) -> None:
         """Remember a `what` file by its content; another one of the same name is counted."""

@@ -44,6 +44,7 @@ SCHEMAS: Final = {
     "sources": "podsim.sources/1",
 }
 _LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")
+_TOO_DEEP: Final = "is not TOML that podsim reads: it nests too deep"
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -80,39 +81,50 @@ def load(path: Path, what: str = "") -> Loaded:
     return Loaded(path=path, what=found, text=text, tables=tables)
 
 
-@lru_cache(maxsize=64)  # the files that a machine extends are met again and again; nobody changes inner tables
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
     """The tables of a TOML text; InputError with the line where it is none."""
+    try:
+        return _parsed(text)
+    except _RefusedError as error:
+        raise InputError(f"{name} {error}", code=code, context=error.context) from None
+
+
+class _RefusedError(Exception):
+    """What is wrong with a text, to follow the name of its file, and the line."""
+
+    def __init__(self, message: str, *context: str) -> None:
+        super().__init__(message)
+        self.context = context
+
+
+@lru_cache(maxsize=64)  # the files that a machine extends are read again and again; inner tables are never changed
+def _parsed(text: str) -> Mapping[str, Any]:
     if long := _LONG_KEY.search(text):
         at = text.count("\n", 0, long.start()) + 1
-        raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code,
-                         context=[f"{at}  a key of {KEY_PARTS} parts or more"])  # fmt: skip
+        raise _RefusedError(_TOO_DEEP, f"{at}  a key of {KEY_PARTS} parts or more")
     try:
         tables = tomllib.loads(text)
     except RecursionError:
-        raise InputError(f"{name} is not TOML that podsim reads: it nests too deep", code=code) from None
+        raise _RefusedError(_TOO_DEEP) from None
     except ValueError as error:
         reason = str(error)
     else:
-        _refuse_long(tables, text, name, code)
+        _refuse_long(tables, text)
         return tables
     place = _PLACE.search(reason)
     line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
     where = f"column {place[2]}" if place and place[2] else "at its end: is the file cut short?"
-    raise InputError(
-        f"{name} is not TOML", code=code, context=[f"{line}  {printable(_PLACE.sub('', reason))} ({where})"]
-    )
+    raise _RefusedError("is not TOML", f"{line}  {printable(_PLACE.sub('', reason))} ({where})")
 
 
-def _refuse_long(tables: Mapping[str, Any], text: str, name: str, code: str) -> None:
+def _refuse_long(tables: Mapping[str, Any], text: str) -> None:
     """Raise where an array or a table has more entries than any file needs, before anything is made of them."""
     waiting: list[tuple[Place, Any]] = [((), tables)]
     while waiting:
         place, here = waiting.pop()
         if excess := ENTRIES.excess(len(here)):
             at = line_of(lines(text, until=place), place)
-            context = [f"{at}  {spelled(place) or 'the file'}: {excess}"]
-            raise InputError(f"{name} is too long", code=code, context=context)
+            raise _RefusedError("is too long", f"{at}  {spelled(place) or 'the file'}: {excess}")
         members = here.items() if isinstance(here, dict) else enumerate(here)
         waiting += [((*place, key), inner) for key, inner in members if isinstance(inner, dict | list)]
 

@@ -16,8 +16,10 @@ _BLANK: Final = re.compile(r"(?:\s|#[^\n]*)*")
 def lines(text: str, until: Path | None = None) -> Mapping[Path, int]:
     """Line of every table, key and array member of a text that is sound TOML; the first line is 1.
 
-    With `until`, of what stands before that path and of the path itself.
+    With `until`, of what stands before that path and of the path itself; the file itself, (), needs no reading.
     """
+    if until == ():
+        return {}
     return _Scanner(text, until).scan()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.files.families import FamilyFile
+from podsim.files.free import form_faults
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document
 from podsim.model.calibration import ParameterSet
@@ -139,7 +140,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "fabric": _fabric,
     "family": lambda loaded: document(loaded, FamilyFile),
     "convergence": lambda loaded: document(loaded, Convergence),
-    "parameters": lambda loaded: document(loaded, ParameterSet),
+    "parameters": lambda loaded: document(loaded, ParameterSet, form_faults),
     "free": _free,
     "sdk": _releases,
     "frozen": frozen,

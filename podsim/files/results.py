@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from podsim.errors import InputError
+from podsim.files.contents import lost
 from podsim.files.result_lines import (
     BEGINS,
     FOREIGN,
@@ -292,6 +293,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _cannot(path: Path, why: str, *, stored: int = 0) -> InputError:
+    why = lost(path).removeprefix(": ") or why
     context = [f"{stored:,} points are stored and stay"] if stored else []
     hint = "the same command goes on from there, once there is room" if stored else "--results FILE puts it elsewhere"
     return InputError(f"cannot write {path}: {why}", code="cannot-write", context=context, hint=hint)

@@ -3,19 +3,20 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
-from podsim.files import inputs
+from podsim.files import inputs, saved_checks
 from podsim.files.contents import text_of
-from podsim.files.faults import printable, shown
+from podsim.files.faults import MOST_SHOWN, Fault, counted, printable, shown, spelled
 
 MOST_BYTES: Final = 2**28
 MOST_DIGITS: Final = 300
 """Digits of a whole number, which has to fit a float."""
-_SCHEMA: Final = re.compile(r"podsim\.([a-z-]+)/(\d+)")
+_SCHEMA: Final = re.compile(r"podsim\.([a-z_-]+)/(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +53,29 @@ def read(path: Path) -> Saved:
             f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}", code="bad-saved-answer",
             hint="podsim predict … --json > old.json",
         )  # fmt: skip
+    if match[2] == "1":  # keys of an earlier version may have been others
+        _refuse(name, list(saved_checks.faults(body, match[1])))
     return Saved(name=name, what=match[1], schema=str(schema), body=body)
+
+
+def _refuse(name: str, faults: Sequence[Fault]) -> None:
+    """Raise one InputError with all faults of a file, under the keys that have them."""
+    if faults:
+        found = list(dict.fromkeys(f"{spelled(fault.path) or 'the file'}: {fault.message}" for fault in faults))
+        more = [f"and {len(found) - MOST_SHOWN:,} more"] if len(found) > MOST_SHOWN else []
+        raise InputError(
+            f"{name} was edited or is damaged: it has {counted(len(found))}", code="bad-saved-answer",
+            context=[*map(printable, found[:MOST_SHOWN]), *more],
+            hint="save it again: podsim predict … --json > old.json",
+        )  # fmt: skip
 
 
 def _body(text: str, name: str) -> dict[str, Any]:
     hint = "podsim predict … --json > old.json"
     try:
-        body = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+        body = json.loads(
+            text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once
+        )  # fmt: skip
     except RecursionError:
         raise InputError(f"{name} nests too deep", code="bad-saved-answer", hint=hint) from None
     except json.JSONDecodeError as error:
@@ -68,6 +85,16 @@ def _body(text: str, name: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise InputError(f"{name} is JSON, but no answer of podsim's", code="bad-saved-answer", hint=hint)
     return body
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table of JSON; ValueError where a key is there twice."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {shown(key)} is there twice")
+        found[key] = value
+    return found
 
 
 def _whole(text: str) -> int:

@@ -7,12 +7,17 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.files.faults import Fault
 
 NAME: Final = "podsim.toml"
 CODE: Final = "bad-settings-file"
@@ -46,6 +51,7 @@ class Setting:
     origin: str
     source: Source
     path: Path | None = None  # of the file
+    keys: tuple[str, ...] = ()  # as the file spells them
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -69,6 +75,8 @@ def files(environ: Mapping[str, str] = os.environ) -> Files:
     if own is None or own == nearest:
         return Files((nearest,) if nearest else (), tuple(passed))
     there, unread = _there(own)
+    if there is not None and (foreign := _foreign(own, there)):
+        there, unread = None, (foreign,)
     found = [path for path in (nearest, own if there else None) if path is not None]
     return Files(tuple(found), (*passed, *unread))
 
@@ -83,7 +91,7 @@ def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
         passed += why_not
         if status is None:
             continue
-        doubt = _doubt(path, status) if path != own else None
+        doubt = _doubt(path, status) if path != own else _foreign(path, status)
         if doubt is None:
             return path, passed
         passed.append(doubt)
@@ -95,9 +103,10 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
 
     With the reason where the search ends at a folder that cannot be looked into.
     """
-    try:
-        here = Path.cwd()
-    except OSError:  # a folder that was removed
+    from podsim.files.contents import working_folder
+
+    here = working_folder()
+    if here is None:
         return
     file_system = None
     for folder in (here, *here.parents):
@@ -144,13 +153,18 @@ def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
 
     The file alone counts: whoever may write its folder can put no file there but one of their own.
     """
-    if not hasattr(os, "geteuid"):  # Windows
-        return None
-    if status.st_uid not in {0, os.geteuid()}:
-        return Ignored(path, "another user owns it", "it is read where you or root own it")
-    if status.st_mode & 0o022:
+    if foreign := _foreign(path, status):
+        return foreign
+    if hasattr(os, "geteuid") and status.st_mode & 0o022:
         return Ignored(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
     return None
+
+
+def _foreign(path: Path, status: os.stat_result) -> Ignored | None:
+    """Why a file is another user's: that counts for the user's own settings too, which `sudo` finds in another home."""
+    if not hasattr(os, "geteuid") or status.st_uid in {0, os.geteuid()}:  # Windows has no such owners
+        return None
+    return Ignored(path, "another user owns it", "it is read where you or root own it")
 
 
 def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -164,15 +178,42 @@ def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
     return home / "podsim" / NAME
 
 
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a file sets, in its order, what is wrong with it, and the lines of its keys; of variables no path."""
+
+    path: Path | None
+    settings: tuple[Setting, ...]
+    faults: "tuple[Fault, ...]" = ()
+    at: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
+
+    def refuse(self, refusals: "Sequence[tuple[Setting, InputError]]" = ()) -> None:
+        """Raise one InputError with all faults of the file, among them settings that are refused; none for no fault."""
+        from podsim.files.faults import Fault, error_of
+
+        if refusals and (self.path is None or (len(refusals) == 1 and not self.faults)):
+            raise refusals[0][1]
+        said = [Fault(one.keys, error.message.removeprefix(f"{one.origin}: ")) for one, error in refusals]
+        if self.path is not None and (said or self.faults):
+            raise error_of("settings", _shown(self.path), [*self.faults, *said], self.at)
+
+
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
-    from podsim.files.faults import Fault, error_of, shown  # most command lines have no file to read
+    found = parsed(path)
+    found.refuse()
+    return found.settings
+
+
+def parsed(path: Path) -> Parsed:
+    """What a file sets and what is wrong with its values; InputError where it cannot be read or is no TOML."""
+    from podsim.files.faults import Fault, shown  # most command lines have no file to read
     from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
 
     source = Source.OWN if path == own_file() else Source.FOLDER
     text = _text(path, source)
-    tables, at = dict(tables_of(text, path.name, CODE)), lines(text)
+    tables, at = dict(tables_of(text, _shown(path), CODE)), lines(text)
     faults: list[Fault] = []
     found = []
     for keys, value in _leaves(tables):
@@ -185,10 +226,8 @@ def read(path: Path) -> tuple[Setting, ...]:
         else:
             origin = f"{_spelled(path)}:{line_of(at, keys)}"
             found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin,
-                                 source=source, path=path))  # fmt: skip
-    if faults:
-        raise error_of("settings", path.name, faults, at)
-    return tuple(found)
+                                 source=source, path=path, keys=keys))  # fmt: skip
+    return Parsed(path, tuple(found), tuple(faults), at)
 
 
 def _text(path: Path, source: Source) -> str:
@@ -197,7 +236,8 @@ def _text(path: Path, source: Source) -> str:
     from podsim.model.limits import FILE_BYTES
 
     with suppress(OSError, ValueError), opened(path) as file:
-        if source is Source.FOLDER and _doubt(path, os.fstat(file.fileno())):
+        status = os.fstat(file.fileno())
+        if _doubt(path, status) if source is Source.FOLDER else _foreign(path, status):
             return ""
         raw = file.read(FILE_BYTES + 1)
         if len(raw) <= FILE_BYTES:
@@ -205,11 +245,16 @@ def _text(path: Path, source: Source) -> str:
     return text_of(path, CODE, FILE_BYTES)  # which says what is wrong with it
 
 
+def _shown(path: Path) -> str:
+    from podsim.files.faults import printable
+
+    return printable(_spelled(path))
+
+
 def _spelled(path: Path) -> str:
-    try:
-        return path.name if path.parent == Path.cwd() else str(path)
-    except OSError:
-        return str(path)
+    from podsim.files.contents import working_folder
+
+    return path.name if path.parent == working_folder() else str(path)
 
 
 def _leaves(tables: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -226,9 +271,7 @@ def _plain(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def of_variables(
-    command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapping[str, str] = os.environ
-) -> tuple[Setting, ...]:
+def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapping[str, str] = os.environ) -> Parsed:
     """What PODSIM_PREDICT_POD and its like set of a command; `flags` says which may be repeated, with ";" between.
 
     Raises InputError for a variable of the command that names no flag.
@@ -243,7 +286,7 @@ def of_variables(
             raise unknown(name, f"--{flag.replace('_', '-')}", command, flags)
         value: Value = list[str | int | float | bool](text.split(";")) if flags[flag] else text
         found.append(Setting(command=command, flag=flag, value=value, origin=name, source=Source.VARIABLE))
-    return tuple(found)
+    return Parsed(None, tuple(found))
 
 
 def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:

@@ -1,46 +1,42 @@
 """Sweep files: a question with axes, checked as far as that needs no machine."""
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.files.faults import Fault, meant, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
+from podsim.model.argument import Argument, Kind
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.units import parted, whole
+from podsim.model.verbs import VERBS
+from podsim.units import parted
 
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """What a flag of `podsim predict` takes: a whole number from `least` on, a number, one of `choices`, or a text."""
-
-    least: int | None = None
-    number: bool = False
-    choices: tuple[str, ...] = ()
-
-    def fault(self, text: str) -> str:
-        """What is wrong with a value, "" where nothing is."""
-        if self.choices and text not in self.choices:
-            return unknown(text, self.choices)
-        if self.least is not None and ((number := whole(text)) is None or number < self.least):
-            return f"must be a whole number, at least {self.least}, not {shown(text)}"
-        if self.number and not _above_zero(text):
-            return f"must be a number above 0, not {shown(text)}"
-        return ""
-
-
-FLAGS: Final[Mapping[str, Flag]] = {
-    "pod": Flag(1), "topology": Flag(), "chip": Flag(), "hosts": Flag(1), "preset": Flag(), "replicas": Flag(1),
-    "ipus_per_replica": Flag(1), "micro_batch": Flag(1), "accumulation": Flag(1), "global_batch": Flag(1),
-    "schedule": Flag(choices=("grouped", "1f1b", "sequential")), "prefetch": Flag(0), "io_tiles": Flag(0),
-    "overlap": Flag(choices=("true", "false")), "samples": Flag(number=True),
-    "division": Flag(choices=("closed", "open")), "sdk": Flag(), "engine": Flag(choices=("des", "analytic")),
-    "fidelity": Flag(choices=("folded", "full")), "seed": Flag(0),
-}  # fmt: skip
+NAMES: Final = (
+    "pod", "topology", "chip", "hosts", "preset", "replicas", "ipus_per_replica", "micro_batch", "accumulation",
+    "global_batch", "schedule", "prefetch", "io_tiles", "overlap", "samples", "division", "sdk", "engine", "fidelity",
+    "seed",
+)  # fmt: skip
+FLAGS: Final[Mapping[str, Argument]] = {name: VERBS["predict"][name] for name in NAMES}
 """Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""
+TRUTHS: Final = ("true", "false")
+
+
+def _fault(flag: Argument, text: str) -> str:
+    """What is wrong with the value of a flag, "" where nothing is."""
+    choices = TRUTHS if flag.kind is Kind.SWITCH else flag.choices
+    if choices:
+        return "" if text in choices else unknown(text, choices)
+    try:
+        flag.parsed(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _is_whole(name: str) -> bool:
+    return name in FLAGS and FLAGS[name].kind is Kind.WHOLE
 
 
 def sweep(path: Path) -> Document[SweepFile]:
@@ -116,7 +112,7 @@ def _of_value(path: tuple[str | int, ...], name: str, values: tuple[str, ...]) -
         if "." not in name:
             yield Fault(path, "neither a flag nor a path of --set" + meant(name, FLAGS))
         return
-    for wrong in filter(None, map(FLAGS[name].fault, values)):
+    for wrong in filter(None, (_fault(FLAGS[name], value) for value in values)):
         yield Fault(path, wrong)
 
 
@@ -134,7 +130,7 @@ def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
         yield Fault(path, 'is missing; or give "from" and "to"')
         return
     flag = FLAGS.get(axis.name)
-    if flag and flag.least is None and not flag.number:
+    if flag and flag.kind not in (Kind.WHOLE, Kind.NUMBER):
         yield Fault(("axis", at, "from"), f'{axis.name} is no number: "values" lists what it takes')
         return
     yield from _of_value(path, axis.name, (axis.first, axis.last) if axis.whole else ())
@@ -157,13 +153,5 @@ def _of_ends(axis: SweepAxis, at: int) -> Iterator[Fault]:
         yield Fault(("axis", at, "to"), "must be above the beginning")
     if axis.spacing is Spacing.LOG and low <= 0:
         yield Fault(("axis", at, "from"), "must be above 0 where steps are equal factors")
-    if FLAGS.get(axis.name, Flag()).least is not None and not axis.whole:
+    if _is_whole(axis.name) and not axis.whole:
         yield Fault(("axis", at, "whole"), f"{axis.name} takes whole numbers: whole = true")
-
-
-def _above_zero(text: str) -> bool:
-    try:
-        number = float(text)
-    except ValueError:
-        return False
-    return math.isfinite(number) and number > 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from podsim.errors import InputError, NotWritten
+from podsim.files.contents import lost
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import CalibrationPoint, ParameterSet
@@ -183,6 +184,7 @@ def _cannot(path: Path, error: Exception) -> InputError:
     # A loop of links is a RuntimeError for pathlib before Python 3.13.
     loop = isinstance(error, RuntimeError)
     why = "a loop of links" if loop else getattr(error, "strerror", None) or str(error)
+    why = lost(path).removeprefix(": ") or why
     return InputError(f"cannot write {path}: {why}", code="cannot-write")
 
 

@@ -87,7 +87,9 @@ IPUS_PER_REPLICA = count("ipus_per_replica", "IPUs of one copy.")
 MICRO_BATCH = count("micro_batch", "Rows through a replica at once.")
 ACCUMULATION = count("accumulation", "Micro-batches a weight update.")
 GLOBAL_BATCH = count("global_batch", "Samples a weight update, instead of --accumulation.")
-PRESET = word("preset", "A published mapping by name: mlperf-v1.1-closed.")
+PRESET = word(
+    "preset", "A published mapping by name (mlperf-v1.1-closed), or a configuration for large pods (large-pod)."
+)
 SCHEDULE = choice("schedule", "grouped 1f1b sequential", "Order of micro-batches on the stages of a pipeline.")
 PREFETCH = from_zero(
     "prefetch", "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute."

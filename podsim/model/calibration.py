@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from podsim.model.free import SHARDING
 from podsim.model.quantity import Count, NotNegative, Positive, Seconds, Whole
 from podsim.model.training import Division
 
@@ -154,11 +156,24 @@ class SamplesFactor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One form of the model as fitted to the same points: its chi-square and its parameters by name, in SI."""
+
+    chi_square: NotNegative
+    values: Mapping[str, Positive]
+
+
+NEAR_CHI_SQUARE: Final = 4.0
+"""A form whose chi-square is above the least by at most this is within two standard errors of the best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterSet:
     """Everything that `calibrate` learns."""
 
     fitted: Mapping[str, FittedParameter]
     correlation: Mapping[str, Mapping[str, float]]
+    forms: Mapping[str, Form] = field(default_factory=dict)  # every form that was fitted, the chosen one too
     outside: Outside = field(default_factory=Outside)
     samples: Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]  # workload, optimizer, division
     step_error: NotNegative  # held-out rms of log step time
@@ -179,3 +194,35 @@ class ParameterSet:
         """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""
         found = self.fitted.get(f"sdk-{sdk}.program")
         return found.value if found else 1.0
+
+    @property
+    def form(self) -> str:
+        """The parameter of sharded state, which names the form; "" where there is none."""
+        return next((name for name in self.fitted if name in SHARDING), "")
+
+    @property
+    def near_forms(self) -> dict[str, float]:
+        """Forms that the same points cannot rule out: chi-square above that of the one in use, at most NEAR_CHI_SQUARE.
+
+        Empty where the file that the parameters are from has no other forms.
+        """
+        if self.form not in self.forms:
+            return {}
+        own = self.forms[self.form].chi_square
+        above = {name: form.chi_square - own for name, form in self.forms.items() if name != self.form}
+        return {name: more for name, more in above.items() if more <= NEAR_CHI_SQUARE}
+
+    def in_form(self, name: str) -> "ParameterSet":
+        """The parameters as another form has them, without errors or correlation.
+
+        A parameter that was changed after the fit (`--set`, another release) is changed by the same factor; an
+        efficiency stays at most 1.
+        """
+        own, other = self.forms[self.form].values, self.forms[name].values
+        fitted = {}
+        for mine, item in self.fitted.items():
+            theirs = name if mine == self.form else mine
+            value = item.value * other[theirs] / own[mine]
+            most = max(1.0, item.value) if theirs.endswith(".efficiency") else math.inf
+            fitted[theirs] = replace(item, value=min(value, most), error=0.0)
+        return replace(self, fitted=fitted, correlation={})

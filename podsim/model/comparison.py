@@ -63,8 +63,19 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InfeasibleSide:
+    """A side that has no answer: why, and what would work, as its error has them."""
+
+    label: str
+    code: str
+    message: str
+    context: tuple[str, ...]
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Shown):
-    """Two or more sides, each after the first held against it."""
+    """The sides that fit, each after the first compared with it, and those that do not."""
 
     workload: str
     workload_title: str
@@ -73,3 +84,4 @@ class Comparison(Shown):
     differences: tuple[Difference, ...]
     interval: float
     seed: int
+    infeasible: tuple[InfeasibleSide, ...] = ()

@@ -8,7 +8,15 @@ from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
-from podsim.model.training import Benchmark, Convergence, EvaluationStyle, Practice, Preset, ReferenceRound
+from podsim.model.training import (
+    Benchmark,
+    Configuration,
+    Convergence,
+    EvaluationStyle,
+    Practice,
+    Preset,
+    ReferenceRound,
+)
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
@@ -153,6 +161,7 @@ class WorkloadFile:
     reference: ReferenceRound | None = None
     practices: Annotated[tuple[Practice, ...], Key("practice")] = ()
     presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
+    configurations: Annotated[tuple[Configuration, ...], Key("configuration")] = ()
 
     def __post_init__(self) -> None:
         if sum(getattr(self, family) is not None for family in FAMILIES) != 1:

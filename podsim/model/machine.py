@@ -1,6 +1,6 @@
 """A topology with fitted numbers applied: what every cost is asked of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
@@ -38,6 +38,10 @@ class Machine:
     def program_factor(self) -> float:
         """Time of a whole program over its operators' plans, under this release (Eq. 56)."""
         return self.parameters.value("program.stretch") * self.parameters.program(self.like)
+
+    def in_form(self, name: str) -> "Machine":
+        """The machine with its parameters as another form of the model has them."""
+        return replace(self, parameters=self.parameters.in_form(name))
 
     def guessed(self, beginning: str) -> bool:
         """Whether a number whose path begins so is assumed."""

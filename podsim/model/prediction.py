@@ -160,6 +160,16 @@ class StepEvents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormAnswer:
+    """What another form of the model answers, whose chi-square is `above` the least by so much."""
+
+    form: str
+    above: float
+    step_s: float
+    time_to_train_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Shown):
     """How long a training run takes, what limits it, how sure that is.
 
@@ -196,6 +206,7 @@ class Prediction(Shown):
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
     interval: float = NINETY_PERCENT
     events: StepEvents | None = None  # none where the formula alone was asked for
+    forms: tuple[FormAnswer, ...] | None = None  # those that the fit cannot rule out; None where none was fitted
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
     money: "Money | None" = None

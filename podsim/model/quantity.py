@@ -10,6 +10,8 @@ from typing import Annotated, Final
 
 NINETY_PERCENT = 0.9
 """Share of truths that intervals are to hold, unless another is asked for."""
+NINETY: Final = 1.6449
+"""Standard deviations to either side that hold 90 % of a normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Cause(StrEnum):
 
     PARAMETERS = "parameters"  # fitted numbers have errors
     MODEL = "model"  # what no value of them explains
+    FORM = "form"  # other forms of the model explain the same points nearly as well
     NOISE = "noise"  # runs of one submission differ in pace
     DISTANCE = "distance"  # doublings beyond the machines fitted
     CHIP = "chip"  # a chip or a workload without a point

@@ -1,7 +1,7 @@
 """What a training run of a workload needs beside its operators: rules, reference points, published practice."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -192,6 +192,39 @@ class Practice:
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
         if not 0 < self.available_memory <= 1:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Software that a submitter would use on machines of more than `above` IPUs, where nothing is published.
+
+    By name instead of a preset; the mapping is still searched for.
+    """
+
+    name: str
+    source: str
+    locator: str = ""
+    above: Count
+    merged_collectives: bool
+    forward_evaluation: bool
+
+    def of(self, practice: Practice) -> Practice:
+        """A practice with this software; itself where it has it already."""
+        changed = replace(
+            practice,
+            merged_collectives=practice.merged_collectives or self.merged_collectives,
+            forward_evaluation=practice.forward_evaluation or self.forward_evaluation,
+        )
+        return practice if changed == practice else replace(changed, name=f"{practice.name}, {self.name}")
+
+    @property
+    def said(self) -> str:
+        """What it does."""
+        parts = {
+            "collectives merged into one": self.merged_collectives,
+            "evaluations by a forward-only program": self.forward_evaluation,
+        }
+        return " and ".join(text for text, does in parts.items() if does)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,11 +72,36 @@ class HeldOut:
 class HoldOuts:
     """Errors of everything that was left out, by what was left out and by quantity; each fit began from nothing.
 
-    `forms` has, by what was left out and by group, the form of the model that the rest chose.
+    `forms` has, by what was left out and by group, the form of the model that the rest chose. `intervals` has how often
+    90 % intervals of the same parameters hold what was measured, by what was left out and, under `POOLED`, over those
+    of `POOLED_GROUPINGS` together, a result as often as it was left out.
     """
 
     hold_outs: Mapping[str, Mapping[str, ErrorSummary]]
     forms: Mapping[str, Mapping[str, str]]
+    intervals: Mapping[str, Mapping[str, "HeldIntervals"]] = field(default_factory=dict)
+
+
+LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
+MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
+POOLED = "pooled"
+POOLED_GROUPINGS = ("larger", "round", "chip")
+"""What is extrapolated: machines, software and chips that are not among those fitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldIntervals:
+    """How many 90 % intervals of one quantity hold what was measured, and how wide they are, high over low."""
+
+    count: int
+    held: int
+    median_width: float
+    widest: float
+
+    @property
+    def share(self) -> float:
+        """Of the intervals, those that hold."""
+        return self.held / self.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +122,15 @@ class CurveSummary:
 class Validation:
     """Every published point beside its prediction, the errors by quantity, and those of reference points left out.
 
-    `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it.
+    `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it, `intervals` how often 90 %
+    intervals hold what was left out, as in `HoldOuts`.
     """
 
     points: tuple[ValidationPoint, ...]
     summary: Mapping[str, ErrorSummary]
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     convergence: tuple[CurveSummary, ...] = ()
+    intervals: Mapping[str, Mapping[str, HeldIntervals]] = field(default_factory=dict)
 
     @property
     def misses(self) -> tuple[tuple[str, str, float, float], ...]:
@@ -125,6 +152,11 @@ class Validation:
             size, limit = one.overall.mean_abs, HELD_OUT_BARS[by]
             if not size <= limit:
                 found.append((STEP, f"mean with each {by} held out", size, limit))
+        for quantity, pooled in self.intervals.get(POOLED, {}).items():
+            if pooled.share < LEAST_COVERAGE:
+                found.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
+            if pooled.median_width > MOST_WIDTH:
+                found.append((quantity, "median width of 90 % intervals, pooled", pooled.median_width, MOST_WIDTH))
         return tuple(found)
 
 
@@ -247,10 +279,6 @@ class DistanceFound:
     count: int
     per_doubling: float
     variance_per_doubling: float
-
-
-LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
-MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

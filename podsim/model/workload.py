@@ -8,7 +8,7 @@ from functools import cached_property
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Benchmark, Convergence, Practice, Preset, ReferencePoint
+from podsim.model.training import Benchmark, Configuration, Convergence, Practice, Preset, ReferencePoint
 
 
 class Pass(StrEnum):
@@ -341,6 +341,7 @@ class Workload:
     row_tokens: int | None = None  # of a language model
     decodes: bool = False  # a language model that says the next token, which scaling laws are about
     notes: tuple[str, ...] = ()  # what was assumed in reading it
+    configurations: tuple[Configuration, ...] = ()  # for machines larger than published ones
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

@@ -100,7 +100,7 @@ def asked_of(
     Planner.memo_of = staticmethod(cache.shelf)
     document = catalog.topology(topology, changes, chip=chip)
     found, model = document.value, known or catalog.workload(workload, changes).value
-    named = choose.preset(model, preset, found) if preset else None
+    model, named = choose.named(model, preset, found)
     own, parameters = _parameters(parameters_file)
     release = sdk or (named.sdk if named else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)

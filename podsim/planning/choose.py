@@ -10,9 +10,10 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
+from podsim.planning import idle
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Search, Wanted
+from podsim.planning.search import Wanted
 from podsim.predicting.assemble import Question
 from podsim.tiles import memory
 
@@ -24,6 +25,30 @@ class Chosen:
     mapping: Mapping
     choice: Choice
     assumptions: tuple[str, ...]
+
+
+def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
+    """The workload with the software of the configuration of that name, or the workload and the preset meant.
+
+    Raises InputError for a name that is neither, and for a configuration on a machine as small as published ones.
+    """
+    if name is None:
+        return workload, None
+    configuration = next((item for item in workload.configurations if item.name == name), None)
+    if configuration is None:
+        return workload, preset(workload, name, topology)
+    if topology.ipus <= configuration.above:
+        raise InputError(
+            f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
+            f"{topology.name} has {topology.ipus:,}",
+            code="unknown-preset", hint=f"leave out --preset, or --pod {2 * configuration.above}",
+        )  # fmt: skip
+    practices = tuple(configuration.of(practice) for practice in workload.practices)
+    note = (
+        f"configuration {name}: {configuration.said}, as published for smaller machines ({configuration.source}); "
+        "assumed for one this large"
+    )
+    return replace(workload, practices=practices, notes=(*workload.notes, note)), None
 
 
 def preset(workload: Workload, name: str, topology: Topology) -> Preset:
@@ -43,7 +68,8 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
             code="unknown-preset", hint=f"--topology {shlex.quote(named[0].topology)}",
         )  # fmt: skip
-    known = ", ".join(sorted({item.name for item in workload.presets})) or "none"
+    names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
+    known = ", ".join(sorted(names)) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
 
@@ -113,9 +139,8 @@ def choose(
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
-    search = Search(question, planner, wanted, on_progress)
-    mapping, choice = search.run()
-    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(search.planner, mapping))
+    planner, mapping, choice = idle.search(question, planner, wanted, on_progress)
+    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(planner, mapping))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from podsim.engines import analytic
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
@@ -20,7 +19,6 @@ from podsim.predicting.run import expected_s
 SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 ROUNDED = 0.05  # share by which a mapping may miss the global batch of a recipe; published ones miss it by 2 %
-WORTH_SAYING = 0.05  # share by which a part of the machine has to be sooner to be named
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
@@ -44,6 +42,7 @@ class Search:
     planner: Planner
     wanted: Wanted
     on_progress: Callable[[int, int], None] | None = None
+    ipus: int = 0  # IPUs to use; 0 for all of the machine
     legal: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
@@ -52,6 +51,9 @@ class Search:
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
+
+    def __post_init__(self) -> None:
+        self.ipus = self.ipus or self.question.machine.topology.ipus
 
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
@@ -68,7 +70,7 @@ class Search:
         choice = Choice(
             given="search", legal=self.legal, rejected=dict(sorted(self.rejected.items())),
             considered=self._with_batches(quick, best, found, tuple(shown)),
-            reason=self._reason(shown, found) + self._on_fewer(quick, best),
+            reason=self._reason(shown, found),
         )  # fmt: skip
         return best.mapping, choice
 
@@ -101,7 +103,7 @@ class Search:
         return self._settle(self._quick(), mapping, held)
 
     def _quick(self) -> assemble.Question:
-        return replace(self.question, engine=analytic.run, tiles=None, folded=True)
+        return self.question.by_formula
 
     def _published(self) -> set[int]:
         """Replica sizes of published practice, whatever the chip."""
@@ -114,7 +116,7 @@ class Search:
         """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.wanted.ipus_per_replica:
             return [self.wanted.ipus_per_replica], []
-        legal = powers(min(self.question.machine.topology.ipus, MOST_IPUS))
+        legal = powers(min(self.ipus, MOST_IPUS))
         most = 2 * max(self._published(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
@@ -134,10 +136,9 @@ class Search:
         return found
 
     def _replicas(self, size: int) -> int:
-        """Replicas that fill the machine, or as fixed; 0 where the split is not legal."""
-        ipus = self.question.machine.topology.ipus
-        replicas = self.wanted.replicas or ipus // size
-        if replicas * size <= ipus and size <= most_ipus(self.question.workload):
+        """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal."""
+        replicas = self.wanted.replicas or self.ipus // size
+        if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
             return replicas
         self.rejected["do not divide"] += 1
         return 0
@@ -152,7 +153,8 @@ class Search:
             return (self.wanted.micro_batch,), ()
         workload = self.question.workload
         published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
-        least = min(published, default=1) * (self._replicas(widest) or 1) * workload.samples_per_row
+        replicas = self._replicas(widest) or self.wanted.replicas or 1
+        least = min(published, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
         return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
 
@@ -310,22 +312,17 @@ class Search:
             text += "; podsim workload map weighs other micro-batches and storage too"
         return text
 
-    def _on_fewer(self, quick: assemble.Question, best: Considered) -> str:
-        """Where the same split leaves IPUs idle and is sooner for it, that it is: synchronising more costs more."""
-        mapping, least_s, replicas = best.mapping, best.time_to_train_s, best.mapping.replicas
-        while not self.wanted.replicas and replicas > 1:
-            part = replace(self, wanted=replace(self.wanted, replicas=replicas // 2), rejected=Counter(), full={})
-            line = part._line(quick, replicas // 2, mapping.ipus_per_replica, mapping.micro_batch)  # noqa: SLF001
-            if not line or min(time_s for time_s, _, _ in line) >= least_s:
-                break
-            least_s, replicas = min(time_s for time_s, _, _ in line), replicas // 2
-        sooner = 1 - least_s / best.time_to_train_s
-        if sooner < WORTH_SAYING:
-            return ""
-        return (
-            f"; {replicas * mapping.ipus_per_replica:,} of these IPUs alone would be {100 * sooner:.0f} % sooner, "
-            f"since a larger machine spends more on keeping its replicas together: --replicas {replicas}"
-        )
+    @property
+    def least_ipu_s_per_row(self) -> float:
+        """The least IPU time that a row takes with any split that fits, its pipeline full [s]."""
+        each = (timeline.period_s * size / micro_batch for (_, size, micro_batch), timeline in self.full.items())
+        return min(each, default=0.0)
+
+    @property
+    def too_many_replicas(self) -> bool:
+        """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
+        batch = self.wanted.global_batch or self.question.workload.benchmark.global_batch or math.inf
+        return self.nearest is None and min(self.global_batches, default=0) > batch
 
     def no(self) -> PodsimError:
         """Why no mapping was found."""

@@ -65,12 +65,17 @@ def spelled(changes: Mapping[str, str] | Sequence[str]) -> tuple[str, ...]:
     return (changes,) if isinstance(changes, str) else tuple(changes)
 
 
+def name(side: Wanted) -> str:
+    """What to call a side that has no answer: its machine, or what alone tells it from the first."""
+    return side.remark or str(side.asked.get("topology") or f"pod{side.asked.get('pod')}")
+
+
 def has_law(side: Wanted) -> bool:
     """Whether a side has no IPUs, so that a scaling law answers for it."""
     from podsim.files import comparator_machines
 
-    name = side.asked["topology"]
-    return name is not None and comparator_machines.meant(name)
+    topology = side.asked["topology"]
+    return topology is not None and comparator_machines.meant(topology)
 
 
 def of_law(side: Wanted) -> dict[str, Any]:

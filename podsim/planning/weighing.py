@@ -15,7 +15,6 @@ from podsim.model.sums import sum_in_order
 from podsim.planning import asking, runs
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
-from podsim.predicting.doubt import of_step
 from podsim.units import whole
 
 if TYPE_CHECKING:
@@ -289,4 +288,4 @@ def scores(question: assemble.Question, mapping: Mapping, timeline: StepTimeline
     """Simulated scores of a mapping with such a step, ascending [s] (Eq. 30)."""
     beat = assemble.question_pace(question, mapping, timeline.step_s)
     need, outside = assemble.samples(question, mapping.global_batch), question.outside_error
-    return intervals.scores(beat, need, of_step(question, timeline), question.seed, outside)[0]
+    return intervals.scores(beat, need, assemble.step_doubt(question, mapping, timeline), question.seed, outside)[0]

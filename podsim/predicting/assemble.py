@@ -1,7 +1,7 @@
 """A mapping on a machine, run by an engine, as a prediction."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from podsim.convergence.curve import critical_batch
@@ -12,7 +12,7 @@ from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, Prediction, Run, StepEvents
+from podsim.model.prediction import Choice, FormAnswer, Prediction, Run, StepEvents
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
@@ -46,6 +46,11 @@ class Question:
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
     left: str = ""  # where parts are lost, on what the run goes on
     interval: float = NINETY_PERCENT
+
+    @property
+    def by_formula(self) -> "Question":
+        """The same, answered by formula: the longest path of what is folded, with closed forms of supersteps."""
+        return replace(self, engine=analytic.run, tiles=None, folded=True)
 
     @property
     def overhead(self) -> Overhead:
@@ -84,6 +89,24 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
         )  # fmt: skip
 
     return _timed(question, mapping, program, mapping.accumulation)
+
+
+def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
+    """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
+    return of_step(question, mapping, timeline, _in_other_forms(question, mapping, timeline))
+
+
+def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
+    """Log of the step in each form that the fit cannot rule out, over that in the one in use; analytic, both."""
+    parameters, quick = question.machine.parameters, question.by_formula
+    if not parameters.near_forms:
+        return {}
+    same = question.engine is analytic.run and question.folded
+    own_s = timeline.step_s if same else step(quick, mapping).step_s
+    return {
+        name: math.log(step(replace(quick, machine=question.machine.in_form(name)), mapping).step_s / own_s)
+        for name in parameters.near_forms
+    }
 
 
 def _timed(
@@ -172,9 +195,8 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     workload, machine = question.workload, question.machine
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, racks = of_step(question, timeline), between_racks(question, mapping, timeline)
-    step_s = intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=question.interval)
-    spent = _run(question, beat, need)
+    doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
+    step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
     held = memory.fit(workload, mapping, machine.topology)
     return Prediction(
         workload=workload.name,
@@ -195,7 +217,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         step_s=step_s,
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need, question.interval),
-        time_to_train_s=_time_to_train(question, beat, need, doubt),
+        time_to_train_s=time_s,
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=held,
@@ -203,9 +225,10 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
         assumptions=_said(question, mapping, timeline.step_s, assumptions, need),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
-        grades=grades(question, timeline, spent, racks, doubt, need),
+        grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
         events=_events(question, mapping, timeline.step_s),
+        forms=others if machine.parameters.forms else None,
     )
 
 
@@ -214,15 +237,59 @@ def _said(
 ) -> tuple[str, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
     switched = switches.shown(question, mapping, step_s)
-    return (*assumptions, *switched, f"samples to converge: {need.basis}")
+    return (*assumptions, *switched, *_offered(question, mapping), f"samples to converge: {need.basis}")
 
 
 def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:
     """The same step by formula, and how long tiles wait; None where the formula alone was asked for."""
     if question.tiles is None:
         return None
-    formula = step(replace(question, engine=analytic.run, tiles=None, folded=True), mapping)
+    formula = step(question.by_formula, mapping)
     return events.of_step(question, mapping, step_s, formula.step_s)
+
+
+def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
+    """A line for each configuration for large machines that would move the time to train by more than a tenth."""
+    quick = question.by_formula
+    for configuration in question.workload.configurations:
+        practice = configuration.of(mapping.practice)
+        if question.machine.topology.ipus <= configuration.above or practice is mapping.practice:
+            continue
+        change = answer_s(quick, replace(mapping, practice=practice)) / answer_s(quick, mapping) - 1
+        if abs(change) > switches.LEAST:
+            yield (
+                f"with --preset {configuration.name} ({configuration.said}; assumed for a machine this large) this "
+                f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
+            )
+
+
+def _answered(
+    question: Question, mapping: Mapping, step_s: float, beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[Estimate, Estimate, tuple[FormAnswer, ...]]:
+    """Step, time to train [s], and what other forms answer, which both intervals contain from 90 % up."""
+    level = question.interval
+    step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
+    time = _time_to_train(question, beat, need, doubt)
+    others = _form_answers(question, mapping, (step_s, time.value), beat, need, doubt)
+    return (
+        intervals.holding(step, (one.step_s for one in others), level),
+        intervals.holding(time, (one.time_to_train_s for one in others), level),
+        others,
+    )
+
+
+def _form_answers(
+    question: Question, mapping: Mapping, own_s: tuple[float, float], beat: Pace, need: Samples, doubt: StepDoubt
+) -> tuple[FormAnswer, ...]:
+    """Step and time to train of other forms, `own_s` being those predicted [s]; a time moves as its mean run does."""
+    step_s, time_s = own_s
+    above, found = question.machine.parameters.near_forms, []
+    for name, moved in doubt.forms.items():
+        theirs = replace(question.by_formula, machine=question.machine.in_form(name))
+        other = question_pace(theirs, mapping, step_s * math.exp(moved))
+        longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
+        found.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
+    return tuple(found)
 
 
 def _target(question: Question) -> str:
@@ -233,6 +300,13 @@ def _target(question: Question) -> str:
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
     return benchmark.target
+
+
+def answer_s(question: Question, mapping: Mapping) -> float:
+    """The time to train that `predict` answers for a mapping [s]."""
+    timeline = step(question, mapping)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
+    return _time_to_train(question, beat, need, step_doubt(question, mapping, timeline)).value
 
 
 def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:

@@ -12,7 +12,7 @@ import numpy as np
 
 from podsim.model.comparison import PartDifference, Ratio
 from podsim.model.program import Part
-from podsim.model.quantity import Cause
+from podsim.model.quantity import NINETY, Cause
 from podsim.model.residue import clean
 from podsim.model.sums import sum_in_order
 from podsim.predicting import assemble, doubt, intervals
@@ -69,7 +69,7 @@ class Simulated:
 
 def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simulated:
     """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
-    found = doubt.of_step(question, answer.timeline)
+    found = assemble.step_doubt(question, answer.mapping, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
@@ -108,21 +108,31 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
 
 def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question, called: str) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
-    below = answer.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
+    below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
     shared = {
-        Cause.MODEL: f"{called} on {answer.ipus}",  # it is an error by machine size (Eq. 31)
+        Cause.MODEL: f"{called} on {answer.mapping.ipus}",  # it is an error by machine size (Eq. 31)
         Cause.NOISE: "",
         Cause.DISTANCE: f"{called} {'below' if below else 'above'}",
         Cause.CHIP: answer.chip,
         Cause.RELEASE: answer.sdk,
     }
-    return {(cause, name): math.sqrt(found.variances.get(cause, 0.0)) for cause, name in shared.items()}
+    sizes = {(cause, name): math.sqrt(found.variances.get(cause, 0.0)) for cause, name in shared.items()}
+    return {**sizes, **_of_forms(found)}
+
+
+def _of_forms(found: doubt.StepDoubt) -> dict[Source, float]:
+    """Other forms of the model as sources: one that moves both answers alike leaves their ratio as it is."""
+    whole = math.hypot(*found.forms.values())
+    if not whole:
+        return {}
+    scale = math.sqrt(found.variances[Cause.FORM]) / whole
+    return {(Cause.FORM, name): scale * moved for name, moved in found.forms.items()}
 
 
 def of_law(answer: ComparatorPrediction, runs: int) -> Simulated:
     """What may move the answer of a scaling law: nothing that it shares with another chip but luck (Eq. 63)."""
     time = answer.time_to_train_s
-    variance = (math.log(time.high / time.low) / (2 * intervals.NINETY)) ** 2
+    variance = (math.log(time.high / time.low) / (2 * NINETY)) ** 2
     sizes = {cause: math.sqrt(share * variance) for cause, share in time.causes.items()}
     own = f"{answer.workload} on {answer.chip}"
     luck = sizes.pop(Cause.SEEDS, 0.0)

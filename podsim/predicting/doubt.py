@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from podsim.engines import analytic
@@ -12,7 +13,7 @@ from podsim.lowering import sharding
 from podsim.lowering.lower import lower_update
 from podsim.lowering.update import BETWEEN_RACKS
 from podsim.model.program import Part
-from podsim.model.quantity import Cause, Grade
+from podsim.model.quantity import NINETY, Cause, Grade
 from podsim.model.sums import sum_in_order
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ STRETCHED = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC, Part.BUBBLE, Part.WEIGHT_UP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDoubt:
-    """Variances of the log of a step time by cause, its grade, and the factor beyond the calibrated sizes."""
+    """Variances of the log of a step time by cause, its grade, and the factor beyond the calibrated sizes.
+
+    `forms` has the log of the step in each other form of the model that the fit cannot rule out, over that predicted.
+    """
 
     variances: Mapping[Cause, float]
     grade: Grade
     beyond: float
+    forms: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def spread(self) -> float:
@@ -42,9 +47,16 @@ class StepDoubt:
         return math.sqrt(sum_in_order(self.variances.values()))
 
 
-def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float]) -> StepDoubt:
-    """The doubt of a step time that hangs so on the fitted parameters (Eq. 31)."""
-    parameters, ipus = machine.parameters, machine.topology.ipus
+def step_doubt(
+    machine: Machine,
+    workload: str,
+    sensitivity: Mapping[str, float],
+    *,
+    ipus: int,
+    forms: Mapping[str, float] | None = None,
+) -> StepDoubt:
+    """Variances of a step on so many IPUs: by sensitivities to fitted parameters and logs in other forms (Eq. 31)."""
+    parameters = machine.parameters
     largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
     beyond = max(ipus / largest, smallest / ipus, 1.0) if largest else 1.0
     grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
@@ -56,14 +68,34 @@ def step_doubt(machine: Machine, workload: str, sensitivity: Mapping[str, float]
     variances = {
         Cause.PARAMETERS: parameter_variance(parameters, sensitivity),
         Cause.MODEL: parameters.model_error**2,
+        Cause.FORM: form_variance(forms or {}),
         Cause.NOISE: parameters.run_spread**2,
         Cause.DISTANCE: (PER_DOUBLING * math.log2(beyond)) ** 2,
         Cause.CHIP: others * OTHER_CHIP**2,
-        Cause.RELEASE: machine.maturity.error**2 if machine.maturity else 0.0,
+        Cause.RELEASE: _release_error(machine) ** 2,
     }
     if machine.maturity:
         grade = max(grade, machine.maturity.grade, key=lambda one: one.rank)
-    return StepDoubt(variances=variances, grade=grade, beyond=beyond)
+    return StepDoubt(variances=variances, grade=grade, beyond=beyond, forms=forms or {})
+
+
+def _release_error(machine: Machine) -> float:
+    """Log error of a release without published runs: that of its maturity.
+
+    Where a result is left out with all others of its release, and none is stated: how far fitted releases differ.
+    """
+    if machine.maturity:
+        return machine.maturity.error
+    fitted = machine.parameters.fitted
+    if machine.sdk in machine.parameters.sdks or f"sdk-{machine.sdk}.program" in fitted:
+        return 0.0
+    logs = [math.log(item.value) for name, item in fitted.items() if name.startswith("sdk-")]
+    return math.sqrt(fmean(log**2 for log in logs)) if logs else 0.0
+
+
+def form_variance(forms: Mapping[str, float]) -> float:
+    """Variance for which a 90 % interval by itself ends at the answer of the form that is furthest away (Eq. 31)."""
+    return (max(map(abs, forms.values()), default=0.0) / NINETY) ** 2
 
 
 def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float]) -> float:
@@ -80,9 +112,10 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
     )
 
 
-def of_step(question: Question, timeline: StepTimeline) -> StepDoubt:
-    """The doubt of a step that was predicted."""
-    return step_doubt(question.machine, question.workload.name, sensitivity(question, timeline))
+def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]) -> StepDoubt:
+    """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
+    moved = sensitivity(question, timeline)
+    return step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
 
 
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:

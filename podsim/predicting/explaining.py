@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from podsim.engines import analytic
 from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.explanation import Mechanism, Rise, Without
@@ -16,7 +15,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
-from podsim.predicting.doubt import StepDoubt, of_step
+from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import NO_OVERHEAD, run
 from podsim.tiles.cost import cost
 
@@ -60,8 +59,8 @@ class Answered:
 
 def answered(question: Question, prediction: Prediction) -> Answered:
     """What a prediction answered."""
-    quick, mapping = replace(question, engine=analytic.run, tiles=None, folded=True), prediction.mapping
-    doubt = of_step(question, prediction.timeline)
+    quick, mapping = question.by_formula, prediction.mapping
+    doubt = assemble.step_doubt(question, mapping, prediction.timeline)
     timeline = assemble.step(quick, mapping)
     beat = assemble.question_pace(quick, mapping, timeline.step_s)
     need = assemble.samples(quick, mapping.global_batch)

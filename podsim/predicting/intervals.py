@@ -1,21 +1,20 @@
 """How sure an answer is: intervals by cause, and grades."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
 
 from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
 from podsim.model.prediction import Run
-from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
+from podsim.model.quantity import NINETY, NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.residue import clean
 from podsim.model.sums import sum_in_order
 from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import Pace, run, stop_samples
 
-NINETY = 1.6449  # two-sided 90 % of a normal distribution
 SCORES = 400  # simulated scores behind an interval
 
 
@@ -37,6 +36,14 @@ def lognormal(
     return Estimate(
         value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond, causes=shares(variances)
     )
+
+
+def holding(estimate: Estimate, others: Iterable[float], level: float) -> Estimate:
+    """The estimate, where its interval is to hold 90 % or more, with these other answers inside it (Eq. 32)."""
+    if level < NINETY_PERCENT:
+        return estimate
+    answers = tuple(others)
+    return replace(estimate, low=min((estimate.low, *answers)), high=max((estimate.high, *answers)))
 
 
 def below(estimate: Estimate, share: float) -> float:

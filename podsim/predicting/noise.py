@@ -13,10 +13,10 @@ from podsim.model.mapping import Mapping
 from podsim.model.noise import Noise, NoiseCause, NoiseReport, Spread
 from podsim.model.prediction import Prediction
 from podsim.model.program import Block, StepProgram, TaskKind
+from podsim.model.quantity import NINETY
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Array, Barrier, exponential_maximum, poisson_maximum, total
 from podsim.predicting.assemble import Question
-from podsim.predicting.intervals import NINETY
 
 ROUNDING = 1e-12  # share of a run below which what noise adds is none
 DRAWN = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,11 @@ def capacity(asked: Asked, found: Service, level: float) -> Estimate:
     share = sum_in_order(seconds for part, seconds in found.parts_s.items() if part in STRETCHED) / whole_s
     known = {"program.stretch": share, f"sdk-{asked.machine.like}.program": share}
     parameters = asked.machine.parameters
-    doubt = step_doubt(asked.machine, asked.known, {name: known[name] for name in parameters.fitted if name in known})
+    factor = asked.machine.program_factor
+    others = {name: asked.machine.in_form(name).program_factor for name in parameters.near_forms}
+    forms = {name: share * math.log(other / factor) for name, other in others.items()}
+    sensitivity = {name: known[name] for name in parameters.fitted if name in known}
+    doubt = step_doubt(asked.machine, asked.known, sensitivity, ipus=asked.machine.topology.ipus, forms=forms)
     variances = {**doubt.variances, Cause.DISTANCE: 0.0}
     grade = intervals.worst(doubt.grade, Grade.EXTRAPOLATED)
     return intervals.lognormal(found.capacity_per_s, variances, grade, 1.0, level=level)

@@ -1,6 +1,7 @@
 """Charts and bars as vector or pixel pictures, drawn by matplotlib without a screen."""
 
 import io
+import logging
 import math
 import re
 import warnings
@@ -61,6 +62,7 @@ def picture(blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1
     """Titled blocks under each other in one file; ValueError where there are none."""
     if not blocks:
         raise ValueError("blocks: nothing to draw")
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it finds no home for its cache is no news
     from matplotlib import rc_context
 
     with rc_context(_style(ink)), warnings.catch_warnings():

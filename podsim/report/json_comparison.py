@@ -23,6 +23,7 @@ def comparison(found: Comparison) -> str:
         "differences": [_difference(one) for one in found.differences],
         "interval": plain(found.interval),
         "seed": found.seed,
+        **({"infeasible": plain(found.infeasible)} if found.infeasible else {}),
     })  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Errors of what was left out of a fit, as JSON."""
 
 from podsim.model.validation import HoldOuts
-from podsim.report.json_text import plain, text
+from podsim.report.json_text import held_intervals, plain, text
 
 
 def hold_outs(report: HoldOuts) -> str:
@@ -13,4 +13,5 @@ def hold_outs(report: HoldOuts) -> str:
             for by, found in report.hold_outs.items()
         },
         "forms": plain(report.forms),
+        "intervals": held_intervals(report.intervals),
     })  # fmt: skip

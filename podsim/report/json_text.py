@@ -29,11 +29,11 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.own_logs import OwnLogsReport
-    from podsim.model.prediction import Choice, MemoryFit, Prediction, Run, StepEvents
+    from podsim.model.prediction import Choice, MemoryFit, Prediction, Run
     from podsim.model.quantity import Provenance
     from podsim.model.ranking import OperatorRanking
     from podsim.model.trace import Trace
-    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, Validation
+    from podsim.model.validation import CoverageReport, FitReport, FreezeReport, HeldIntervals, Validation
 
 
 class Sourced(Protocol):
@@ -95,14 +95,10 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
-        **({"events": _events(p.events)} if p.events else {}),
+        **({"forms": plain(p.forms)} if p.forms is not None else {}),
         **({"noise": drawn(p.noise)} if p.noise else {}),
-        **{name: plain(found) for name in ("faults", "money") if (found := getattr(p, name))},
+        **{name: plain(found) for name in ("events", "faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
-
-
-def _events(found: StepEvents) -> dict[str, Json]:
-    return {**_fields(found), "difference": plain(found.difference), "stalls": plain(found.stalls)}
 
 
 def goodput(report: GoodputReport) -> str:
@@ -208,12 +204,21 @@ def validation(result: Validation) -> str:
         "points": plain(result.points),
         "summary": plain(result.summary),
         "held_out": plain(result.held_out),
+        "intervals": held_intervals(result.intervals),
         "outside_tolerance": [
             {"quantity": quantity, "which": which, "size": plain(size), "tolerance": limit}
             for quantity, which, size, limit in result.misses
         ],
         "convergence": plain(result.convergence),
     })  # fmt: skip
+
+
+def held_intervals(found: Mapping[str, Mapping[str, HeldIntervals]]) -> Json:
+    """How many 90 % intervals hold what was measured, by what was left out and quantity; widths are high over low."""
+    return {
+        by: {name: {**_fields(one), "share": plain(one.share)} for name, one in quantities.items()}
+        for by, quantities in found.items()
+    }
 
 
 def coverage(report: CoverageReport) -> str:

@@ -24,7 +24,10 @@ def calibration_version() -> str | None:
 
 
 def told() -> dict[str, Any]:
-    """`inputs` of a JSON document: hash, calibration, files by digest, flags, fitted values; {} unless recorded."""
+    """`inputs` of a JSON document: hash, calibration, files by digest, flags, fitted values; {} unless recorded.
+
+    `settings` is there only where a settings file or a variable set a flag.
+    """
     ledger = inputs.current()
     if ledger is None:
         return {}
@@ -34,6 +37,7 @@ def told() -> dict[str, Any]:
             "calibration": calibration_version(),
             "verb": ledger.verb,
             "flags": ledger.flags,
+            **({"settings": dict(sorted(ledger.settings.items()))} if ledger.settings else {}),
             "files": dict(sorted(ledger.files.items())),
             "parameters": dict(sorted(ledger.parameters.items())),
         }

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 import shown
+from per_chip import per_chip
 
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.comparator import Larger
 from podsim.model.readings import PublishedReport, ReadRow
-from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
+from podsim.model.validation import POOLED, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.numbers import significant
 from podsim.report.views import published as view
+from podsim.report.views.hold_outs import LEFT_OUT
 
 Section = Callable[[shown.Asked], str]
 TITLES = {
@@ -142,6 +144,21 @@ def coverage(asked: shown.Asked) -> str:
     return shown.table(head, rows)
 
 
+def intervals(asked: shown.Asked) -> str:
+    """How often intervals hold what was left out of all that is learned."""
+    head = ("left out", "quantity", "points", "held", "share", "median width", "widest")
+    rows = [
+        (
+            f"**{', '.join(map(LEFT_OUT.__getitem__, POOLED_GROUPINGS))}, pooled**" if by == POOLED else LEFT_OUT[by],
+            TITLES[quantity], f"{one.count}", f"{one.held}", f"{100 * one.share:.0f} %",
+            f"× {one.median_width:.2f}", f"× {one.widest:.2f}",
+        )
+        for by, quantities in asked().intervals.items()
+        for quantity, one in quantities.items()
+    ]  # fmt: skip
+    return shown.table(head, rows)
+
+
 def comparators(asked: shown.Asked) -> str:
     """Laws of other chips, with one chip count held out."""
     head = ("chip", "workload", "results", "in sample", "held out", "worst, held out", "held out, predicted samples")
@@ -180,8 +197,14 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Errors", "`podsim validate`. Held out: fitted without any machine of that size.", errors),
     ("Every result", "`podsim validate -v`.", points),
     ("Intervals", "`podsim validate --coverage`: machine sizes that they have not seen.", coverage),
+    (
+        "Intervals of what was left out",
+        "`podsim validate --hold-outs`: 90 % intervals from what was learned without the result, counted each time.",
+        intervals,
+    ),
     ("Single operators, exchange and links", "`podsim validate --microbenchmarks`.", shown.microbenchmarks),
     ("Other chips", "`podsim validate --comparators`: one chip count left out at a time.", comparators),
+    ("Throughput per chip on larger machines", "`podsim scale`, beside results of IPUs and other chips.", per_chip),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     (
         "Results that nothing is fitted to",

@@ -34,6 +34,12 @@ def saved(*more: str) -> dict[str, Any]:
     return found
 
 
+def slow(answer: dict[str, Any], factor: float) -> None:
+    """Make the step of an answer longer, with its interval."""
+    answer["step_s"] *= factor
+    answer["step_interval_s"] = {end: factor * value for end, value in answer["step_interval_s"].items()}
+
+
 def diff(folder: Path, old: object, new: object) -> Difference:
     for name, body in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(body), encoding="utf-8")
@@ -82,7 +88,7 @@ def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -
 
 def test_what_nothing_carries_is_the_remainder(tmp_path: Path, answer: dict[str, Any]) -> None:
     old = copy.deepcopy(answer)
-    old["step_s"] = answer["step_s"] / 1.1
+    slow(old, 1 / 1.1)
     old["inputs"]["files"]["workload bert.toml"] = "0" * 16
     old["inputs"]["parameters"]["program.stretch"] *= 1.01
     found = diff(tmp_path, old, answer)
@@ -96,7 +102,7 @@ def test_what_nothing_carries_is_the_remainder(tmp_path: Path, answer: dict[str,
 def test_files_that_are_not_those_of_the_new_answer_are_named(tmp_path: Path, answer: dict[str, Any]) -> None:
     old, new = copy.deepcopy(answer), copy.deepcopy(answer)
     new["inputs"]["files"]["chip gc200.toml"] = "0" * 16
-    new["step_s"] *= 2
+    slow(new, 2)
     (note,) = diff(tmp_path, old, new).notes
     assert note.endswith("chip gc200.toml")
 
@@ -119,7 +125,7 @@ def test_a_question_that_cannot_be_asked_again_is_a_note(
     tmp_path: Path, answer: dict[str, Any], flags: dict[str, object]
 ) -> None:
     new = copy.deepcopy(answer)
-    new["step_s"] *= 2
+    slow(new, 2)
     new["inputs"]["flags"] = flags
     assert "cannot be predicted again here" in diff(tmp_path, answer, new).notes[0]
 
@@ -160,16 +166,77 @@ def test_answers_of_different_verbs_are_refused(tmp_path: Path, answer: dict[str
     assert error.value.code == "different-answers"
 
 
-@pytest.mark.parametrize("lost", ["old", "new"])
-@pytest.mark.parametrize("mapping", [None, {}, [16, 4], {"replicas": 16}, {"replicas": "16", "micro_batch": None}])
-def test_an_answer_without_a_mapping_is_compared(
-    tmp_path: Path, answer: dict[str, Any], lost: str, mapping: object
-) -> None:
+def edited(answer: dict[str, Any], path: str, value: object) -> dict[str, Any]:
+    """The answer with another value at a dotted path, without it for Ellipsis."""
     other = copy.deepcopy(answer)
-    other["step_s"] *= 2
-    other["mapping"] = mapping
-    found = diff(tmp_path, *((other, answer) if lost == "old" else (answer, other)))
-    assert causes(found)["mapping"].why == "only one of the two states its whole mapping"
+    *outer, key = path.split("/")
+    here = other
+    for part in outer:
+        here = here[int(part)] if isinstance(here, list) else here[part]
+    if value is ...:
+        del here[key]
+    else:
+        here[key] = value
+    return other
+
+
+EDITS = [
+    *(("mapping", value, "mapping: must be a table") for value in (None, [16, 4], "x")),
+    ("mapping", {}, "mapping.replicas: is missing"),
+    ("mapping/replicas", "16", "mapping.replicas: must be a whole number"),
+    ("mapping/accumulation", 0, "mapping.accumulation: must be above 0"),
+    ("mapping/micro_batch", 2.5, "mapping.micro_batch: must be a whole number"),
+    ("step_s", "fast", "step_s: must be a number"),
+    ("step_s", True, "step_s: must be a number"),
+    ("step_s", ..., "step_s: is missing"),
+    ("step_s", -1.0, "step_s: must be above 0"),
+    ("step_s", 1e6, "does not contain its value"),
+    ("time_to_train_s", ..., "time_to_train_s: is missing"),
+    ("time_to_train_s", 5.0, "time_to_train_s: must be a table"),
+    ("time_to_train_s/value", 1.0, "time_to_train_s: the interval"),
+    ("time_to_train_s/low", ..., "time_to_train_s.low: is missing"),
+    ("time_to_train_s/high", "9", "time_to_train_s.high: must be a number"),
+    ("throughput_samples_per_s/value", None, "throughput_samples_per_s.value: must be a number, not null"),
+    ("breakdown_s/compute", "1", "breakdown_s.compute: a "),
+    ("training_s", "12", "training_s: must be a number"),
+    ("memory/capacity_bytes", True, "memory.capacity_bytes: must be a number"),
+    ("memory/ipus/0/used_bytes", "12", "memory.ipus[0].used_bytes: must be a number"),
+    ("steps", "12", "steps: a "),
+    ("workload", 3, "workload: a "),
+    ("podsim", 3, "podsim: must be a text"),
+    ("inputs", [], "inputs: must be a table"),
+    ("inputs/flags", [], "inputs.flags: must be a table"),
+    ("inputs/parameters", ..., "inputs.parameters: is missing"),
+    ("inputs/parameters/collective.efficiency", "high", "inputs.parameters.collective.efficiency: must be a number"),
+    ("inputs/files/chip gc200.toml", 7, "inputs.files.chip gc200.toml: must be a text"),
+]
+
+
+@pytest.mark.parametrize("side", ["old.json", "new.json"])
+@pytest.mark.parametrize(("path", "value", "said"), EDITS)
+def test_an_edited_answer_is_refused_with_file_and_key(
+    tmp_path: Path, answer: dict[str, Any], path: str, value: object, said: str, side: str
+) -> None:
+    other = edited(answer, path, value)
+    with pytest.raises(InputError) as error:
+        diff(tmp_path, *((other, answer) if side == "old.json" else (answer, other)))
+    assert error.value.code == "bad-saved-answer"
+    assert side in error.value.message
+    assert said in " ".join(error.value.context)
+
+
+def test_all_faults_of_a_saved_answer_are_told_at_once(tmp_path: Path, answer: dict[str, Any]) -> None:
+    other = edited(edited(answer, "step_s", "x"), "training_s", "y")
+    with pytest.raises(InputError, match=r"old\.json was edited or is damaged: it has 2 faults") as error:
+        diff(tmp_path, other, answer)
+    assert len(error.value.context) == 2
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, answer: dict[str, Any]) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(answer)[:-1] + ', "step_s": 2.0}', encoding="utf-8")
+    with pytest.raises(InputError, match='key "step_s" is there twice'):
+        api.diff(path, path)
 
 
 def test_a_change_beyond_floats_is_none() -> None:

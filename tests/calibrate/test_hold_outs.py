@@ -1,6 +1,7 @@
 """Groups left out of everything that is learned: what is left out, what is reported, forms that are chosen again."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,9 @@ from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
 from podsim.calibrate.cases import GROUP_OF, StepTimes, groups
 from podsim.files import free as free_file
-from podsim.model.validation import GROUPINGS
+from podsim.model.quantity import NINETY, Cause
+from podsim.model.validation import GROUPINGS, POOLED
+from podsim.predicting.assemble import step, step_doubt
 from podsim.report import json_hold_outs
 from podsim.report.views import hold_outs as view
 
@@ -44,6 +47,44 @@ def test_what_is_written_is_what_was_found(report):
                 {"count": one.count, "mean_abs": one.mean_abs, "mean_signed": one.mean_signed, "worst": one.worst}
             )
     assert "more than 64 IPUs" in view.answer(report)
+    for by, quantities in found["intervals"].items():
+        for quantity, widths in quantities.items():
+            one = report.intervals[by][quantity]
+            assert widths == pytest.approx({
+                "count": one.count, "held": one.held, "share": one.held / one.count,
+                "median_width": one.median_width, "widest": one.widest,
+            })  # fmt: skip
+
+
+def test_intervals_of_what_is_extrapolated_are_pooled(report):
+    """Larger machines, rounds, chips: a result counts as often as it was left out."""
+    assert set(report.intervals) == {*GROUPINGS, POOLED}
+    for quantity in QUANTITIES:
+        each = [report.intervals[by][quantity] for by in ("larger", "round", "chip")]
+        pooled = report.intervals[POOLED][quantity]
+        assert [one.count for one in each] == [3, len(CASES), 2]
+        assert (pooled.count, pooled.held) == (sum(one.count for one in each), sum(one.held for one in each))
+        assert pooled.widest == max(one.widest for one in each)
+        assert min(one.median_width for one in each) <= pooled.median_width <= pooled.widest
+
+
+def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report):
+    """The step of the only Bow machines, from GC200 alone: by hand from what that fit learned."""
+    free = replace(FREE, alternatives=FREE.alternatives[2:])
+    (without,) = holdout.held_out(CASES, "chip", free, None, StepTimes()).values()
+    held, widths = 0, []
+    for case in groups(CASES, "chip")["bow"]:
+        question = case.question(without)
+        timeline = step(question, case.mapping)
+        half = math.exp(NINETY * step_doubt(question, case.mapping, timeline).spread)
+        held += 1 / half <= case.point.step_s / timeline.step_s <= half
+        widths.append(half**2)
+    found = report.intervals["chip"]["step_s"]
+    assert (found.count, found.held) == (len(widths), held)
+    assert found.median_width == pytest.approx(sum(widths) / 2)
+    assert found.widest == pytest.approx(max(widths))
+    assert step_doubt(question, case.mapping, timeline).variances[Cause.RELEASE] > 0
+    assert step_doubt(question, case.mapping, timeline).variances[Cause.CHIP] > 0
 
 
 def test_each_fold_names_the_form_that_it_chose(report):

@@ -85,12 +85,34 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize(("closed", "line", "code"), [(1, "--help", 0), (1, "--version", 0), (2, "predct", 2)])
-def test_a_closed_stream_is_no_bug(closed: int, line: str, code: int) -> None:
-    python = repr(sys.executable)
-    program = f"import os; os.close({closed}); os.execv({python}, [{python}, '-m', 'podsim', {line!r}])"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (run.returncode, run.stdout, run.stderr) == (code, b"", b"")
+@pytest.mark.parametrize(("closed", "line", "code"), [(0, "--version", 0), (2, "predct", 2), (2, "--version", 0)])
+def test_a_closed_stream_that_an_answer_does_not_need_is_no_error(closed: int, line: str, code: int) -> None:
+    run = with_closed(closed, line)
+    assert (run.returncode, run.stderr) == (code, b"")
+    assert run.stdout.startswith(b"podsim" if code == 0 else b"")
+
+
+@pytest.mark.parametrize("line", ["--help", "--version", "predict --help", "chip show gc200", "chip list -q"])
+def test_an_answer_for_a_closed_stdout_is_lost_with_a_message(line: str) -> None:
+    run = with_closed(1, line)
+    assert run.returncode == 2
+    assert run.stderr.decode().split("\n") == [
+        "error: cannot-write", "  × the output cannot be written: stdout is closed", ""
+    ]  # fmt: skip
+
+
+def test_a_saved_answer_outlives_a_closed_stdout(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    run = with_closed(1, f"scale resnet50 --pods 4 --engine analytic -o {path}")
+    assert run.returncode == 2
+    assert json.loads(path.read_text(encoding="utf-8"))["schema"] == "podsim.scale/1"
+
+
+def with_closed(number: int, line: str) -> subprocess.CompletedProcess[bytes]:
+    """A command line run with a descriptor closed, as the shell's `>&-` does it."""
+    python = sys.executable
+    program = f"import os; os.close({number}); os.execv({python!r}, [{python!r}, '-m', 'podsim', *{line.split()!r}])"
+    return subprocess.run([python, "-c", program], capture_output=True, check=False)
 
 
 def test_a_full_disk_is_said() -> None:

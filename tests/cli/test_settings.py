@@ -92,6 +92,29 @@ def test_bad_settings_are_told_with_their_line(text, code, said, folders, capsys
     assert "Traceback" not in err
 
 
+def test_all_faults_of_a_settings_file_are_told_at_once(folders, api, capsys):
+    text = '[predict]\nsed = 1\npod = "x"\nout = "a.html"\nhosts = 2\nchip = 1979-05-27\n\n[predikt]\nseed = 1\n'
+    write(folders[0], text)
+    assert main(["predict", "bert"]) == 2
+    err = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert err.startswith("error: bad-settings-file")
+    assert "podsim.toml has 5 faults" in err
+    for said in (
+        '2 predict.sed podsim predict has no flag --sed; did you mean "--seed"?',
+        '3 predict.pod invalid value for --pod: "x"',
+        "4 predict.out a podsim.toml that is found in a folder may not set --out",
+        "6 predict.chip this flag wants",
+        '9 predikt.seed podsim has no command predikt; did you mean "predict"?',
+    ):
+        assert said in err
+    assert "hosts" not in err
+
+
+def test_values_that_a_nearer_flag_displaces_are_no_faults(folders, api):
+    write(folders[0], '[predict]\npod = "x"\nseed = "y"\n')
+    assert asked(api, "--pod", "16", "--seed", "2")["seed"] == 2
+
+
 def test_a_variable_that_names_no_flag_is_told(folders, monkeypatch, capsys):
     monkeypatch.setenv("PODSIM_PREDICT_PDO", "64")
     assert main(["predict", "bert"]) == 2

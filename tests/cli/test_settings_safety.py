@@ -125,9 +125,20 @@ def test_the_screen_says_which_file_set_what(folders, api, capsys):  # noqa: F81
         f"podsim.toml sets --seed 3, --overlap ({project / 'podsim.toml'})",
         f"podsim.toml sets --hosts 2 ({user / 'podsim.toml'})",
     ]
-    assert "podsim.toml" not in captured.out
+    assert json.loads(captured.out)["inputs"]["settings"] == {
+        "hosts": f"{user / 'podsim.toml'}:2", "overlap": f"{project / 'podsim.toml'}:3",
+        "seed": f"{project / 'podsim.toml'}:2",
+    }  # fmt: skip
     assert main(["predict", "bert", "-q"]) == 0
-    assert capsys.readouterr().err == ""
+    quiet = capsys.readouterr()
+    assert (quiet.out.count("\n"), quiet.err) == (1, captured.err)
+    assert main(["chip", "show", "gc200", "-q"]) == 0
+    assert "sets" not in capsys.readouterr().err
+
+
+def test_json_without_settings_says_nothing_of_them(folders, api, capsys):  # noqa: F811
+    assert main(["predict", "bert", "--pod", "16", "--json"]) == 0
+    assert "settings" not in json.loads(capsys.readouterr().out)["inputs"]
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646, 0o666, 0o622])
@@ -138,8 +149,8 @@ def test_a_file_that_others_may_write_is_ignored_and_told(mode, folders, api, ca
     path = project / "below" / "podsim.toml"
     path.chmod(mode)
     assert asked(api)["seed"] == 2
-    assert capsys.readouterr().err == (
-        f"warning: {path} is ignored: its group or others may write it; its owner may mend that: chmod go-w {path}\n"
+    assert capsys.readouterr().err.splitlines()[0] == (
+        f"warning: {path} is ignored: its group or others may write it; its owner may mend that: chmod go-w {path}"
     )
 
 
@@ -150,9 +161,10 @@ def test_config_show_tells_of_an_ignored_file(folders, capsys):  # noqa: F811
     assert capsys.readouterr().err.startswith(f"warning: {folders[0] / 'podsim.toml'} is ignored: ")
 
 
-def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch):  # noqa: F811
-    path = folders[0] / "podsim.toml"
-    write(folders[0], "[predict]\nseed = 2\n")
+@pytest.mark.parametrize("whose", [0, 1])
+def test_a_file_of_another_user_is_ignored_and_told(folders, api, capsys, monkeypatch, whose):  # noqa: F811
+    path = folders[whose] / "podsim.toml"
+    write(folders[whose], "[predict]\nseed = 2\n")
     if os.geteuid() == 0:
         os.chown(path, 54321, -1)
     else:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,47 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path, reader, kind):
     with pytest.raises(InputError) as error:
         read(path)
     assert error.value.code == "no-such-file" or error.value.code.startswith("bad-")
+
+
+@pytest.mark.parametrize(("kind", "said"), [
+    ("pipe", "it is a pipe, no plain file"), ("socket", "it is a socket, no plain file"),
+    ("device", "it is a device, no plain file"), ("folder", "it is a folder, not a file"),
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict {} --pod 16",
+        "predict bert --topology {}",
+        "predict bert --pod 4 --chip {}",
+        "check {}",
+        "sweep {}",
+        "scale {} --pods 4",
+        "predict bert --pod 4 --parameters {}",
+    ],
+)
+@pytest.mark.parametrize("name", ["it", "./it"])
+def test_what_a_path_names_is_said(tmp_path, monkeypatch, capsys, kind, said, words, name):
+    monkeypatch.chdir(tmp_path)
+    if kind == "pipe":
+        os.mkfifo("it")
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind("it")
+    elif kind == "device":
+        Path("it").symlink_to("/dev/null")
+    else:
+        Path("it").mkdir()
+    assert main(words.format(name).split()) == 2
+    err = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert said in err
+    assert err.count("error:") == 1
+
+
+def test_a_plain_file_that_is_given_as_a_name_is_pointed_at(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text("", encoding="utf-8")
+    assert main(["predict", "mine", "--pod", "16"]) == 2
+    assert "a file is named with its folder: ./mine" in capsys.readouterr().err
 
 
 def test_a_pipe_among_logs_is_passed_over(tmp_path):

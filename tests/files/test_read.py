@@ -252,7 +252,7 @@ def test_a_file_one_may_not_read_is_said_so(write, monkeypatch):
 def test_an_endless_file_is_refused():
     if not Path("/dev/zero").exists():
         pytest.skip("no endless file on this system")
-    assert refused("/dev/zero").message == "zero is no plain file"
+    assert refused("/dev/zero").message == "zero is a device, no plain file"
 
 
 def test_a_file_larger_than_any_of_podsim_is_refused(write):

@@ -130,6 +130,7 @@ EXAMPLE_TEXT = """\
 schema = "podsim.parameters/1"
 kind = "fitted"
 correlation = {}
+forms = {}
 samples = {}
 step_error = 0.05
 model_error = 0.0

@@ -78,12 +78,22 @@ def test_samples_given_replace_the_stated_length(short):
     assert given.run.steps == pytest.approx(2 * stated.run.steps, abs=1)
 
 
-def test_a_machine_too_large_for_the_batch_of_the_recipe_is_refused_with_the_batch_it_would_take(short):
+def test_a_machine_too_large_for_the_batch_of_the_recipe_leaves_ipus_idle(short):
+    found = predict(short, pod=8192, ipus_per_replica=1)
+    assert abs(found.mapping.global_batch / 4096 - 1) <= 0.05
+    assert found.choice.reason.startswith(f"uses {found.mapping.ipus:,} of 8,192 IPUs, ")
+    assert "are idle: the batch is too small for more replicas" in found.choice.reason
+    assert found.time_to_train_s.value <= predict(short, pod=4096, ipus_per_replica=1).time_to_train_s.value * (
+        1 + 1e-12
+    )
+
+
+def test_replicas_too_many_for_the_batch_of_the_recipe_are_refused_with_the_batch_they_would_take(short):
     with pytest.raises(InputError) as no:
-        predict(short, pod=8192, ipus_per_replica=1)
+        predict(short, pod=8192, replicas=8192)
     assert any("miss the global batch of the recipe" in line for line in no.value.context)
     assert no.value.hint == "--global-batch 8192"
-    assert predict(short, pod=8192, ipus_per_replica=1, global_batch=8192).mapping.replicas == 8192
+    assert predict(short, pod=8192, replicas=8192, global_batch=8192).mapping.replicas == 8192
 
 
 def test_without_a_length_the_samples_are_asked_for(short, tmp_path):

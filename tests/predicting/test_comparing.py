@@ -59,7 +59,7 @@ def test_the_interval_of_a_difference_is_narrower_than_the_difference_of_interva
     for at, found in enumerate(links.differences, 1):
         after = links.sides[at].answer.time_to_train_s
         apart = math.hypot(half_width(before), half_width(after))
-        assert half_width(found.time) < 0.4 * apart
+        assert half_width(found.time) < 0.45 * apart
         assert half_width(found.unshared) == pytest.approx(apart, rel=0.15)
         assert found.time.low <= found.time.value <= found.time.high
 

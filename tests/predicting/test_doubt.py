@@ -21,9 +21,15 @@ def machine(name, parameters=PARAMETERS):
     return Machine(topology=catalog.topology(name).value, parameters=parameters, sdk="2.3", hosts=1)
 
 
+def doubt_of(name, workload, sensitivity=None, ipus=None):
+    """The doubt of a step on all IPUs of a machine, or on some."""
+    found = machine(name)
+    return step_doubt(found, workload, sensitivity or {}, ipus=ipus or found.topology.ipus)
+
+
 @pytest.mark.parametrize("name", ["pod16", "pod64", "pod128"])
 def test_inside_the_fitted_sizes_parameters_model_and_noise_remain(name):
-    found = step_doubt(machine(name), "bert", {"program.stretch": 1.0})
+    found = doubt_of(name, "bert", {"program.stretch": 1.0})
     assert (found.grade, found.beyond) == (Grade.INTERPOLATED, 1)
     assert {cause for cause, variance in found.variances.items() if variance} == {
         Cause.PARAMETERS, Cause.MODEL, Cause.NOISE
@@ -40,17 +46,36 @@ def test_inside_the_fitted_sizes_parameters_model_and_noise_remain(name):
     ],
 )  # fmt: skip
 def test_beyond_the_fitted_sizes_doubt_grows_by_the_doubling(name, workload, beyond):
-    found = step_doubt(machine(name), workload, {})
+    found = doubt_of(name, workload)
     assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, beyond)
     assert found.variances[Cause.DISTANCE] == pytest.approx((PER_DOUBLING * math.log2(beyond)) ** 2)
 
 
+def test_idle_ipus_add_no_doubt():
+    assert doubt_of("pod1024", "bert", ipus=256) == doubt_of("pod256", "bert")
+    assert doubt_of("pod1024", "bert", ipus=512).beyond == 2
+
+
 def test_a_chip_or_a_workload_without_a_point_counts_once_each():
-    chip, workload = step_doubt(machine("c600"), "bert", {}), step_doubt(machine("pod64"), "mine", {})
-    both = step_doubt(machine("c600"), "mine", {})
+    chip, workload = doubt_of("c600", "bert"), doubt_of("pod64", "mine")
+    both = doubt_of("c600", "mine")
     assert (chip.grade, workload.grade) == (Grade.EXTRAPOLATED, Grade.ASSUMED)
     assert both.variances[Cause.CHIP] == pytest.approx(2 * OTHER_CHIP**2)
     assert chip.variances[Cause.CHIP] == workload.variances[Cause.CHIP] == pytest.approx(OTHER_CHIP**2)
+
+
+def test_a_release_without_points_is_as_uncertain_as_fitted_releases_differ():
+    """SDK 2.5 left out with all of its results: what 2.1 differs from 2.3 by, which the fit does know."""
+    without = replace(PARAMETERS, sdks=("2.1", "2.3"))
+    unseen = step_doubt(replace(machine("bow-pod64", without), sdk="2.5"), "bert", {}, ipus=64)
+    assert unseen.variances[Cause.RELEASE] == pytest.approx(math.log(PARAMETERS.value("sdk-2.1.program")) ** 2)
+    for sdk in ("2.1", "2.3", "2.5"):
+        assert step_doubt(replace(machine("pod64"), sdk=sdk), "bert", {}, ipus=64).variances[Cause.RELEASE] == 0
+    fitted_alone = replace(PARAMETERS, sdks=("2.3", "2.5"))
+    assert (
+        step_doubt(replace(machine("pod64", fitted_alone), sdk="2.1"), "bert", {}, ipus=64).variances[Cause.RELEASE]
+        == 0
+    )
 
 
 def test_correlated_errors_add_or_cancel():

@@ -78,7 +78,16 @@ def test_json_is_ascii_for_any_pipe() -> None:
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
     found = parse(json_text.validation(validation()))
-    assert list(found) == ["schema", "podsim", "points", "summary", "held_out", "outside_tolerance", "convergence"]
+    assert list(found) == [
+        "schema",
+        "podsim",
+        "points",
+        "summary",
+        "held_out",
+        "intervals",
+        "outside_tolerance",
+        "convergence",
+    ]
     point = found["points"][0]
     assert list(point)[:6] == ["id", "quantity", "published", "predicted", "error", "held_out_error"]
     summary = found["summary"]["step_s"]

@@ -90,7 +90,7 @@ def compare(
     with progress("predicting sides", output) as on_progress:
         found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
     _give(found, workload, report, output)
-    return ExitCode.ANSWERED
+    return ExitCode.NO if found.infeasible else ExitCode.ANSWERED
 
 
 def _give(found: Comparison, workload: str, report: ReportFlags, output: OutputFlags) -> None:

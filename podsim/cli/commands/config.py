@@ -34,7 +34,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     """
     output.check()
     rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
-    say(quiet=output.quiet)
+    say()
     files = tuple(str(path) for path in kept.files().read)
     give(
         output,

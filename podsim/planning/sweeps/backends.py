@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from podsim.errors import InputError
+from podsim.files.contents import working_folder
 from podsim.model.sweep import SweepOutcome, SweepQuestion
 
 if TYPE_CHECKING:
@@ -25,11 +26,14 @@ RETRIES = 3  # times that a point is given to another process after the one that
 
 
 def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None) -> Generator[SweepOutcome, None, None]:
-    """Outcomes as they come, by `jobs` processes; as many as there are cores for None."""
+    """Outcomes as they come, by `jobs` processes; as many as there are cores for None.
+
+    By this process alone where the working folder was removed: another would have none to start in.
+    """
     import joblib
 
     count = min(jobs or joblib.cpu_count(), max(len(questions), 1))
-    if count == 1:
+    if count == 1 or working_folder() is None:
         yield from map(compute, questions)
         return
     missing = dict(enumerate(questions))

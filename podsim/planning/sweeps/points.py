@@ -134,7 +134,8 @@ def _of_one(workload: str, question: SweepQuestion, folder: str) -> Prediction:
     machine, model, named = _asked(_names(workload, question, folder))
     meant = asking.question(
         machine, model, named, division=flags.get("division", "closed"),
-        samples=float(flags["samples"]) if "samples" in flags else None, engine=flags.get("engine", "des"),
+        samples=FLAGS["samples"].parsed(flags["samples"]) if "samples" in flags else None,
+        engine=flags.get("engine", "des"),
         fidelity=flags.get("fidelity", "folded"), seed=_whole(flags, "seed") or 0,
     )  # fmt: skip
     given = (flags.get("sdk"), _whole(flags, "hosts"), flags.get("chip"))
@@ -169,7 +170,7 @@ def _wanted(flags: Mapping[str, str]) -> Wanted:
 
 
 def _whole(flags: Mapping[str, str], name: str) -> int | None:
-    return int(flags[name]) if name in flags else None
+    return int(FLAGS[name].parsed(flags[name])) if name in flags else None
 
 
 def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:

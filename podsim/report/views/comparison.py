@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from podsim.model.comparator import ComparatorPrediction
-from podsim.model.comparison import Comparison, Difference, Ratio
+from podsim.model.comparison import Comparison, Difference, InfeasibleSide, Ratio
 from podsim.model.money import Draw
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
@@ -13,7 +13,7 @@ from podsim.report.views import comparator, money
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
-from podsim.report.views.prediction import PARTS
+from podsim.report.views.prediction import PARTS, chips
 
 Answer = Prediction | ComparatorPrediction
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
@@ -22,8 +22,13 @@ LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
 
 
 def answer(found: Comparison) -> tuple[str, ...]:
-    """A line a difference: "DGX A100: +3.7 % (−19.1 to +27.2)"."""
-    return tuple(f"{one.label}: {_change(one.time)}" for one in found.differences)
+    """A line a difference: "DGX A100: +3.7 % (−19.1 to +27.2)"; then the sides that do not fit."""
+    alone = [(side.label, side.answer.time_to_train_s) for side in found.sides] if not found.differences else []
+    return (
+        *(f"{label}: {_estimate(time, numbers.TIME)}" for label, time in alone),
+        *(f"{one.label}: {_change(one.time)}" for one in found.differences),
+        *(f"{one.label}: no, {one.message}" for one in found.infeasible),
+    )
 
 
 def _aim(found: Comparison) -> str:
@@ -37,11 +42,14 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
     `extra` comes before the last lines.
     """
     first = found.sides[0].label
+    against = f" against {_others(found)}" if found.differences else ""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{found.workload_title}, {_aim(found)}: {first} against {_others(found)}"),),
+        (Heading(f"{found.workload_title}, {_aim(found)}: {first}{against}"),),
         (_sides(found),),
-        (Heading(f"over {first}"), _differences(found), _said(found)),
     ]
+    if found.differences:
+        groups.append((Heading(f"over {first}"), _differences(found), _said(found)))
+    groups += [tuple(_refusal(one)) for one in found.infeasible]
     groups += [
         (Heading(f"where {one.label} differs from {first}, of the run"), *_reasons(one)) for one in found.differences
     ]
@@ -54,6 +62,15 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
     groups += extra
     groups.append(tuple(_footer(found)))
     return Doc(tuple(group for group in groups if group))
+
+
+def _refusal(one: InfeasibleSide) -> Iterator[Block]:
+    """Why a side has no answer, and what would work."""
+    yield Heading(f"no answer for {one.label}")
+    yield Note(one.message, "", Tone.WARNING)
+    yield from (Note(line, "·") for line in one.context)
+    if one.hint:
+        yield Note(one.hint, "hint")
 
 
 def _others(found: Comparison) -> str:
@@ -70,7 +87,7 @@ def _sides(found: Comparison) -> Table:
         ("samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
         ("global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
         ("step", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
-        ("chips", lambda p: f"{p.ipus if isinstance(p, Prediction) else p.chips:,} × {p.chip}"),
+        ("chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         ("replicas × IPUs", _split),
         ("price, USD", lambda p: _usd(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),

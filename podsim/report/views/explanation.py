@@ -11,7 +11,7 @@ from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 from podsim.report.views.grades import grade
-from podsim.report.views.prediction import PARTS
+from podsim.report.views.prediction import PARTS, chips
 
 MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal arithmetic", "at peak FLOP/s"),
@@ -39,13 +39,18 @@ def answer(e: Explanation) -> str:
     return f"{time.text}; {e.prediction.limited_by}"
 
 
+def _machine(p: Prediction) -> str:
+    """The machine, with the IPUs used where some are idle."""
+    return p.topology_title if p.mapping.ipus == p.ipus else f"{p.topology_title} ({chips(p)})"
+
+
 def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
     """How the time adds up, without what it would be less, what it hangs on, what would help; `verbose` lists all.
 
     So does it what was assumed, and `extra` comes after that.
     """
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{e.prediction.workload_title} on {e.prediction.topology_title}, explained"),),
+        (Heading(f"{e.prediction.workload_title} on {_machine(e.prediction)}, explained"),),
         (_time(e),),
         (Heading("how the time to train adds up"), _waterfall(e)),
         (Note(e.prediction.limited_by, "limited by", Tone.STRONG),),

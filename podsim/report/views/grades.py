@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from podsim.model.calibration import NEAR_CHI_SQUARE
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.report import numbers
@@ -18,6 +19,7 @@ FIGURES = {
 CAUSES = {
     Cause.PARAMETERS: "errors of fitted parameters",
     Cause.MODEL: "what no parameter explains",
+    Cause.FORM: "choice of mechanism",
     Cause.NOISE: "noise from run to run",
     Cause.DISTANCE: "distance beyond calibration",
     Cause.CHIP: "a chip or workload without a point",
@@ -68,6 +70,24 @@ def doubts(p: Prediction) -> Iterator[Block]:
         yield Heading("why the intervals are so wide, by share of the variance")
         titles = ("step", "samples", "time to train")
         yield Table((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
+
+
+def forms(p: Prediction) -> Iterator[Block]:
+    """What other forms of the model answer that the published results cannot rule out."""
+    if p.forms is None:
+        return
+    limit = f"{NEAR_CHI_SQUARE:g}"
+    if not p.forms:
+        yield Note(f"no other form is within {limit} of the best chi-square", "choice of mechanism", Tone.QUIET)
+        return
+    yield Heading(
+        f"other forms of the model within {limit} of the best chi-square; the intervals contain their answers"
+    )
+    columns = ("chi-square above the best", "step", "time to train")
+    rows = tuple(
+        (one.form, f"+{one.above:.1f}", numbers.time(one.step_s), numbers.time(one.time_to_train_s)) for one in p.forms
+    )
+    yield Table((Column("form"), *(Column(title, number=True) for title in columns)), rows)
 
 
 def graded(p: Prediction) -> Iterator[Block]:

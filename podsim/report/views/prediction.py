@@ -56,7 +56,7 @@ def document(
 ) -> Doc:
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({_chips(p)})"),),
+        (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({chips(p)})"),),
         (Facts(tuple(_facts(p))), *grades.rests(p), *skewed(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
@@ -67,7 +67,8 @@ def document(
         tuple(paid(p)),
     ]
     if verbose:
-        groups += [tuple(grades.doubts(p)), tuple(grades.graded(p)), tuple(_rejected(p)), tuple(_memory(p)), *extra]
+        groups += [tuple(each(p)) for each in (grades.doubts, grades.forms, grades.graded, _rejected, _memory)]
+        groups += extra
     groups += [
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else (),
         tuple(footer(p)),
@@ -94,8 +95,9 @@ def paid(p: Prediction) -> Iterable[Block]:
     return money.blocks(p.money) if p.money else ()
 
 
-def _chips(p: Prediction) -> str:
-    used = "" if p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
+def chips(p: Prediction) -> str:
+    """The chips of the machine, and how many of them the mapping uses where some are idle."""
+    used = "" if p.phases or p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
     return f"{p.ipus:,} × {p.chip}{used}"
 
 

@@ -142,6 +142,12 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
     if any(one.goodput for one in report.answered):
         yield Note("goodput is the useful share of the time where parts fail, checkpoints at the best interval; "
                    f"{goodput.ASSUMED}", "·", Tone.WARNING)  # fmt: skip
+    used = [
+        f"{one.mapping.ipus:,} of {one.topology}" for one in report.answered
+        if not one.phases and one.mapping.ipus < one.ipus and one.choice.given == "search"
+    ]  # fmt: skip
+    if used:
+        yield Note(f"more IPUs would be slower, so some are idle: used are {', '.join(used)}", "·", Tone.WARNING)
     for row in report.rows:
         if row.refused:
             yield Note(f"no answer for {row.topology}: {row.refused}", "·", Tone.WARNING)

@@ -1,0 +1,130 @@
+"""Searches that may leave IPUs of a machine idle, so that a larger machine never trains later than a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import PodsimError
+from podsim.planning.search import Search, Wanted
+from podsim.predicting import assemble
+from podsim.predicting.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import Choice
+    from podsim.planning.practice import Planner
+    from podsim.predicting.assemble import Question
+
+LARGER_MICRO_BATCH: Final = 0.5
+"""Share of its IPU time that a row takes at least with the larger micro-batch that half the replicas allow."""
+SEEN: Final = 0.005
+"""Share of the time to train from which what grows is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best mapping on some of the IPUs, and its time to train [s]."""
+
+    search: Search
+    mapping: Mapping
+    choice: Choice
+    time_s: float
+
+
+def search(
+    question: Question, planner: Planner, wanted: Wanted, on_progress: Callable[[int, int], None] | None = None
+) -> tuple[Planner, Mapping, Choice]:
+    """The mapping that trains soonest on all IPUs of the machine, on half of them, a quarter and so on (Eq. 34).
+
+    Replicas that are given are kept. Also returns the planner of the mapping, and why it was chosen. Raises what the
+    search on all IPUs raises, unless they are too many for the batch and a part of them is not.
+    """
+    whole = Search(question, planner, wanted, on_progress)
+    refusal: PodsimError | None = None
+    try:
+        best: Found | None = _found(whole)
+    except PodsimError as no:
+        if wanted.replicas or not whole.too_many_replicas:
+            raise
+        best, refusal = None, no
+    on_all = best
+    for part in () if wanted.replicas else _parts(whole, best.search.planner if best else planner):
+        if best is not None and _least_s(best, part.ipus) >= best.time_s:
+            break
+        try:
+            found = _found(part)
+        except PodsimError:
+            continue
+        if best is None or found.time_s < best.time_s:
+            best = found
+    if best is None:
+        assert refusal is not None, "the search on all IPUs was refused"
+        raise refusal
+    if best is on_all:
+        return best.search.planner, best.mapping, best.choice
+    why = _slower(on_all, best) if on_all else "the batch is too small for more replicas"
+    used, idle = best.mapping.ipus, whole.ipus - best.mapping.ipus
+    reason = f"uses {used:,} of {whole.ipus:,} IPUs, {idle:,} are idle: {why}; {best.choice.reason}"
+    return best.search.planner, best.mapping, replace(best.choice, reason=reason)
+
+
+def _parts(whole: Search, planner: Planner) -> Iterator[Search]:
+    """Searches on half the IPUs, a quarter and so on."""
+    for halvings in range(1, whole.ipus.bit_length()):
+        yield Search(whole.question, planner, whole.wanted, ipus=whole.ipus >> halvings)
+
+
+def _found(search: Search) -> Found:
+    mapping, choice = search.run()
+    return Found(search, mapping, choice, assemble.answer_s(_quick(search.question), mapping))
+
+
+def _quick(question: Question) -> Question:
+    return question.by_formula
+
+
+def _least_s(known: Found, ipus: int) -> float:
+    """What a run takes at least on so many IPUs with any mapping [s]: its rows, at the best pace of a full pipeline."""
+    question, workload = known.search.question, known.search.question.workload
+    peak_flop_per_s = question.machine.chip.peak_flop_per_s(workload.precision)
+    row_s = max(
+        workload.training_flop_per_row() / peak_flop_per_s, LARGER_MICRO_BATCH * known.search.least_ipu_s_per_row
+    )
+    rows = assemble.samples(question, 1).mean / (workload.packing * workload.samples_per_row)
+    return rows * row_s / ipus
+
+
+def _slower(on_all: Found, best: Found) -> str:
+    """By how much all IPUs are slower, and what makes them so: more samples, or a part of the run."""
+    text = f"all of them would take {_percent(on_all.time_s / best.time_s - 1)} longer"
+    needed = _samples(on_all) / _samples(best) - 1
+    before_s, after_s = _spent_s(best), _spent_s(on_all)
+    grown = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
+    most = max(grown, key=lambda name: grown[name])
+    if needed >= max(grown[most], SEEN):
+        batch = f"a global batch of {on_all.mapping.global_batch:,} instead of {best.mapping.global_batch:,}"
+        return f"{text}, since {batch} needs {_percent(needed)} more samples"
+    if grown[most] < SEEN:
+        return f"{text}, since steps are hardly shorter and further beyond what was measured"
+    return f"{text}, since {most} would take {_percent(grown[most])} of the run more"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _samples(found: Found) -> float:
+    return assemble.samples(found.search.question, found.mapping.global_batch).mean
+
+
+def _spent_s(found: Found) -> dict[str, float]:
+    """What a run spends on each part of its steps, and outside them [s]."""
+    question, mapping = _quick(found.search.question), found.mapping
+    timeline = assemble.step(question, mapping)
+    done = run(assemble.question_pace(question, mapping, timeline.step_s), _samples(found))
+    steps = done.training_s / timeline.step_s
+    spent_s = {assemble.NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    return {**spent_s, "evaluation": done.evaluation_s, "checkpoints": done.checkpoint_s}

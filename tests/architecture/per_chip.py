@@ -1,0 +1,147 @@
+"""Throughput per chip on larger machines: what other chips lost by measurement, what podsim says of IPUs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import shown
+
+import podsim
+from podsim.files import catalog, comparators
+from podsim.model.calibration import CalibrationPoint
+from podsim.model.comparator import ComparatorResult
+from podsim.model.prediction import Prediction
+from podsim.model.training import Division
+from podsim.report.numbers import short
+
+BASE, MOST = 64, 4096
+WORKLOADS = ("bert", "resnet50")
+OTHER_CHIPS = ("a100", "tpu-v4")
+LARGE_POD = {"bert": "large-pod"}  # the configuration for machines larger than published ones, where there is one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A published result on more than 64 chips beside that on 64 of the same round, or of the last before it."""
+
+    id: str
+    base_round: str
+    chips: int
+    batch: int
+    base_batch: int
+    workload: str
+    share: float  # throughput per chip over that on 64
+    chip: str = ""
+    predicted: float | None = None  # the same of podsim, where the mapping is published
+
+
+def per_chip(asked: shown.Asked) -> str:
+    """Throughput per chip over that on 64 chips, measured and predicted."""
+    said = (
+        f"Throughput per chip, with the global batch of each machine, over that on {BASE} chips: 100 % is no loss. "
+        "Predicted: mapping and batch by search. Measured: published results of the closed division; where a round has "
+        f"none on {BASE} chips, over that of the round before. Batches differ, and a larger one loses less. podsim's "
+        "figures beside results of IPUs are of their own mapping and batch, beside other chips of its default."
+    )
+    predicted = [_predicted(workload, pod) for workload in WORKLOADS for pod in _pods()]
+    head = ("predicted", "chips", "GC200", "GC200, configuration for large pods", "Bow", "global batch, GC200")
+    measured = [
+        (one.id, f"{one.chips:,}", f"{one.batch:,}", f"{one.base_batch:,} in {one.base_round}", _percent(one.share),
+         *_at(one))
+        for one in sorted((*_others(), *_ipus()), key=lambda one: (one.workload, one.chips))
+    ]  # fmt: skip
+    columns = ("measured", "chips", "global batch", f"batch on {BASE}", "measured per chip", "podsim, GC200",
+               "podsim, Bow")  # fmt: skip
+    return f"{said}\n\n{shown.table(head, predicted)}\n\n{shown.table(columns, measured)}"
+
+
+def _pods() -> list[int]:
+    return [pod for pod in (2**power for power in range(6, 13)) if pod <= MOST]
+
+
+def _predicted(workload: str, pod: int) -> tuple[str, ...]:
+    preset = LARGE_POD.get(workload)
+    named = _percent(_share(workload, pod, "gc200", preset)) if preset and pod > 128 else "–"
+    shares = [_percent(_share(workload, pod, chip)) for chip in ("gc200", "bow")]
+    return (
+        workload,
+        f"{pod:,}",
+        shares[0],
+        named,
+        shares[1],
+        f"{_answer(workload, pod, 'gc200').mapping.global_batch:,}",
+    )
+
+
+@cache
+def _answer(workload: str, pod: int, chip: str, preset: str | None = None) -> Prediction:
+    return podsim.predict(workload, pod=pod, chip=chip, preset=preset)
+
+
+def _share(workload: str, pod: int, chip: str, preset: str | None = None) -> float:
+    """Predicted throughput per chip over that on 64 chips, as configured there by default."""
+    large, small = _answer(workload, pod, chip, preset), _answer(workload, BASE, chip)
+    rates = [one.throughput_samples_per_s.value / one.ipus for one in (large, small)]
+    return rates[0] / rates[1]
+
+
+def _at(one: Measured) -> tuple[str, str]:
+    """What podsim says of the IPUs measured; else of those on the pod nearest in size."""
+    if one.predicted is not None:
+        own = _percent(one.predicted)
+        return (own, "") if one.chip == "gc200" else ("", own)
+    pod = min(MOST, 2 ** round(math.log2(one.chips)))
+    return _percent(_share(one.workload, pod, "gc200")), _percent(_share(one.workload, pod, "bow"))
+
+
+def _others() -> Iterator[Measured]:
+    """Results of other chips with a rate, on more than 64."""
+    rows = [
+        row for row in comparators.shipped()
+        if row.chip in OTHER_CHIPS and row.workload in WORKLOADS and row.division is Division.CLOSED and _rate(row)
+    ]  # fmt: skip
+    for row in rows:
+        bases = [
+            one for one in rows
+            if (one.chip, one.workload, one.chips) == (row.chip, row.workload, BASE) and one.round <= row.round
+        ]  # fmt: skip
+        if row.chips > BASE and bases:
+            base = max(bases, key=lambda one: one.round)
+            share = _rate(row) / row.chips / (_rate(base) / BASE)
+            yield Measured(id=row.id, base_round=base.round, chips=row.chips, batch=row.global_batch,
+                           base_batch=base.global_batch, workload=row.workload, share=share)  # fmt: skip
+
+
+def _rate(row: ComparatorResult) -> float:
+    """Samples a second, evaluations left out where they are timed; 0 where no rate is published."""
+    return row.samples_per_s or row.overall_samples_per_s or 0.0
+
+
+def _ipus() -> Iterator[Measured]:
+    """Published results on more than 64 IPUs, and what podsim says of their own mapping."""
+    points = [one for one in catalog.points() if one.division is Division.CLOSED and one.workload in WORKLOADS]
+    by_id = {one.id: one for one in points}
+    for point in points:
+        chip, _, size = point.topology.rpartition("pod")
+        base = by_id.get(point.id.replace(f"/{point.topology}/", f"/{chip}pod{BASE}/"))
+        if int(size) > BASE and base:
+            measured = [one.global_batch / one.step_s for one in (point, base)]
+            said = [_of_preset(one) for one in (point, base)]
+            growth = int(size) / BASE
+            yield Measured(
+                id=point.id, base_round=base.round, chips=int(size), batch=point.global_batch,
+                base_batch=base.global_batch, workload=point.workload, share=measured[0] / measured[1] / growth,
+                predicted=said[0] / said[1] / growth, chip=chip or "gc200",
+            )  # fmt: skip
+
+
+def _of_preset(point: CalibrationPoint) -> float:
+    """Predicted throughput of a published mapping [samples/s]."""
+    return podsim.predict(point.workload, topology=point.topology, preset=point.preset).throughput_samples_per_s.value
+
+
+def _percent(share: float) -> str:
+    return f"{short(100 * share, 3)} %"

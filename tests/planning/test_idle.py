@@ -1,0 +1,138 @@
+"""The search may leave IPUs idle: a larger machine never trains later, and the answer says what is idle and why."""
+
+from itertools import pairwise
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+from podsim.errors import InputError
+from podsim.planning import idle
+from podsim.planning.search import Search
+
+PODS = [2**power for power in range(4, 17)]
+ROUNDING = 1 + 1e-12
+TIMES_S = {}
+
+
+def answer(workload, pod, **flags):
+    return podsim.predict(workload, pod=pod, engine="analytic", **flags)
+
+
+def times_s(workload, chip, **flags):
+    """Time to train on every pod from 16 to 65,536 IPUs [s]."""
+    key = workload, chip, *flags.items()
+    if key not in TIMES_S:
+        TIMES_S[key] = [answer(workload, pod, chip=chip, **flags).time_to_train_s.value for pod in PODS]
+    return TIMES_S[key]
+
+
+@pytest.mark.parametrize(
+    ("workload", "chip", "flags"),
+    [
+        ("bert", "gc200", {}),
+        ("resnet50", "gc200", {}),
+        ("bert", "bow", {}),
+        ("resnet50", "bow", {}),
+        ("vit-base", "gc200", {}),
+        ("bert-large-128", "gc200", {}),
+        ("bert", "gc200", {"global_batch": 1024}),
+        ("bert", "gc200", {"ipus_per_replica": 8, "micro_batch": 1}),
+    ],
+)
+def test_time_to_train_never_rises_with_the_size_of_the_machine(workload, chip, flags):
+    for (small, before_s), (large, after_s) in pairwise(zip(PODS, times_s(workload, chip, **flags), strict=True)):
+        assert after_s <= before_s * ROUNDING, f"{large:,} IPUs against {small:,}"
+
+
+def test_scale_reads_the_same_mapping():
+    report = podsim.scale("bert", pods="16384..65536", engine="analytic")
+    for one in report.answered:
+        assert one.mapping == answer("bert", one.ipus).mapping
+    for small, large in pairwise(report.answered):
+        assert large.time_to_train_s.value <= small.time_to_train_s.value * ROUNDING
+    small, large = report.answered[0], report.answered[-1]
+    assert large.throughput_samples_per_s.value == pytest.approx(small.throughput_samples_per_s.value)
+    assert report.rows[-1].efficiency == pytest.approx(small.ipus / large.ipus)
+
+
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
+    found = answer(workload, 65536)
+    used, reason = found.mapping.ipus, found.choice.reason
+    assert used < 65536
+    assert reason.startswith(f"uses {used:,} of 65,536 IPUs, {65536 - used:,} are idle: all of them would take ")
+    assert ", since " in reason
+    longer = float(reason.split("would take ")[1].split(" %")[0]) / 100
+    all_of_them = answer(workload, 65536, replicas=65536 // found.mapping.ipus_per_replica)
+    assert all_of_them.time_to_train_s.value / found.time_to_train_s.value - 1 == pytest.approx(longer, abs=0.005)
+
+
+def test_replicas_that_are_given_are_kept():
+    found = answer("bert", 65536, replicas=4096, ipus_per_replica=16)
+    assert found.mapping.ipus == 65536
+    assert "idle" not in found.choice.reason
+
+
+@pytest.mark.parametrize("pod", [16, 64, 128, 256, 512])
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+def test_published_sizes_use_every_ipu(workload, pod):
+    found = answer(workload, pod)
+    assert found.mapping.ipus == pod
+    assert "idle" not in found.choice.reason
+
+
+def test_throughput_and_use_are_those_of_the_ipus_that_train():
+    found, alone = answer("bert", 65536), answer("bert", 16384)
+    assert found.mapping == alone.mapping
+    assert found.mfu == pytest.approx(alone.mfu)
+    assert found.throughput_samples_per_s.value == pytest.approx(alone.throughput_samples_per_s.value)
+    assert found.time_to_train_s.beyond == alone.time_to_train_s.beyond
+    assert found.time_to_train_s.high == pytest.approx(alone.time_to_train_s.high)
+
+
+def test_the_whole_machine_is_paid_for():
+    large, small = (podsim.predict("bert", pod=pod, engine="analytic") for pod in (65536, 16384))
+    assert large.mapping.ipus == small.mapping.ipus
+    plans = [podsim.plan("bert", machines=f"pod{pod}").candidates[0] for pod in (65536, 16384)]
+    assert plans[0].energy_j == pytest.approx(4 * plans[1].energy_j, rel=0.01)
+
+
+def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():
+    """A thousand sequences cannot be spread over 8,192 replicas; half as many IPUs as there are rows can hold them."""
+    found = answer("bert", 65536, global_batch=1024)
+    assert found.mapping.global_batch == 1024
+    assert "the batch is too small for more replicas" in found.choice.reason
+
+
+def test_a_batch_that_does_not_divide_is_still_refused():
+    with pytest.raises(InputError) as caught:
+        answer("bert", 64, global_batch=1023)
+    assert caught.value.code == "mapping-does-not-divide"
+
+
+@pytest.mark.parametrize(("workload", "pod"), [("bert", 512), ("resnet50", 4096), ("vit-base", 65536)])
+def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, monkeypatch):
+    """The bound below which a part is left out is a bound."""
+    found = answer(workload, pod)
+    searched = []
+
+    def run(self):
+        searched.append(self.ipus)
+        return original(self)
+
+    original = Search.run
+    monkeypatch.setattr(Search, "run", run)
+    answer(workload, pod)
+    with_bound = len(searched)
+    monkeypatch.setattr(idle, "_least_s", lambda *_: 0.0)
+    everywhere = answer(workload, pod)
+    assert everywhere.mapping == found.mapping
+    assert len(searched) - with_bound > with_bound
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "compare"])
+def test_screens_say_how_many_ipus_are_used(command, capsys):
+    asked = ["bert", "pod64", "pod65536"] if command == "compare" else ["bert", "--pod", "65536"]
+    assert main([command, *asked, "--engine", "analytic"] if command == "predict" else [command, *asked]) == 0
+    assert "65,536 × gc200, 16,384 used" in " ".join(capsys.readouterr().out.split())
