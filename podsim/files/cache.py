@@ -27,7 +27,7 @@ MOST_BYTES: Final = 2**20
 """Largest file that is read: a plan takes a few kB."""
 MOST_IN_MEMORY: Final = 4096
 """Results of one shelf that stay in memory."""
-_COMPUTED_BY: Final = ("lowering", "model", "physics", "predicting", "tiles")
+_COMPUTED_BY: Final = ("engines", "lowering", "model", "physics", "predicting", "tiles")
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

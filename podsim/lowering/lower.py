@@ -16,21 +16,25 @@ from podsim.topology.fabric import Fabric
 
 if TYPE_CHECKING:
     from podsim.model.inference import Served
+    from podsim.tiles.supersteps import TileEngine
 
 MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
 
 
 def lower(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True
-) -> StepProgram:
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True,
+    tiles: "TileEngine | None" = None,
+) -> StepProgram:  # fmt: skip
     """The step program: micro-batches through the pipeline, then the weight update.
+
+    `tiles` runs the supersteps of each stage as events; without it their closed form is taken.
 
     Raises InputError where nothing is to be folded and that is too much.
     """
     if not folded:
         _refuse_many(mapping)
     machine = computing(machine, mapping.practice)
-    work = stage_work(workload, mapping, machine)
+    work = stage_work(workload, mapping, machine, tiles=tiles)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.PHASED:
         from podsim.lowering import phased  # few workloads need it
@@ -48,11 +52,11 @@ def lower(
 
 def lower_evaluation(
     workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True,
-    served: "Served | None" = None,
+    served: "Served | None" = None, tiles: "TileEngine | None" = None,
 ) -> StepProgram:  # fmt: skip
     """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
     machine = computing(machine, mapping.practice)
-    work = stage_work(workload, mapping, machine, forward_only=served is not None)
+    work = stage_work(workload, mapping, machine, forward_only=served is not None, tiles=tiles)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
     blocks = joined.forward(line)

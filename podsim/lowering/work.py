@@ -15,6 +15,7 @@ from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
 from podsim.tiles.plan import Planner, Target, numbered, plans
+from podsim.tiles.supersteps import TileEngine
 
 
 def computing(machine: Machine, practice: Practice) -> Machine:
@@ -22,10 +23,15 @@ def computing(machine: Machine, practice: Practice) -> Machine:
     return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(practice.io_tiles)))
 
 
-def rates(machine: Machine, workload: Workload, available_memory: float = AVAILABLE_MEMORY) -> Rates:
-    """What operators of a workload are planned for on a machine."""
+def rates(
+    machine: Machine,
+    workload: Workload,
+    available_memory: float = AVAILABLE_MEMORY,
+    tiles: TileEngine | None = None,
+) -> Rates:
+    """What operators of a workload are planned for on a machine, and what runs their supersteps as events."""
     planner = Planner(Target(machine.chip, workload.precision, available_memory))
-    return Rates(planner, machine.program_factor)
+    return Rates(planner, machine.program_factor, tiles)
 
 
 NORMAL: Final[MappingType[int, float]] = {}
@@ -43,10 +49,18 @@ class StageWork:
 
 
 def stage_work(
-    workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool = False
+    workload: Workload,
+    mapping: Mapping,
+    machine: Machine,
+    *,
+    forward_only: bool = False,
+    tiles: TileEngine | None = None,
 ) -> tuple[StageWork, ...]:
-    """The work of every stage; backward includes recomputation and weight gradients, or is not planned at all."""
-    table = _CostTable(workload, mapping, machine, forward_only=forward_only)
+    """The work of every stage; backward includes recomputation and weight gradients, or is not planned at all.
+
+    `tiles` runs the supersteps of every operator as events; without it their closed form is taken.
+    """
+    table = _CostTable(workload, mapping, machine, forward_only=forward_only, tiles=tiles)
     element_bytes = ELEMENT_BYTES[workload.precision]
     result = []
     for stage in mapping.stages:
@@ -84,14 +98,16 @@ class _CostTable:
     Machines of one chip and one fit share what is known.
     """
 
-    def __init__(self, workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool) -> None:
+    def __init__(
+        self, workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool, tiles: TileEngine | None
+    ) -> None:
         self._forward_only = forward_only
         self._practice: Practice = mapping.practice
         self._rows = mapping.micro_batch
-        self._rates = rates(machine, workload, mapping.practice.available_memory)
+        self._rates = rates(machine, workload, mapping.practice.available_memory, tiles)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
         target = self._rates.planner.target.key
-        key = target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only
+        key = target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only, tiles
         if key not in _TABLES and len(_TABLES) >= MOST_TABLES:
             _TABLES.clear()
         self._known = _TABLES.setdefault(key, {})

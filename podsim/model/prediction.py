@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or s
     from podsim.model.money import Money
     from podsim.model.noise import NoiseReport
 
+AGREE = 1e-9  # share of a step below which formula and events differ by rounding
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageMemory:
@@ -132,6 +134,32 @@ class Grades:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepEvents:
+    """A step run as events, from the supersteps of tiles to flows that share links, beside its formula.
+
+    `formula_s` is the longest path with the closed form of every superstep and each transfer alone on its links.
+    `tiles_idle` is the share of a micro-batch in which the mean tile of the busiest IPU waits for others. `stalls_s` is
+    what stalls of single IPUs hold all others at the all-reduce of a step, on average; it is in no step time.
+    """
+
+    step_s: float
+    formula_s: float
+    tiles_idle: float
+    stalls_s: float
+
+    @property
+    def stalls(self) -> float:
+        """Share of a step that stalls of single IPUs take."""
+        return self.stalls_s / self.step_s
+
+    @property
+    def difference(self) -> float:
+        """What events make of the step beyond the formula, as a share of the formula; 0 where both say the same."""
+        found = self.step_s / self.formula_s - 1
+        return found if abs(found) > AGREE else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FormAnswer:
     """What another form of the model answers, whose chi-square is `above` the least by so much."""
 
@@ -177,6 +205,7 @@ class Prediction(Shown):
     calibration: str
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
     interval: float = NINETY_PERCENT
+    events: StepEvents | None = None  # none where the formula alone was asked for
     forms: tuple[FormAnswer, ...] | None = None  # those that the fit cannot rule out; None where none was fitted
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from podsim.predicting.assemble import Question
     from podsim.predicting.collective import Asked as AskedCollective
     from podsim.predicting.tracing import Wanted as Drawn
+    from podsim.tiles.supersteps import TileEngine
 
 Progress = Callable[[int, int], None]
 
@@ -157,6 +158,7 @@ def question(
         fabric=build(machine.topology),
         engine=engine_of(engine),
         engine_name=engine,
+        tiles=tiles_of(engine),
         optimizer=named.optimizer if named else workload.optimizer,
         division=named.division if named and named.division else Division(division),
         samples=samples,
@@ -314,6 +316,15 @@ def engine_of(name: str) -> Engine:
     from podsim.engines.des import pod
 
     return pod.run
+
+
+def tiles_of(name: str) -> TileEngine | None:
+    """What runs the supersteps of stages as events for the engine of that name; None where a formula gives them."""
+    if name == "analytic":
+        return None
+    from podsim.engines.des import chip
+
+    return chip.as_run
 
 
 def silent(machine: Machine, sdk: Flag, hosts: Flag, chip: Flag) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from podsim.engines import analytic
 from podsim.errors import PodsimError
 from podsim.planning.search import Search, Wanted
 from podsim.predicting import assemble
@@ -84,7 +83,7 @@ def _found(search: Search) -> Found:
 
 
 def _quick(question: Question) -> Question:
-    return replace(question, engine=analytic.run, folded=True)
+    return question.by_formula
 
 
 def _least_s(known: Found, ipus: int) -> float:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from podsim.engines import analytic
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
@@ -104,7 +103,7 @@ class Search:
         return self._settle(self._quick(), mapping, held)
 
     def _quick(self) -> assemble.Question:
-        return replace(self.question, engine=analytic.run, folded=True)
+        return self.question.by_formula
 
     def _published(self) -> set[int]:
         """Replica sizes of published practice, whatever the chip."""

@@ -217,9 +217,10 @@ def settle(weighed: Weighed, run: runs.Run, asked: Asked) -> Weighed:
     """The same timed by the event engine; a law has none."""
     if not weighed.parts:
         return weighed
-    engine = asking.engine_of("des")
+    engine, tiles = asking.engine_of("des"), asking.tiles_of("des")
     parts = tuple(
-        replace(part, question=replace(part.question, engine=engine, engine_name="des")) for part in weighed.parts
+        replace(part, question=replace(part.question, engine=engine, engine_name="des", tiles=tiles))
+        for part in weighed.parts
     )
     settled = _weighed(run, parts, asked)
     return replace(settled, said=weighed.said, worth=weighed.worth)

@@ -12,16 +12,17 @@ from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, FormAnswer, Prediction, Run
+from podsim.model.prediction import Choice, FormAnswer, Prediction, Run, StepEvents
 from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import intervals, steady, switches
+from podsim.predicting import events, intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
 from podsim.tiles import memory
+from podsim.tiles.supersteps import TileEngine
 from podsim.topology.fabric import Fabric
 from podsim.units import counted
 
@@ -35,6 +36,7 @@ class Question:
     fabric: Fabric
     engine: Engine
     engine_name: str
+    tiles: TileEngine | None = None  # runs the supersteps of stages as events
     optimizer: str
     division: Division
     samples: float | None = None
@@ -44,6 +46,11 @@ class Question:
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
     left: str = ""  # where parts are lost, on what the run goes on
     interval: float = NINETY_PERCENT
+
+    @property
+    def by_formula(self) -> "Question":
+        """The same, answered by formula: the longest path of what is folded, with closed forms of supersteps."""
+        return replace(self, engine=analytic.run, tiles=None, folded=True)
 
     @property
     def overhead(self) -> Overhead:
@@ -78,7 +85,7 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
     def program(micro_batches: int) -> StepProgram:
         return lower(
             question.workload, replace(mapping, accumulation=micro_batches), question.machine, question.fabric,
-            optimizer=question.optimizer, folded=question.folded,
+            optimizer=question.optimizer, folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
 
     return _timed(question, mapping, program, mapping.accumulation)
@@ -91,7 +98,7 @@ def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> 
 
 def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
     """Log of the step in each form that the fit cannot rule out, over that in the one in use; analytic, both."""
-    parameters, quick = question.machine.parameters, replace(question, engine=analytic.run, folded=True)
+    parameters, quick = question.machine.parameters, question.by_formula
     if not parameters.near_forms:
         return {}
     same = question.engine is analytic.run and question.folded
@@ -136,7 +143,7 @@ def forward_s(question: Question, mapping: Mapping) -> float:
     def program(micro_batches: int) -> StepProgram:
         return lower_evaluation(
             question.workload, mapping, question.machine, question.fabric, rows=micro_batches * each,
-            folded=question.folded,
+            folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
 
     return _timed(question, mapping, program, math.ceil(rows / each)).step_s
@@ -191,7 +198,6 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
     doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
     step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
     held = memory.fit(workload, mapping, machine.topology)
-    said = (*assumptions, *switches.shown(question, mapping, timeline.step_s), *_offered(question, mapping))
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -217,17 +223,34 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=(*said, f"samples to converge: {need.basis}"),
+        assumptions=_said(question, mapping, timeline.step_s, assumptions, need),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
+        events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )
 
 
+def _said(
+    question: Question, mapping: Mapping, step_s: float, assumptions: tuple[str, ...], need: Samples
+) -> tuple[str, ...]:
+    """Everything assumed: of the question, of its software, of the samples."""
+    switched = switches.shown(question, mapping, step_s)
+    return (*assumptions, *switched, *_offered(question, mapping), f"samples to converge: {need.basis}")
+
+
+def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:
+    """The same step by formula, and how long tiles wait; None where the formula alone was asked for."""
+    if question.tiles is None:
+        return None
+    formula = step(question.by_formula, mapping)
+    return events.of_step(question, mapping, step_s, formula.step_s)
+
+
 def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
     """A line for each configuration for large machines that would move the time to train by more than a tenth."""
-    quick = replace(question, engine=analytic.run, folded=True)
+    quick = question.by_formula
     for configuration in question.workload.configurations:
         practice = configuration.of(mapping.practice)
         if question.machine.topology.ipus <= configuration.above or practice is mapping.practice:
@@ -262,7 +285,7 @@ def _form_answers(
     step_s, time_s = own_s
     above, found = question.machine.parameters.near_forms, []
     for name, moved in doubt.forms.items():
-        theirs = replace(question, engine=analytic.run, folded=True, machine=question.machine.in_form(name))
+        theirs = replace(question.by_formula, machine=question.machine.in_form(name))
         other = question_pace(theirs, mapping, step_s * math.exp(moved))
         longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
         found.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from podsim.engines import analytic
 from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.explanation import Mechanism, Rise, Without
@@ -60,7 +59,7 @@ class Answered:
 
 def answered(question: Question, prediction: Prediction) -> Answered:
     """What a prediction answered."""
-    quick, mapping = replace(question, engine=analytic.run, folded=True), prediction.mapping
+    quick, mapping = question.by_formula, prediction.mapping
     doubt = assemble.step_doubt(question, mapping, prediction.timeline)
     timeline = assemble.step(quick, mapping)
     beat = assemble.question_pace(quick, mapping, timeline.step_s)

@@ -36,6 +36,7 @@ def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
         limited_by=limited_by(timeline, longest.mapping, searched=False),
         assumptions=_assumed(phases, longest),
         grades=_grades(phases),
+        events=None,
         noise=None,
         faults=None,
         phases=tuple(phases),

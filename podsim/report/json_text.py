@@ -97,7 +97,7 @@ def prediction(p: Prediction) -> str:
         "grades": plain(p.grades),
         **({"forms": plain(p.forms)} if p.forms is not None else {}),
         **({"noise": drawn(p.noise)} if p.noise else {}),
-        **{name: plain(found) for name in ("faults", "money") if (found := getattr(p, name))},
+        **{name: plain(found) for name in ("events", "faults", "money") if (found := getattr(p, name))},
     })  # fmt: skip
 
 

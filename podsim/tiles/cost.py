@@ -5,19 +5,27 @@ from dataclasses import dataclass
 from podsim.model.program import Cut, Part
 from podsim.model.workload import Operator, Pass
 from podsim.tiles.plan import Planner
+from podsim.tiles.supersteps import TileEngine
 
 
 @dataclass(frozen=True, slots=True)
 class TileCost:
-    """Seconds of one operator by what they are spent on."""
+    """Seconds of one operator by what they are spent on.
+
+    `idle_s` are those of them that the mean tile waits for others; 0 where no simulation of the tiles says so.
+    """
 
     compute_s: float = 0.0
     exchange_s: float = 0.0
     sync_s: float = 0.0
+    idle_s: float = 0.0
 
     def __add__(self, other: "TileCost") -> "TileCost":
         return TileCost(
-            self.compute_s + other.compute_s, self.exchange_s + other.exchange_s, self.sync_s + other.sync_s
+            self.compute_s + other.compute_s,
+            self.exchange_s + other.exchange_s,
+            self.sync_s + other.sync_s,
+            self.idle_s + other.idle_s,
         )
 
     @property
@@ -33,14 +41,22 @@ class TileCost:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What operators are planned for, and how much longer whole programs take than their plans."""
+    """What operators are planned for, and how much longer whole programs take than their plans.
+
+    `tiles` runs the supersteps of plans as events; without it the closed form gives their cycles.
+    """
 
     planner: Planner
     stretch: float
+    tiles: TileEngine | None = None
 
 
 def cost(operator: Operator, run: Pass, rows: int, rates: Rates) -> TileCost:
     """Time of one pass of an operator over `rows` rows (Eq. 1)."""
-    cycles = rates.planner.planned(operator, run, rows).cycles
     each_s = rates.stretch / rates.planner.target.chip.clock_hz
-    return TileCost(cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s)
+    if rates.tiles is None:
+        cycles, idle = rates.planner.planned(operator, run, rows).cycles, 0.0
+    else:
+        ran = rates.planner.as_run(operator, run, rows, rates.tiles)
+        cycles, idle = ran.cycles, ran.idle
+    return TileCost(cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s, idle * each_s)

@@ -12,9 +12,10 @@ from podsim.model.training import Practice
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Pass, Stream, Unit
 from podsim.tiles import amp, attention, composite, gather, product, reduction, update, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
-from podsim.tiles.supersteps import Cycles, exchange_rates, sram_rates, total
+from podsim.tiles.supersteps import AsRun, Cycles, TileEngine, exchange_rates, sram_rates, total
 
 T = TypeVar("T")
+MOST_MADE = 1024  # plans that stay in memory, some kB each
 RELAXED = 1.05  # how much more memory a gather is given at a time, where what is allowed does not hold it
 NORMS: Final[Mapping[Kind, composite.NormKind]] = {
     Kind.LAYER_NORM: "layer",
@@ -78,10 +79,13 @@ class Planner:
 
     memo_of: ClassVar[Callable[[object], Memo] | None] = None
     _known: ClassVar[dict[str, dict[object, Planned]]] = {}
+    _ran: ClassVar[dict[str, dict[object, AsRun]]] = {}
+    _made: ClassVar[dict[tuple[str, object], tuple[TilePlan, ...]]] = {}
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self._mine = self._known.setdefault(target.plan_key, {})
+        self._as_run = self._ran.setdefault(target.plan_key, {})
         self._memo: Memo | None = None
 
     def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
@@ -90,7 +94,24 @@ class Planner:
         key = (*same_plans(operator), same, rows)
         known = self._mine.get(key)
         if known is None:
-            known = self._mine[key] = self._remembered(key, operator, same, rows)
+            known = self._mine[key] = self._remembered(
+                key, operator, Planned, lambda: self._together(self._plans(key, operator, same, rows))
+            )
+        return known
+
+    def as_run(self, operator: Operator, run: Pass, rows: int, engine: TileEngine) -> AsRun:
+        """The same pass with its supersteps run as events, once for each plan and engine that differ.
+
+        An engine is known by its qualified name; the text of its module is in the version of what is kept.
+        """
+        same = Pass.FORWARD if run is Pass.RECOMPUTE else run
+        key = (*same_plans(operator), same, rows)
+        own = (getattr(engine, "__qualname__", repr(engine)), *key)
+        known = self._as_run.get(own)
+        if known is None:
+            known = self._as_run[own] = self._remembered(
+                own, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
+            )
         return known
 
     def updated(self, optimizer: str, parameters: int) -> Planned:
@@ -102,16 +123,26 @@ class Planner:
             known = self._mine[key] = self._together((found,))
         return known
 
-    def _remembered(self, key: object, operator: Operator, run: Pass, rows: int) -> Planned:
+    def _remembered(self, key: object, operator: Operator, kind: type[T], compute: Callable[[], T]) -> T:
         # A vector operator is planned sooner than a file is read.
         if Planner.memo_of is None or isinstance(operator.shape, Stream):
-            return self._planned(operator, run, rows)
+            return compute()
         if self._memo is None:
             self._memo = Planner.memo_of(self.target.plan_key)
-        return self._memo.remember(key, Planned, lambda: self._planned(operator, run, rows))
+        return self._memo.remember(key, kind, compute)
 
-    def _planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
-        return self._together(plans(operator, run, rows, self.target))
+    def _plans(self, key: object, operator: Operator, run: Pass, rows: int) -> tuple[TilePlan, ...]:
+        """The plans of a pass; a search plans what is run as events after it."""
+        both = self.target.plan_key, key
+        known = self._made.get(both)
+        if known is None:
+            if len(self._made) >= MOST_MADE:
+                self._made.clear()
+            known = self._made[both] = plans(operator, run, rows, self.target)
+        return known
+
+    def _run(self, found: tuple[TilePlan, ...], engine: TileEngine) -> AsRun:
+        return sum((engine(plan, self.target.chip) for plan in found), AsRun())
 
     def _together(self, found: tuple[TilePlan, ...]) -> Planned:
         held, tiles = max([(_beside_operands(plan), plan.tiles_used) for plan in found] or [(0.0, 0)])

@@ -1,10 +1,10 @@
 """The one place where a superstep is given its cycles (Eq. 2)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from podsim.model.chip import Chip
-from podsim.model.tile_plan import Cohort, Superstep
+from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 
 FRAGMENT_CYCLES = 3  # control instructions a separate piece costs its receiver (poplibs; ipu-stack profile)
 
@@ -27,6 +27,25 @@ class Cycles:
     def total(self) -> float:
         """All of them."""
         return self.compute + self.exchange + self.sync
+
+
+@dataclass(frozen=True, slots=True)
+class AsRun:
+    """Supersteps as a simulation of the tiles ran them: cycles by what the last tile spent them on.
+
+    `idle` are cycles of the mean tile in which it waits for others.
+    """
+
+    cycles: Cycles = field(default_factory=Cycles)
+    idle: float = 0.0
+    events: int = 0
+
+    def __add__(self, other: "AsRun") -> "AsRun":
+        return AsRun(self.cycles + other.cycles, self.idle + other.idle, self.events + other.events)
+
+
+TileEngine = Callable[[TilePlan, Chip], AsRun]
+"""What runs the supersteps of a plan as events."""
 
 
 def exchange_rates(chip: Chip) -> tuple[float, float, float]:

@@ -144,7 +144,8 @@ class Calls:
 def nothing_known(monkeypatch):
     """As in a process that starts, with no cache folder."""
     monkeypatch.setenv("PODSIM_CACHE", "")
-    monkeypatch.setattr(Planner, "_known", {})
+    for name in ("_known", "_ran", "_made"):
+        monkeypatch.setattr(Planner, name, {})
     monkeypatch.setattr(Planner, "memo_of", None)
     monkeypatch.setattr(work, "_TABLES", {})
     monkeypatch.setattr(memory, "_KNOWN", {})

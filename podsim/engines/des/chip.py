@@ -16,7 +16,7 @@ from podsim.model.chip_timeline import ChipTimeline, IoTiles, TileShare, TileSpa
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.supersteps import FRAGMENT_CYCLES, compute_cycles, exchange_rates
+from podsim.tiles.supersteps import FRAGMENT_CYCLES, AsRun, Cycles, compute_cycles, exchange_rates
 
 NOTHING = Cohort(tiles=0)
 OFF_PLAN = -1
@@ -44,6 +44,22 @@ def run(plan: TilePlan, chip: Chip, *, unfolded: bool = False, io: IoTiles | Non
         sram_bytes_per_tile=plan.sram_bytes_per_tile,
         events=simulation.events,
     )
+
+
+def as_run(plan: TilePlan, chip: Chip) -> AsRun:
+    """The supersteps of a plan as they ran: every part of one lasts from its barrier to the last tile that is in it."""
+    found = run(plan, chip)
+    spans: dict[tuple[int, Part], tuple[float, float]] = {}
+    for span in found.spans:
+        key = span.superstep, span.part
+        start, end = spans.get(key, (span.start_cycles, span.end_cycles))
+        spans[key] = min(start, span.start_cycles), max(end, span.end_cycles)
+    spent = {
+        part: sum_in_order(end - start for (_, one), (start, end) in spans.items() if one is part)
+        for part in (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)
+    }
+    cycles = Cycles(spent[Part.COMPUTE], spent[Part.EXCHANGE], spent[Part.SYNC])
+    return AsRun(cycles, found.idle * found.total_cycles, found.events)
 
 
 def _refuse_too_many(plan: TilePlan, chip: Chip, tiles: int) -> None:

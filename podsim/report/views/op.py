@@ -1,9 +1,12 @@
 """One operator on the tiles of a chip as a document."""
 
+import math
 from collections.abc import Iterator, Mapping
 
 from podsim.model.operator_report import OperatorReport
+from podsim.model.prediction import AGREE
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
@@ -165,6 +168,13 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
     yield Table(columns, rows)
 
 
+def _agreement(report: OperatorReport) -> str:
+    """Whether the tiles took what the closed form of their supersteps says."""
+    formula = sum_in_order(cost.cycles for cost in report.costs)
+    agree = math.isclose(report.timeline.total_cycles, formula, rel_tol=AGREE)
+    return "formula and event simulation agree" if agree else "event simulation"
+
+
 def _footer(report: OperatorReport, *, verbose: bool) -> str:
-    events = f"event engine, {report.timeline.events:,} events"
+    events = f"{_agreement(report)}, {report.timeline.events:,} events"
     return events if verbose else f"{events} · -v lists supersteps and tiles"

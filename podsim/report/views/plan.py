@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from podsim.model.money import Owned
 from podsim.model.plan import Candidate, Demand, Miss, Objective, Plan, Remedy
+from podsim.model.prediction import AGREE
 from podsim.model.prices import Terms
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -300,8 +301,9 @@ def _left_out(plan: Plan) -> Iterator[Block]:
         yield Note(f"{plan.legal:,} legal mappings timed; left out: {counts or 'none'}", "searched")
     number, most = plan.settled
     if number:
-        change = "by less than 0.1 %" if most < 0.001 else f"at most {numbers.percent(most, 1)}"
-        yield Note(f"the best {number:,} timed once more by the event engine, whose steps differ {change}", "settled")
+        change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
+        found = "formula and events agree" if most <= AGREE else f"their steps differ {change}"
+        yield Note(f"the best {number:,} timed once more as events: {found}", "settled")
     for one in plan.excluded:
         yield Note(one.reason, f"not {one.topology}", Tone.WARNING)
 

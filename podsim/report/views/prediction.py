@@ -7,7 +7,7 @@ from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import grades
+from podsim.report.views import events, grades
 from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
@@ -61,7 +61,7 @@ def document(
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), step_bars(p)),
-        (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p)),
+        (Note(p.limited_by, "limited by", Tone.STRONG), *_fullest(p), *events.notes(p)),
         tuple(_noisy(p)) if p.noise else (),
         tuple(_mapping(p)),
         tuple(paid(p)),
@@ -321,11 +321,10 @@ def _memory(p: Prediction) -> Iterator[Block]:
 
 
 def footer(p: Prediction) -> Iterator[Note]:
-    """The engine, what the calibration is worth, and that this is no MLPerf result."""
+    """How steps were timed, what the calibration is worth, and that this is no MLPerf result."""
     if _coarse(p):
         beyond = numbers.short(p.time_to_train_s.beyond)
         yield Note(
             f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "", Tone.WARNING
         )
-    engine = {"des": "event engine", "analytic": "analytic engine"}.get(p.engine, p.engine)
-    yield Note(f"{engine} · {p.calibration} · {NOT_MLPERF}", "", Tone.QUIET)
+    yield Note(f"{events.agreement((p,))} · {p.calibration} · {NOT_MLPERF}", "", Tone.QUIET)

@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
-from podsim.report.views import goodput, money
+from podsim.report.views import events, goodput, money
 from podsim.report.views.grades import short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches
@@ -59,7 +59,7 @@ def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tupl
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
     groups += extra
-    quiet = f"{report.answered[0].engine} engine · {report.answered[0].calibration} · {NOT_MLPERF}"
+    quiet = f"{events.agreement(report.answered)} · {report.answered[0].calibration} · {NOT_MLPERF}"
     groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
 

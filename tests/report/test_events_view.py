@@ -1,0 +1,44 @@
+"""What the screen of a prediction says of its events."""
+
+from dataclasses import replace
+
+import pytest
+from report.samples_of_results import prediction
+
+from podsim.model.prediction import StepEvents
+from podsim.report.views import events
+
+AGREED = StepEvents(step_s=0.1, formula_s=0.1, tiles_idle=0.05, stalls_s=0.0)
+
+
+def said(found):
+    return {note.label: note.text for note in events.notes(replace(prediction(), events=found))}
+
+
+def test_where_both_agree_the_screen_says_so():
+    assert events.agreement((replace(prediction(), events=AGREED),)) == "formula and event simulation agree"
+    assert list(said(AGREED)) == ["tiles"]
+    assert "5 %" in said(AGREED)["tiles"]
+
+
+def test_where_events_are_longer_the_screen_says_by_how_much():
+    longer = replace(AGREED, step_s=0.102)
+    assert events.agreement((replace(prediction(), events=longer),)) == "event simulation, +2.0 % to the formula's step"
+    assert said(longer)["events"] == "transfers that meet on links make the step 2.0 ms (2.0 %) longer than its formula"
+
+
+@pytest.mark.parametrize(("stalls_s", "shown"), [(0.00009, False), (0.0003, True)])
+def test_stalls_are_shown_from_a_thousandth(stalls_s, shown):
+    found = said(replace(AGREED, stalls_s=stalls_s))
+    assert ("stalls" in found) is shown
+    assert not shown or "0.3 % of a step" in found["stalls"]
+
+
+def test_the_formula_alone_is_no_event_simulation():
+    assert events.agreement((prediction(),)) == "formula, without events"
+    assert not said(None)
+
+
+def test_several_answers_say_the_largest_difference():
+    both = (replace(prediction(), events=AGREED), replace(prediction(), events=replace(AGREED, step_s=0.101)))
+    assert events.agreement(both) == "event simulation, at most +1.0 % to the formula's step"
