@@ -72,6 +72,13 @@ def compare(
     terms = cast("MoneyFlags", {name: flags.get(name) for name in MoneyFlags.__annotations__ if name in flags})
     meant, known = sides.wanted(machines, told, asked), purse(**terms)
     sides.check_chips(meant)
+    return _compared(_answers(workload, meant, known, on_progress), meant, interval, seed)
+
+
+def _answers(
+    workload: str, meant: Sequence[sides.Wanted], known: Purse, on_progress: Progress | None
+) -> list[Found | Infeasible]:
+    """The answer of each side, or why it does not fit."""
     found: list[Found | Infeasible] = []
     for done, side in enumerate(meant):
         try:
@@ -80,7 +87,7 @@ def compare(
             found.append(error)
         if on_progress:
             on_progress(done + 1, len(meant))
-    return _compared(found, meant, interval, seed)
+    return found
 
 
 def _side(workload: str, side: sides.Wanted, known: Purse) -> Found:

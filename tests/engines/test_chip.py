@@ -87,7 +87,7 @@ def test_a_plan_without_supersteps_takes_no_time(tiny_chip: Chip) -> None:
     assert (found.total_cycles, found.idle, found.spans) == (0.0, 0.0, ())
 
 
-BYTES = st.floats(0, 1e6) | st.just(0.0)
+BYTES = st.floats(1e-3, 1e6) | st.just(0.0)
 COHORTS = st.builds(
     Cohort, tiles=st.integers(1, 5), compute_cycles=st.floats(0, 1e6), send_bytes=BYTES, receive_bytes=BYTES,
     shared_receive_bytes=BYTES,

@@ -123,9 +123,19 @@ def test_folded_is_whole(setup):
 
 @given(worlds(schedules=(Schedule.GROUPED, Schedule.SEQUENTIAL)))
 def test_engines_agree_between_barriers(setup):
+    """Where nothing meets on a link; else only events see it, and the formula is the least that it takes.
+
+    A reduction that overlaps backward passes meets transfers between stages, host input meets state on its way to and
+    from streaming memory.
+    """
     quick, events = (engine.run(setup.program(), setup.fabric) for engine in (analytic, des))
-    assert events.step_s == pytest.approx(quick.step_s, rel=CLOSE)
-    assert events.breakdown_s == pytest.approx(quick.breakdown_s, rel=CLOSE, abs=CLOSE * quick.step_s)
+    practice = setup.mapping.practice
+    streamed = practice.state is StatePlace.STREAMING and setup.workload.row_bytes > 0
+    if practice.overlaps_reduction or streamed:
+        assert events.step_s >= quick.step_s * (1 - CLOSE)
+    else:
+        assert events.step_s == pytest.approx(quick.step_s, rel=CLOSE)
+        assert events.breakdown_s == pytest.approx(quick.breakdown_s, rel=CLOSE, abs=CLOSE * quick.step_s)
 
 
 @given(worlds(schedules=(Schedule.ONE_F_ONE_B,)))
