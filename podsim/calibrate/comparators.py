@@ -16,7 +16,9 @@ from podsim.model.training import Division
 from podsim.predicting.comparators import breakdown_s, evaluation_s
 
 OTHER_MODEL = 10.0  # so many times the usual samples are another model
-TOLERANCE = 1e-11  # so that where a search begins does not show in what it finds
+TOLERANCE = 1e-11
+POLISH = 60  # most Newton steps after a search, which ends where squares are flat and parameters still differ by 1e-7
+CLOSE = 1e-12
 DECIMALS = 8  # of a fitted log: below them the libraries of linear algebra differ
 
 
@@ -141,10 +143,16 @@ def fit(rows: Sequence[ComparatorResult], priors: Priors, near: Fit | None = Non
     found = least_squares(
         arrays.residuals, begin, jac=arrays.slopes, method="lm", ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE
     )
-    slopes = arrays.slopes(found.x)
+    best = found.x
+    for _ in range(POLISH):
+        step = np.linalg.lstsq(arrays.slopes(best), arrays.residuals(best), rcond=None)[0]
+        best = best - step / 2  # whole ones overshoot where a residual is large
+        if np.abs(step).max() < CLOSE:
+            break
+    slopes = arrays.slopes(best)
     covariance = np.linalg.inv(slopes.T @ slopes).tolist()
     return Fit(
-        values={name: round(float(log), DECIMALS) for name, log in zip(names, found.x, strict=True)},
+        values={name: round(float(log), DECIMALS) for name, log in zip(names, best, strict=True)},
         covariance={a: dict(zip(names, row, strict=True)) for a, row in zip(names, covariance, strict=True)},
         priors=priors,
         startup_s=start_s,
