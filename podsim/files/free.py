@@ -74,6 +74,9 @@ def form_faults(found: ParameterSet | None, _tables: object) -> Iterator[Fault]:
         yield Fault(("forms",), f'lacks the form in use, "{found.form}"' if found.form else "needs a form in use")
         return
     own = found.forms[found.form].values
+    if lacking := [name for name in own if name not in found.fitted]:
+        yield from (Fault(("fitted",), f"{name} is missing") for name in lacking)
+        return
     for name, form in found.forms.items():
         at = ("forms", name)
         if name not in SHARDING:

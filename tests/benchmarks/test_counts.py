@@ -151,7 +151,7 @@ def nothing_known(monkeypatch):
     monkeypatch.setattr(memory, "_KNOWN", {})
     monkeypatch.setattr(tile_search, "_LAID", {})
     cache._shelf.cache_clear()
-    load.tables_of.cache_clear()
+    load._parsed.cache_clear()
     yield monkeypatch
     cache._shelf.cache_clear()
 

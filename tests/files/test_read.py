@@ -301,7 +301,7 @@ def test_parameters_that_were_never_fitted_are_a_missing_parameter(tmp_path, mon
 
 def test_every_key_of_parameters_is_needed_but_errors_that_older_files_lack(write):
     error = refused(write("parameters.toml", 'schema = "podsim.parameters/1"\n'), "parameters", ParameterSet)
-    optional = {"outside", "model_error", "run_spread", "outside_error"}
+    optional = {"forms", "outside", "model_error", "run_spread", "outside_error"}
     assert len(error.context) == len(ParameterSet.__dataclass_fields__.keys() - optional)
 
 

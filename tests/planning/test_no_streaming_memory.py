@@ -24,7 +24,9 @@ def test_the_card_says_that_it_has_none_and_the_pod_that_it_names_answers(worklo
 
 def test_the_other_verbs_refuse_too():
     with pytest.raises(Infeasible, match="does not fit"):
-        api.compare("vit-base", ["c600", "pod16"])
+        api.compare("vit-base", ["c600", "c600"])
+    one_side = api.compare("vit-base", ["c600", "pod16"], engine="analytic")
+    assert ["does not fit" in side.message for side in one_side.infeasible] == [True]
     with pytest.raises(Infeasible, match="does not fit"):
         api.mappings("vit-base", topology="c600")
     with pytest.raises(Infeasible, match="no machine named trains vit-base"):

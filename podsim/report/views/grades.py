@@ -83,11 +83,11 @@ def forms(p: Prediction) -> Iterator[Block]:
     yield Heading(
         f"other forms of the model within {limit} of the best chi-square; the intervals contain their answers"
     )
-    columns = ("chi-square above the best", "step", "time to train")
+    columns = ("chi-square", "step", "time to train")
     rows = tuple(
         (one.form, f"+{one.above:.1f}", numbers.time(one.step_s), numbers.time(one.time_to_train_s)) for one in p.forms
     )
-    yield Table((Column("form"), *(Column(title, number=True) for title in columns)), rows)
+    yield Table((Column("form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
 
 
 def graded(p: Prediction) -> Iterator[Block]:
