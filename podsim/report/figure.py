@@ -19,6 +19,7 @@ Format = Literal["svg", "png", "pdf"]
 INK = "#010203"  # stands for the colour of the page's text until the page says which that is
 COLOURS = ("#2f6fb3", "#d1661f", "#3c8d53", "#9a4fa3", "#8a6d3b", "#5b6770")  # told apart in print and by most eyes
 WIDTH_IN = 7.0
+ALIKE = 1e-6  # relative
 CHART_IN, BAR_IN, AROUND_IN = 3.2, 0.3, 0.9
 DOTS_AN_INCH = 160
 # matplotlib writes no date and no random names, so that the same answer is the same file
@@ -127,6 +128,9 @@ def _scale(axes: "Axes", which: Literal["x", "y"], axis: Axis) -> None:
     getattr(axes, f"set_{which}label")(axis.title)
     if axis.log:
         getattr(axes, f"set_{which}scale")("log")
+    low, high = getattr(axes, f"{which}axis").get_data_interval()
+    if 0 < abs(high - low) < ALIKE * abs(high):  # values that differ by rounding alone leave no room between two ends
+        getattr(axes, f"set_{which}lim")(*sorted((low * 0.9, high * 1.1)))
     ticks = getattr(axes, f"{which}axis")
     if axis.ticks:
         ticks.set_ticks(list(axis.ticks))

@@ -128,3 +128,11 @@ def test_csv_says_what_json_says() -> None:
         {"machine": 'po"d,64', "time.value": "2.5", "time.grade": "", "stages": "", "fits": "", "x": "", "more": "7"},
     ]  # fmt: skip
     assert csv_text.text('{"a": {"b": 1}}') == "a.b\n1\n"
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_values_that_differ_by_rounding_alone_are_drawn(log: bool) -> None:
+    """As two machines of which one number of hosts changes the last digit of a time; warnings are errors here."""
+    points = ((1.0, 11.913746545806251), (2.0, 11.91374654580625))
+    chart = Chart("time", Axis("USD", log=log), Axis("h", log=log), (Series("", points),))
+    assert figure.svg(chart, "time").count("<use") >= 2  # both points
