@@ -64,9 +64,10 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         return inherited
     if named:
         have = ", ".join(item.topology for item in named)
+        near = min(named, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
         raise InputError(
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
-            code="unknown-preset", hint=f"--topology {shlex.quote(named[0].topology)}",
+            code="unknown-preset", hint=f"--topology {shlex.quote(near.topology)}",
         )  # fmt: skip
     names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
     known = ", ".join(sorted(names)) or "none"

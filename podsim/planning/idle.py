@@ -1,4 +1,8 @@
-"""Searches that may leave IPUs of a machine idle, so that a larger machine never trains later than a part of it."""
+"""Searches that may leave IPUs of a machine idle, where a part of it trains sooner.
+
+The part keeps the links that it has in the larger machine: two racks of a ring of four have half the GW-Links between
+them that a machine of two racks has, so an answer may still rise from one machine to the next, by about 1 %.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,10 @@ from engines.worlds import PRACTICE, model, parameters, pod, published, unit, wo
 
 from podsim.engines import analytic
 from podsim.files import catalog
-from podsim.lowering import sharding
+from podsim.lowering import sharding, update
+from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import stage_work
+from podsim.model.chip import Precision
 from podsim.model.fabric import Shape
 from podsim.model.program import Part, TaskKind
 from podsim.model.training import StatePlace
@@ -256,3 +259,33 @@ def test_every_optimizer_that_a_shipped_workload_names_is_known():
     for name in ("bert", "resnet50"):
         model_ = catalog.workload(name).value
         assert {model_.optimizer, *(preset.optimizer for preset in model_.presets)} <= set(optimizers.OPTIMIZERS)
+
+
+def lowered(setup):
+    """What lowering the update of a world knows."""
+    work = stage_work(setup.workload, setup.mapping, setup.machine)
+    own = Pipeline(setup.workload, setup.mapping, setup.machine, setup.fabric, work, setup.mapping.accumulation, True)
+    shares = update.shares(own)
+    return update.Update(own, setup.optimizer, shares, 4, update.rates(setup.machine, setup.workload))
+
+
+@pytest.mark.parametrize(("filled", "buffers"), [(0.5, 1), (1.0, 1), (1.25, 2), (2.0, 2), (2.5, 3)])
+def test_gradients_fill_whole_buffers(filled, buffers):
+    """A buffer that is filled in part is a collective of its own."""
+    volume = WEIGHTS * PRACTICE.gradient_bytes
+    own = line(merged_collectives=False, collective_buffer_bytes=volume / filled)
+    assert max(one.parameters for one in lowered(own).shares) == WEIGHTS
+    assert lowered(own).buckets == buffers
+
+
+def test_lamb_sums_two_floats_a_tensor():
+    """The norms of a tensor's weights and of its step."""
+    own = lowered(line(optimizer="lamb", state_sharded=True))
+    assert own.norms().setting.volumes_bytes == tuple(2 * 4 * one.tensors for one in own.shares)
+
+
+@pytest.mark.parametrize(("optimizer", "norms"), [("lamb", 2), ("lars", 2), ("adam", 0), ("momentum", 0)])
+def test_an_optimizer_takes_the_norms_that_its_equation_has(optimizer, norms, gc200):
+    """LARS (you-2017) and LAMB (you-2019) scale a layer by the norm of its weights over that of its step."""
+    steps = optimizers.plan(optimizer, 4096, Precision.FP16_16, gc200).supersteps
+    assert sum(one.name.startswith("norm of") and one.name.endswith("on tile") for one in steps) == norms

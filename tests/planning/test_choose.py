@@ -75,7 +75,7 @@ def test_a_preset_of_another_machine_names_its_own():
     error = refused(pod=512, preset="mlperf-v1.1-open")
     assert error.code == "unknown-preset"
     assert "was published for pod16, pod64, pod128, not for pod512" in error.message
-    assert error.hint == "--topology pod16"
+    assert error.hint == "--topology pod128"
 
 
 @pytest.mark.parametrize("flag", ["replicas", "ipus_per_replica", "micro_batch"])
