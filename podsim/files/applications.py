@@ -1,4 +1,4 @@
-"""`calibration/applications.csv`: measurements of whole applications, with the configuration that each source states."""
+"""`calibration/applications.csv`: measurements of whole applications, with the configuration that is stated."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""`calibration/readings.toml`: what podsim is asked about each published result and each measurement of an application."""
+"""`calibration/readings.toml`: what podsim is asked about each published result and application measurement."""
 
 import math
 from collections import Counter

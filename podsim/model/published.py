@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from podsim.model.microbenchmark import Microbenchmark, quantile
@@ -36,11 +36,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherReading:
-    """One more way to read a row: what was taken, and the answer in the unit of the row; NaN where it is `refused`."""
+    """One more way to read a row: what was taken, and the answer with its 90 % interval in the unit of the row.
+
+    Numbers are NaN where the reading is `refused`.
+    """
 
     reading: RowReading
     options: tuple[Option, ...]
     predicted: float = math.nan
+    low_90: float = math.nan
+    high_90: float = math.nan
     refused: str = ""
 
 
@@ -103,6 +108,18 @@ class ReadRow:
         """The question that the row answers."""
         assert self.reading.mode is not None, "a row without a mode is left out"
         return self.reading.mode
+
+    @property
+    def each_chip(self) -> tuple["ReadRow", ...]:
+        """The row once for every chip it could be on, where that is not stated; otherwise the row alone."""
+        if self.stated is not Stated.NO_CHIP:
+            return (self,)
+        others = (
+            replace(self, reading=one.reading, options=one.options, others=(), predicted=one.predicted,
+                    low_90=one.low_90, high_90=one.high_90)
+            for one in self.others if not one.refused
+        )  # fmt: skip
+        return (self, *others)
 
     @property
     def _answers(self) -> tuple[float, ...]:
@@ -221,9 +238,10 @@ class PublishedReport:
     left_out: tuple[LeftOutRow, ...]
 
     def of(self, modes: tuple[Mode, ...], *stated: Stated) -> Summary:
-        """Rows of these modes; of every configuration where none is named."""
+        """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
         return Summary(rows=tuple(
-            one for one in self.compared if one.mode in modes and (not stated or one.stated in stated)
+            each for one in self.compared if one.mode in modes and (not stated or one.stated in stated)
+            for each in one.each_chip
         ))  # fmt: skip
 
     @property
@@ -253,7 +271,7 @@ class PublishedReport:
         """Rows by mode, family, framework and configuration, in this order."""
         found: dict[tuple[Mode, str, str, Stated], list[ReadRow]] = {}
         for one in self.compared:
-            found.setdefault((one.mode, one.family, one.framework, one.stated), []).append(one)
+            found.setdefault((one.mode, one.family, one.framework, one.stated), []).extend(one.each_chip)
         modes, levels = list(Mode), list(Stated)
         keys = sorted(found, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
         return tuple(

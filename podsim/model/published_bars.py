@@ -59,7 +59,9 @@ def _bars(report: PublishedReport) -> Iterator[BarResult]:
     name, rows = "networks, configuration stated", len(networks.rows)
     yield BarResult(name=name, statistic="median absolute error", rows=rows, value=networks.median_abs,
                     most=MOST_MEDIAN)  # fmt: skip
-    yield BarResult(name=name, statistic=f"within {NEAR:.0%}", rows=rows, value=networks.share_near, least=LEAST_NEAR)
+    yield BarResult(
+        name=name, statistic=f"within {100 * NEAR:.0f} %", rows=rows, value=networks.share_near, least=LEAST_NEAR
+    )
     yield BarResult(name=name, statistic="mean signed error", rows=rows, value=networks.mean, least=-MOST_MEAN,
                     most=MOST_MEAN)  # fmt: skip
     yield BarResult(name=name, statistic="inside 90 % intervals", rows=networks.with_interval,

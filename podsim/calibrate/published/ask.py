@@ -99,7 +99,8 @@ def _infer(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
 
 def _latency(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
     """Time of a batch where clients ask again at once: what waits or is served, over the rate (Little's law)."""
-    assert reading.clients is not None and reading.batch is not None, "a latency has both"
+    assert reading.clients is not None, "a latency has them"
+    assert reading.batch is not None, "and a batch"
     rate = desk.verb("infer")(reading.workload, batch=reading.batch, **_served(reading)).capacity_per_s
     value, low, high = (
         from_seconds(row, reading.clients * reading.batch / each) for each in (rate.value, rate.high, rate.low)

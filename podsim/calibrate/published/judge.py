@@ -75,7 +75,9 @@ def _other(row: Microbenchmark, options: tuple[Option, ...], reading: RowReading
     """One more reading of a row; one that cannot be, as it does not fit the memory, says so and counts for nothing."""
     try:
         reading = settled(reading, desk)
-        return OtherReading(reading=reading, options=options, predicted=predicted(row, reading, desk).value)
+        answer = predicted(row, reading, desk)
+        return OtherReading(reading=reading, options=options, predicted=answer.value, low_90=answer.low,
+                            high_90=answer.high)  # fmt: skip
     except Infeasible as no:
         return OtherReading(reading=reading, options=options, refused=no.message)
 
