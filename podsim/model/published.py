@@ -14,7 +14,6 @@ NEAR = 0.25
 MOST_SPREAD = 1.4
 """A row is determined where the ways to read it move the answer by less (Eq. 91)."""
 NETWORKS = (Mode.TRAIN, Mode.INFER)
-PROGRAMS = (Mode.TILES, Mode.KERNEL)
 
 
 class Stated(StrEnum):
@@ -262,7 +261,8 @@ class PublishedReport:
             "networks_not_stated": self.of(NETWORKS, Stated.NOT),
             "networks_chip_not_stated": self.of(NETWORKS, Stated.NO_CHIP),
             "latencies": self.of((Mode.LATENCY,)),
-            "programs": self.of(PROGRAMS),
+            "programs": self.of((Mode.TILES,)),
+            "kernels": self.of((Mode.KERNEL,)),
             "ratios": self.of((Mode.RATIO, Mode.SOFTWARE)),
         }
 

@@ -97,7 +97,7 @@ def published(asked: shown.Asked) -> str:
     told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
     alone = [one for one in report.compared if not one.others]
     several = [one for one in report.compared if one.others]
-    parts = [f"{view.answer(report)}.", _table(view.families(report)), _table(view.summaries(report)),
+    parts = [f"{view.answer(report)}.", _table(view.families(report.groups)), _table(view.summaries(report)),
              _table(view.judged(bars(report))), "Rows that are read in one way:", _rows(alone),
              "Rows that leave something unsaid:", _rows(several, ranges=True), "\n".join(told), "Left out:",
              _table(view.reasons(report))]  # fmt: skip

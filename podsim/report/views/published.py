@@ -2,15 +2,19 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.published import (
     MOST_SPREAD,
     NEAR,
+    Group,
+    LeftOutRow,
     OtherReading,
     PublishedReport,
     ReadRow,
+    Stated,
     Summary,
 )
 from podsim.model.published_bars import LEAST_FAMILIES, BarResult, bars, missed
@@ -27,10 +31,16 @@ KINDS: Final = {
     "networks_not_stated": "networks, configuration not stated",
     "networks_chip_not_stated": "networks, chip not stated: once for each it could be",
     "latencies": "latencies of batches",
-    "programs": "other programs and kernels",
+    "programs": "other programs",
+    "kernels": "kernels, timed by the host",
     "ratios": "ratios",
 }
+CONFIGURATIONS: Final = {
+    Stated.YES: "configuration stated", Stated.NOT: "configuration not stated",
+    Stated.NO_CHIP: "chip not stated: once for each it could be",
+}  # fmt: skip
 NONE: Final = "–"
+MOST_NUMBERS: Final = 2
 APPLICATION: Final = "application"
 
 
@@ -63,7 +73,7 @@ def inside(found: Summary) -> str:
 def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
     """Groups of rows, sums, bars and reasons; `verbose` adds every row, what was asked and what was assumed."""
     groups: list[tuple[Block, ...]] = [
-        (Heading("published results beside predictions, none of them fitted"), families(report)),
+        tuple(_families(report)),
         (Heading("in sum, at the stated choices"), summaries(report)),
         (Heading("bars"), judged(bars(report))),
         (*_rows(report),) if verbose else (),
@@ -75,24 +85,28 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
     return Doc(tuple(group for group in groups if group))
 
 
-def families(report: PublishedReport) -> Table:
-    """One row a family, framework and mode whose configuration is stated alike."""
+def _families(report: PublishedReport) -> Iterator[Block]:
+    yield Heading("published results beside predictions, none of them fitted")
+    for (mode, stated), groups in groupby(report.groups, key=lambda one: (one.mode, one.stated)):
+        yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[stated]}")
+        yield families(tuple(groups))
+
+
+def families(groups: Sequence[Group]) -> Table:
+    """One row a family and framework."""
     columns = (
-        Column("mode", priority=2),
         Column("family", wraps=True),
-        Column("framework", priority=3),
-        Column("configuration", priority=4),
+        Column("framework"),
         Column("rows", number=True),
         Column("median", number=True),
-        Column("mean", number=True),
+        Column("mean", number=True, priority=2),
         Column("worst", number=True, priority=1),
         Column("inside 90 %", number=True),
     )
     return Table(columns, tuple(
-        (MODES[one.mode], one.family, one.framework or NONE, one.stated.value, str(len(one.summary.rows)),
-         numbers.percent(one.summary.median_abs, 1), numbers.signed_percent(one.summary.mean),
-         numbers.signed_percent(one.summary.worst), inside(one.summary))
-        for one in report.groups
+        (one.family, one.framework or NONE, str(len(one.summary.rows)), numbers.percent(one.summary.median_abs, 1),
+         numbers.signed_percent(one.summary.mean), numbers.signed_percent(one.summary.worst), inside(one.summary))
+        for one in groups
     ))  # fmt: skip
 
 
@@ -142,10 +156,15 @@ def _bar(one: BarResult) -> str:
 def reasons(report: PublishedReport) -> Table:
     """Reasons why rows are left out, with how many each leaves out."""
     columns = (Column("rows", number=True), Column("which", wraps=True, priority=1), Column("why not", wraps=True))
-    return Table(columns, tuple(
-        (str(len(rows)), ", ".join(dict.fromkeys(one.row.what for one in rows)), reason)
-        for reason, rows in report.reasons()
-    ))  # fmt: skip
+    return Table(columns, tuple((str(len(rows)), _which(rows), reason) for reason, rows in report.reasons()))
+
+
+def _which(rows: Sequence[LeftOutRow]) -> str:
+    """The name of a row alone; of several the first two numbers, and how many more there are."""
+    if len(rows) == 1:
+        return rows[0].row.what.partition(" (")[0].partition(",")[0]
+    more = len(rows) - MOST_NUMBERS
+    return ", ".join(number(one.row) for one in rows[:MOST_NUMBERS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rows(report: PublishedReport) -> Iterator[Block]:
