@@ -17,7 +17,7 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
 from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
 from podsim.model.microbenchmark import MicrobenchmarkReport
-from podsim.model.readings import PublishedReport
+from podsim.model.published import PublishedReport
 from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from podsim.model.noise import NoiseFit
     from podsim.model.own_logs import OwnLogsReport
     from podsim.model.prediction import Prediction
-    from podsim.model.readings import PublishedReport
+    from podsim.model.published import PublishedReport
     from podsim.model.validation import (
         CoverageReport,
         CurveSummary,
@@ -230,19 +230,23 @@ def _world() -> World:
 
 @checked
 def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
-    """Hold what podsim says against every published row that it can model, as shipped or read as `path` says."""
+    """Hold what podsim says against every published row that it can model, as shipped or read as `path` says.
+
+    Rows are those of `calibration/published.csv` and `applications.csv`. Raises InputError for faults of either.
+    """
     from functools import cache
 
     from podsim import api
     from podsim.calibrate.published.ask import Desk
     from podsim.calibrate.published.judge import report
+    from podsim.files import applications, readings
     from podsim.files import microbenchmarks as measured
-    from podsim.files import readings
 
     asked = readings.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(api, name)) for name in api.__all__}  # rows ask the same in part
     rows = measured.shipped()
-    return report(measured.published(), asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
+    asked_rows = (*measured.published(), *applications.applications())
+    return report(asked_rows, asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
 
 
 def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)

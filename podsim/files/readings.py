@@ -1,4 +1,4 @@
-"""`calibration/readings.toml`: what podsim is asked about each published result."""
+"""`calibration/readings.toml`: what podsim is asked about each published result and application measurement."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from podsim.errors import MissingParameter
-from podsim.files import find, microbenchmarks
+from podsim.files import applications, find, microbenchmarks
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.read import Document, read
@@ -26,13 +26,17 @@ def readings(path: Path | None = None) -> Document[ReadingsFile]:
 
 def faults(found: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
     """Rows that are read twice or that nobody published, things unsaid that are not known, twice there or too many."""
-    known = {row.id for row in microbenchmarks.published()}
-    rows = Counter(reading.row for reading in found.readings) if found else {}
+    known = {row.id for row in (*microbenchmarks.published(), *applications.applications())}
+    left_out = [(at, row) for at, one in enumerate(found.left_out if found else ()) for row in one.rows]
+    rows = Counter((*(one.row for one in (found.readings if found else ())), *(row for _, row in left_out)))
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
     for at, reading in enumerate(found.readings if found else ()):
         for key, row in (("row", reading.row), ("factor_row", reading.factor_row)):
             if row and row not in known:
                 yield Fault(("reading", at, key), f'there is no published row "{row}"')
+    for at, row in left_out:
+        if row not in known:
+            yield Fault(("left_out", at, "rows"), f'there is no published row "{row}"')
     yield from _unsaid(found) if found else ()
 
 

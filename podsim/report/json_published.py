@@ -4,38 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.model.readings import LEAST_NEAR, MOST_MEDIAN, MOST_SPREAD, NEAR
+from podsim.model.published import Stated
+from podsim.model.published_bars import bars
 from podsim.report.json_text import plain, text
-from podsim.report.views.published import asked
+from podsim.report.views.published import MODES, asked
 
 if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.readings import Option, PublishedReport, ReadRow, RowReading, Summary
+    from podsim.model.published import Group, LeftOutRow, PublishedReport, ReadRow, Summary
+    from podsim.model.published_bars import BarResult
+    from podsim.model.readings import Option, RowReading
     from podsim.report.digits import Json
 
 
 def published(report: PublishedReport) -> str:
     """`podsim validate --published --json`, schema podsim.published/1; errors are fractions."""
     return text("published", {
-        "rows": [_compared(one) for one in report.compared],
-        "left_out": [{**_row(one.row), "reason": one.reason} for one in report.left_out],
-        "summary": {
-            **_summary(report.all_rows), "most_median": MOST_MEDIAN, "near": NEAR, "least_share_near": LEAST_NEAR,
-            "most_spread": MOST_SPREAD,
-        },
-        "determined": _summary(report.determined),
-        "undetermined": _summary(report.undetermined),
-        "networks": _summary(report.networks),
-        "programs": _summary(report.programs),
+        "rows": [*(_compared(one) for one in report.compared), *(_left_out(one) for one in report.left_out)],
+        "families": [_group(one) for one in report.groups],
+        "summary": {**{name: _summary(one) for name, one in report.summaries.items()},
+                    "all": _summary(report.all_rows), "left_out": {"count": len(report.left_out)}},
+        "bars": [_bar(one) for one in bars(report)],
     })  # fmt: skip
 
 
 def _compared(one: ReadRow) -> dict[str, Json]:
     """A row at its stated choice, and every other reading of it."""
     return {
-        **_row(one.row), "asked": _asked(one.reading), "predicted": plain(one.predicted), "error": plain(one.error),
-        "determined": one.determined, "low": plain(one.low), "high": plain(one.high), "inside": one.inside,
-        "choices": [_option(option) for option in one.options],
+        **_row(one.row), "family": one.family, "framework": one.framework, "mode": MODES[one.mode],
+        "configuration": one.stated.value, "predicted": plain(one.predicted),
+        "low_90": plain(one.low_90) if one.has_interval else None,
+        "high_90": plain(one.high_90) if one.has_interval else None,
+        "error": plain(one.error), "inside": one.inside if one.has_interval else None, "reason": "",
+        "asked": _asked(one.reading), "chips": _chips(one),
+        "least": plain(one.low), "most": plain(one.high), "in_range": one.in_range,
+        "determined": one.determined, "choices": [_option(option) for option in one.options],
         "others": [
             {"choices": [_option(option) for option in other.options], "asked": _asked(other.reading),
              "predicted": None if other.refused else plain(other.predicted), "refused": other.refused}
@@ -45,19 +48,55 @@ def _compared(one: ReadRow) -> dict[str, Json]:
     }  # fmt: skip
 
 
+def _left_out(one: LeftOutRow) -> dict[str, Json]:
+    """A row without a prediction: the same keys as far as they have a value."""
+    return {
+        **_row(one.row), "family": one.family, "framework": one.framework, "mode": one.mode, "configuration": "",
+        "predicted": None, "low_90": None, "high_90": None, "error": None, "inside": None, "reason": one.reason,
+        "refused": one.refused,
+    }  # fmt: skip
+
+
+def _chips(one: ReadRow) -> Json:
+    """The row on every chip it could be on, where none is stated."""
+    return [_chip(each) for each in one.each_chip] if one.stated is Stated.NO_CHIP else []
+
+
+def _chip(one: ReadRow) -> dict[str, Json]:
+    """What a row of unknown chip would be on one that it could be."""
+    machine = next(option.name for option in one.options if option.machine)
+    return {"chip": machine, "predicted": plain(one.predicted), "low_90": plain(one.low_90),
+            "high_90": plain(one.high_90), "error": plain(one.error), "inside": one.inside}  # fmt: skip
+
+
 def _asked(reading: RowReading) -> str:
-    return asked(reading) if reading.workload else ""
+    return asked(reading) if reading.workload or reading.operator else ""
 
 
 def _option(option: Option) -> dict[str, Json]:
     return {"name": option.name, "reason": option.reason}
 
 
-def _summary(found: Summary) -> dict[str, Json]:
+def _group(one: Group) -> dict[str, Json]:
     return {
-        "rows": len(found.rows), "median_absolute_error": plain(found.median_abs), "mean_error": plain(found.mean),
-        "worst_error": plain(found.worst), "share_near": plain(found.share_near), "inside": found.inside,
-        "misses": list(found.misses),
+        "family": one.family, "framework": one.framework, "mode": MODES[one.mode], "configuration": one.stated.value,
+        **_summary(one.summary),
+    }  # fmt: skip
+
+
+def _summary(found: Summary) -> dict[str, Json]:
+    """`inside_90` counts rows inside their interval, `with_interval` those that have one."""
+    return {
+        "count": len(found.rows), "median_abs": plain(found.median_abs), "mean_signed": plain(found.mean),
+        "worst": plain(found.worst), "share_near": plain(found.share_near), "inside_90": found.inside,
+        "with_interval": found.with_interval,
+    }  # fmt: skip
+
+
+def _bar(one: BarResult) -> dict[str, Json]:
+    return {
+        "name": one.name, "statistic": one.statistic, "rows": one.rows, "value": plain(one.value),
+        "least": plain(one.least), "most": plain(one.most), "verdict": one.verdict,
     }  # fmt: skip
 
 
@@ -65,4 +104,5 @@ def _row(row: Microbenchmark) -> dict[str, Json]:
     return {
         "id": row.id, "what": row.what, "category": row.category, "chip": row.chip, "shape": dict(row.shape),
         "precision": row.precision, "measured": row.value, "unit": row.unit, "note": row.note, "source": row.source,
+        "locator": row.locator,
     }  # fmt: skip

@@ -11,8 +11,10 @@ from per_chip import per_chip
 from podsim import api
 from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.comparator import Larger
-from podsim.model.readings import PublishedReport, ReadRow
+from podsim.model.published import ReadRow
+from podsim.model.published_bars import bars
 from podsim.model.validation import POOLED, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
+from podsim.report.doc import Table
 from podsim.report.numbers import significant
 from podsim.report.views import published as view
 from podsim.report.views.hold_outs import LEFT_OUT
@@ -93,28 +95,29 @@ def published(asked: shown.Asked) -> str:
     report = asked.published()
     told = [f"- {one.row.id}: {one.reading.why}." for one in report.compared if one.reading.why and not one.near]
     told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
-    left = [f"- {one.row.id}, {one.row.what}: {one.reason}." for one in report.left_out]
-    parts = [f"{view.answer(report)}.", _summaries(report), "Rows that say enough:", _rows(report.determined.rows),
-             "Rows whose answer hangs on what they leave unsaid:", _rows(report.undetermined.rows, ranges=True),
-             "\n".join(told), "Left out:", "\n".join(left)]  # fmt: skip
+    alone = [one for one in report.compared if not one.others]
+    several = [one for one in report.compared if one.others]
+    parts = [f"{view.answer(report)}.", _table(view.families(report.groups)), _table(view.summaries(report)),
+             _table(view.judged(bars(report))), "Rows that are read in one way:", _rows(alone),
+             "Rows that leave something unsaid:", _rows(several, ranges=True), "\n".join(told), "Left out:",
+             _table(view.reasons(report))]  # fmt: skip
     return "\n\n".join(part for part in parts if part)
 
 
 def _rows(rows: Sequence[ReadRow], *, ranges: bool = False) -> str:
     """Rows at their stated choices; with `ranges` the least and the most of all readings."""
     head = ("row", "what", "where", "measured", "predicted", "unit", "error")
-    more = ("least", "most", "inside") if ranges else ()
+    more = ("least", "most", "in range") if ranges else ()
     return shown.table((*head, *more), [
         (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
          one.row.unit, shown.percent(one.error),
-         *((significant(one.low, 3), significant(one.high, 3), "yes" if one.inside else "no") if ranges else ()))
+         *((significant(one.low, 3), significant(one.high, 3), "yes" if one.in_range else "no") if ranges else ()))
         for one in rows
     ])  # fmt: skip
 
 
-def _summaries(report: PublishedReport) -> str:
-    """Figures of the rows that say enough, of the others and of all."""
-    found = view.summaries(report)
+def _table(found: Table) -> str:
+    """A table of the screen, as one of the page."""
     return shown.table([column.title for column in found.columns], found.rows)
 
 

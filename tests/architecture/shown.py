@@ -19,7 +19,7 @@ from podsim.files import catalog
 from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.model.readings import PublishedReport
+from podsim.model.published import PublishedReport
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.views.hold_outs import LEFT_OUT

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.calibrate.claims.evaluate import software_speedup, throughput_ratio
+from podsim.calibrate.microbenchmarks.bench import from_seconds
 from podsim.calibrate.microbenchmarks.compare import compare
 from podsim.errors import MissingParameter
 from podsim.model.claims import Claim, ClaimPart, Metric
+from podsim.model.published import Answer
 from podsim.model.readings import Mode
 from podsim.planning.asking import ANY_LENGTH
 from podsim.units import FIXED
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from podsim.model.readings import RowReading
 
 HOURS: Final = "h"
-RATES: Final = ("samples/s", "images/s", "sequences/s")
+RATES: Final = ("samples/s", "images/s", "sequences/s", "graphs/s")
+CALLS: Final = "kernel calls/s"
 MOST_BATCH: Final = 1024  # rows a request, of powers of two
 SPLIT: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 
@@ -62,18 +65,20 @@ def settled(reading: RowReading, desk: Desk) -> RowReading:
     return replace(reading, batch=best)
 
 
-def predicted(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
-    """What podsim says, in the unit of the row; PodsimError where it cannot."""
+def predicted(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
+    """What podsim says, in the unit of the row, with its interval; PodsimError where it cannot."""
     assert reading.mode is not None, "rows with a reason are not asked"
     return ASKED[reading.mode](row, reading, desk)
 
 
-def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
+def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
     if row.unit == HOURS:
-        return _hours(desk.verb("predict")(reading.workload, **_flags(reading)))
+        length = {"samples": float(reading.samples)} if reading.samples else {}
+        found = desk.verb("predict")(reading.workload, **length, **_flags(reading)).time_to_train_s
+        return _scaled(found, 1 / FIXED[HOURS][0])
     # A rate hangs on no length of a run, and some workloads state none.
     answer = desk.verb("predict")(reading.workload, samples=ANY_LENGTH, **_flags(reading))
-    return _rate(row, answer.throughput_samples_per_s.value)
+    return _scaled(answer.throughput_samples_per_s, _per_sample(row))
 
 
 def _flags(reading: RowReading) -> dict[str, Any]:
@@ -82,13 +87,25 @@ def _flags(reading: RowReading) -> dict[str, Any]:
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 
-def _hours(answer: Any) -> float:  # noqa: ANN401  (a prediction)
-    return float(answer.time_to_train_s.value) / FIXED[HOURS][0]
+def _scaled(found: Any, factor: float) -> Answer:  # noqa: ANN401  (an estimate)
+    """An estimate in the unit of a row."""
+    return Answer(value=factor * found.value, low=factor * found.low, high=factor * found.high)
 
 
-def _infer(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
+def _infer(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
     answer = desk.verb("infer")(reading.workload, batch=reading.batch or 1, **_served(reading))
-    return _rate(row, answer.capacity_per_s.value * answer.samples_per_row)
+    return _scaled(answer.capacity_per_s, _per_sample(row) * answer.samples_per_row)
+
+
+def _latency(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
+    """Time of a batch where clients ask again at once: what waits or is served, over the rate (Little's law)."""
+    assert reading.clients is not None, "a latency has them"
+    assert reading.batch is not None, "and a batch"
+    rate = desk.verb("infer")(reading.workload, batch=reading.batch, **_served(reading)).capacity_per_s
+    value, low, high = (
+        from_seconds(row, reading.clients * reading.batch / each) for each in (rate.value, rate.high, rate.low)
+    )
+    return Answer(value=value, low=low, high=high)
 
 
 def _served(reading: RowReading) -> dict[str, Any]:
@@ -100,25 +117,36 @@ def _served(reading: RowReading) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rate(row: Microbenchmark, samples_per_s: float) -> float:
+def _per_sample(row: Microbenchmark) -> float:
+    """What turns samples a second into the unit of the row."""
     if row.unit not in RATES:
         raise MissingParameter(f'nothing turns samples a second into "{row.unit}"')
-    return samples_per_s
+    return 1.0
 
 
-def _tiles(row: Microbenchmark, _reading: RowReading, desk: Desk) -> float:
+def _tiles(row: Microbenchmark, _reading: RowReading, desk: Desk) -> Answer:
     found = compare((row,), desk.bench)
     if not found.compared:
         raise MissingParameter(found.left_out[0].reason)
-    return found.compared[0].predicted
+    return Answer(value=found.compared[0].predicted)
 
 
-def _ratio(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
-    return throughput_ratio(*_claimed(row, reading, Metric.THROUGHPUT_RATIO), desk.world).value
+def _kernel(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
+    """Calls a second of one operator, without what the host takes for a call."""
+    if row.unit != CALLS:
+        raise MissingParameter(f'nothing turns the time of an operator into "{row.unit}"')
+    sizes = {name: value for name, _, value in (size.partition("=") for size in reading.sizes)}
+    whole = {name: int(value) if value.isdecimal() else (value,) for name, value in sizes.items()}
+    answer = desk.verb("op")(reading.operator, chip=row.chip, precision=reading.precision, **whole)
+    return Answer(value=1 / answer.time_s)
 
 
-def _software(row: Microbenchmark, reading: RowReading, desk: Desk) -> float:
-    return software_speedup(*_claimed(row, reading, Metric.SOFTWARE_SPEEDUP), desk.world).value
+def _ratio(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
+    return Answer(value=throughput_ratio(*_claimed(row, reading, Metric.THROUGHPUT_RATIO), desk.world).value)
+
+
+def _software(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
+    return Answer(value=software_speedup(*_claimed(row, reading, Metric.SOFTWARE_SPEEDUP), desk.world).value)
 
 
 def _claimed(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[Claim, ClaimPart]:
@@ -131,10 +159,12 @@ def _claimed(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[
     return claim, part
 
 
-ASKED: Final[dict[Mode, Callable[[Microbenchmark, RowReading, Desk], float]]] = {
+ASKED: Final[dict[Mode, Callable[[Microbenchmark, RowReading, Desk], Answer]]] = {
     Mode.TRAIN: _train,
     Mode.INFER: _infer,
+    Mode.LATENCY: _latency,
     Mode.TILES: _tiles,
+    Mode.KERNEL: _kernel,
     Mode.RATIO: _ratio,
     Mode.SOFTWARE: _software,
 }

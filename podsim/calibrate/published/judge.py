@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from podsim.calibrate.published.ask import predicted, settled
 from podsim.calibrate.published.unsaid import ways
 from podsim.errors import Infeasible, PodsimError
-from podsim.model.microbenchmark import LeftOut
-from podsim.model.readings import OtherReading, PublishedReport, ReadRow
+from podsim.model.published import LeftOutRow, OtherReading, PublishedReport, ReadRow
+from podsim.model.readings import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,20 +30,22 @@ def report(
 ) -> PublishedReport:
     """Every row, in their order: predicted, or left out with the reason."""
     asked = {reading.row: reading for reading in readings.readings}
+    reasons = {row: one.reason for one in readings.left_out for row in one.rows}
     unsaid = {one.name: one for one in readings.unsaid}
     of_id = {row.id: row for row in rows}
-    found: list[ReadRow | LeftOut] = []
+    found: list[ReadRow | LeftOutRow] = []
     for done, row in enumerate(rows, 1):
         reading = asked.get(row.id)
         if reading is None or reading.mode is None:
-            found.append(LeftOut(row=row, reason=reading.reason if reading else UNREAD))
+            reason = reading.reason if reading else reasons.get(row.id, UNREAD)
+            found.append(LeftOutRow(row=row, reason=reason, reading=reading))
         else:
             found.append(_answered(row, reading, desk, of_id, unsaid))
         if on_progress:
             on_progress(done, len(rows))
     return PublishedReport(
         compared=tuple(one for one in found if isinstance(one, ReadRow)),
-        left_out=tuple(one for one in found if isinstance(one, LeftOut)),
+        left_out=tuple(one for one in found if isinstance(one, LeftOutRow)),
     )
 
 
@@ -53,16 +55,19 @@ def _answered(
     desk: Desk,
     of_id: Mapping[str, Microbenchmark],
     unsaid: Mapping[str, Unsaid],
-) -> ReadRow | LeftOut:
+) -> ReadRow | LeftOutRow:
     (options, stated), *others = ways(reading, unsaid)
     try:
         stated = settled(stated, desk)
-        value = predicted(row, stated, desk)
-        conflict = _conflict(row, stated, desk, of_id[reading.factor_row], value) if reading.later else ""
+        answer = predicted(row, stated, desk)
+        conflict = _conflict(row, stated, desk, of_id[reading.factor_row], answer.value) if reading.later else ""
     except PodsimError as no:  # a workload or a verb that is not there, or a mapping that does not fit
         unknown = no.code == UNKNOWN
-        return LeftOut(row=row, reason=f"no such workload yet: {stated.workload}" if unknown else no.message)
-    return ReadRow(row=row, reading=stated, predicted=value, conflict=conflict, options=options,
+        refused = isinstance(no, Infeasible) and stated.mode in (Mode.TRAIN, Mode.INFER)
+        return LeftOutRow(row=row, reason=f"no such workload yet: {stated.workload}" if unknown else no.message,
+                          reading=stated, refused=refused)  # fmt: skip
+    return ReadRow(row=row, reading=stated, predicted=answer.value, low_90=answer.low, high_90=answer.high,
+                   conflict=conflict, options=options,
                    others=tuple(_other(row, taken, one, desk) for taken, one in others))  # fmt: skip
 
 
@@ -70,14 +75,16 @@ def _other(row: Microbenchmark, options: tuple[Option, ...], reading: RowReading
     """One more reading of a row; one that cannot be, as it does not fit the memory, says so and counts for nothing."""
     try:
         reading = settled(reading, desk)
-        return OtherReading(reading=reading, options=options, predicted=predicted(row, reading, desk))
+        answer = predicted(row, reading, desk)
+        return OtherReading(reading=reading, options=options, predicted=answer.value, low_90=answer.low,
+                            high_90=answer.high)  # fmt: skip
     except Infeasible as no:
         return OtherReading(reading=reading, options=options, refused=no.message)
 
 
 def _conflict(row: Microbenchmark, reading: RowReading, desk: Desk, claimed: Microbenchmark, earlier: float) -> str:
     """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
-    later = predicted(row, replace(reading, sdk=reading.later), desk)
+    later = predicted(row, replace(reading, sdk=reading.later), desk).value
     implied, measured = row.value / claimed.value, row.value
     return (
         f"{measured:g} {row.unit} under SDK {reading.sdk} and {claimed.value:g} × to SDK {reading.later} "

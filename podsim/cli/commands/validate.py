@@ -119,6 +119,7 @@ def _claims(output: OutputFlags) -> int:
 
 def _published(output: OutputFlags) -> int:
     from podsim import api
+    from podsim.model.published_bars import missed
     from podsim.report import json_published
     from podsim.report.views import published as published_view
 
@@ -130,7 +131,7 @@ def _published(output: OutputFlags) -> int:
         json_text=lambda: json_published.published(report),
         line=lambda: published_view.answer(report),
     )
-    return ExitCode.NO if report.missed else ExitCode.ANSWERED
+    return ExitCode.NO if missed(report) else ExitCode.ANSWERED
 
 
 def _coverage(output: OutputFlags) -> int:

@@ -1,63 +1,182 @@
 """Published results of whole programs beside predictions, as a document."""
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from podsim.model.microbenchmark import Microbenchmark
-from podsim.model.readings import (
-    LEAST_NEAR,
-    MOST_MEDIAN,
+from podsim.model.published import (
     MOST_SPREAD,
     NEAR,
-    Option,
+    Group,
+    LeftOutRow,
     OtherReading,
     PublishedReport,
     ReadRow,
-    RowReading,
+    Stated,
     Summary,
 )
+from podsim.model.published_bars import LEAST_FAMILIES, BarResult, bars, missed
+from podsim.model.readings import Mode, Option, RowReading
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
 
-HANGING: Final = "undetermined"
-JUDGED: Final = ("determined", "all")
+MODES: Final = {
+    Mode.TRAIN: "train", Mode.INFER: "infer", Mode.LATENCY: "latency", Mode.TILES: "program", Mode.KERNEL: "kernel",
+    Mode.RATIO: "ratio", Mode.SOFTWARE: "ratio",
+}  # fmt: skip
+KINDS: Final = {
+    "networks": "networks, configuration stated",
+    "networks_not_stated": "networks, configuration not stated",
+    "networks_chip_not_stated": "networks, chip not stated: once for each it could be",
+    "latencies": "latencies of batches",
+    "programs": "other programs",
+    "kernels": "kernels, timed by the host",
+    "ratios": "ratios",
+}
+CONFIGURATIONS: Final = {
+    Stated.YES: "configuration stated", Stated.NOT: "configuration not stated",
+    Stated.NO_CHIP: "chip not stated: once for each it could be",
+}  # fmt: skip
+NONE: Final = "–"
+MOST_NUMBERS: Final = 2
+APPLICATION: Final = "application"
 
 
 def answer(report: PublishedReport) -> str:
-    """The answer in one line, of all rows and of those that say enough; both have to clear the bars."""
-    said = "MISS" if report.missed else "PASS"
+    """The answer in one line: networks whose configuration is stated, bars, and how many rows there are."""
+    results = bars(report)
+    said = "MISS" if missed(report) else "PASS"
     if not report.compared:
         return f"{said}, no row can be modelled, {len(report.left_out)} left out"
-    every = report.all_rows
+    networks = report.networks
+    passed = sum(one.passed for one in results)
+    figures = f": {_figures(networks)}" if networks.rows else ""
     return (
-        f"{said}, all {len(every.rows)} rows: {_figures(every)}; {len(report.determined.rows)} determined: "
-        f"{_figures(report.determined)}; {len(report.left_out)} left out"
+        f"{said}, {passed} of {len(results)} bars; {len(networks.rows)} networks with their configuration stated"
+        f"{figures}; {len(report.compared)} rows predicted, {len(report.left_out)} left out"
     )
 
 
 def _figures(found: Summary) -> str:
-    """Figures beside the bars: "median 9.1 %, 93 % within 40 %, PASS"."""
-    verdict = "MISS" if found.misses else "PASS"
-    if not found.rows:
-        return verdict
+    """Figures of rows: "median 9.1 %, 93 % within 25 %, 12 of 14 inside 90 %"."""
     near = f"{numbers.percent(found.share_near)} within {numbers.percent(NEAR)}"
-    return f"median {numbers.percent(found.median_abs, 1)}, {near}, {verdict}"
+    return f"median {numbers.percent(found.median_abs, 1)}, {near}, {inside(found)} inside 90 %"
+
+
+def inside(found: Summary) -> str:
+    """Rows inside their interval, of those that have one: "12 of 14"; a dash where none has."""
+    return f"{found.inside} of {found.with_interval}" if found.with_interval else NONE
 
 
 def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
-    """Every row with its error, or why it is left out; `verbose` adds what was asked and assumed."""
-    hanging = report.undetermined.rows
+    """Groups of rows, sums, bars and reasons; `verbose` adds every row, what was asked and what was assumed."""
     groups: list[tuple[Block, ...]] = [
-        (Heading("published results beside predictions, none of them fitted"), table(report.determined.rows)),
-        (Heading("rows whose answer hangs on what they leave unsaid"), ranges(hanging), *_unsaid(hanging))
-        if hanging else (),
+        tuple(_families(report)),
         (Heading("in sum, at the stated choices"), summaries(report)),
+        (Heading("bars"), judged(bars(report))),
+        (*_rows(report),) if verbose else (),
         tuple(_why(report)),
-        (Heading("left out"), left_out(report)),
+        (Heading("left out"), left_out(report) if verbose else reasons(report)),
         tuple(_assumed(report)) if verbose else (),
         tuple(_verdict(report, verbose=verbose)),
     ]  # fmt: skip
     return Doc(tuple(group for group in groups if group))
+
+
+def _families(report: PublishedReport) -> Iterator[Block]:
+    yield Heading("published results beside predictions, none of them fitted")
+    for (mode, stated), groups in groupby(report.groups, key=lambda one: (one.mode, one.stated)):
+        yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[stated]}")
+        yield families(tuple(groups))
+
+
+def families(groups: Sequence[Group]) -> Table:
+    """One row a family and framework."""
+    columns = (
+        Column("family", wraps=True),
+        Column("framework"),
+        Column("rows", number=True),
+        Column("median", number=True),
+        Column("mean", number=True, priority=2),
+        Column("worst", number=True, priority=1),
+        Column("inside 90 %", number=True),
+    )
+    return Table(columns, tuple(
+        (one.family, one.framework or NONE, str(len(one.summary.rows)), numbers.percent(one.summary.median_abs, 1),
+         numbers.signed_percent(one.summary.mean), numbers.signed_percent(one.summary.worst), inside(one.summary))
+        for one in groups
+    ))  # fmt: skip
+
+
+def summaries(report: PublishedReport) -> Table:
+    """Figures of each kind of row, and of all."""
+    columns = (Column("rows", wraps=True), Column("number", number=True), Column("median", number=True),
+               Column("mean", number=True), Column("worst", number=True, priority=1),
+               Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
+               Column("inside 90 %", number=True))  # fmt: skip
+    found = [(KINDS[name], one) for name, one in report.summaries.items()]
+    return Table(columns, tuple(
+        (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
+         numbers.signed_percent(one.worst), numbers.percent(one.share_near), inside(one))
+        for name, one in (*found, ("all", report.all_rows)) if one.rows
+    ))  # fmt: skip
+
+
+def judged(results: Sequence[BarResult]) -> Table:
+    """One row a bar."""
+    columns = (Column("what", wraps=True), Column("figure", wraps=True), Column("rows", number=True, priority=1),
+               Column("podsim", number=True), Column("bar", number=True), Column("", number=False))  # fmt: skip
+    return Table(columns, tuple(
+        (one.name, one.statistic, str(one.rows), _size(one, one.value), _bar(one), one.verdict) for one in results
+    ))  # fmt: skip
+
+
+def _size(one: BarResult, value: float) -> str:
+    if math.isnan(value):
+        return NONE
+    if one.counts:
+        return f"{value:.0f}"
+    return numbers.signed_percent(value) if one.least == -one.most else numbers.percent(value, 1)
+
+
+def _bar(one: BarResult) -> str:
+    if one.counts:
+        return "none" if not one.most else f"≤ {one.most:.0f}"
+    if one.least == -one.most:
+        return f"± {numbers.percent(one.most)}"
+    if math.isinf(one.most):
+        return f"≥ {numbers.percent(one.least)}"
+    return f"≤ {numbers.percent(one.most)}" if math.isinf(one.least) else (
+        f"{numbers.percent(one.least)} – {numbers.percent(one.most)}"
+    )  # fmt: skip
+
+
+def reasons(report: PublishedReport) -> Table:
+    """Reasons why rows are left out, with how many each leaves out."""
+    columns = (Column("rows", number=True), Column("which", wraps=True, priority=1), Column("why not", wraps=True))
+    return Table(columns, tuple((str(len(rows)), _which(rows), reason) for reason, rows in report.reasons()))
+
+
+def _which(rows: Sequence[LeftOutRow]) -> str:
+    """The name of a row alone; of several the first two numbers, and how many more there are."""
+    if len(rows) == 1:
+        return rows[0].row.what.partition(" (")[0].partition(",")[0]
+    more = len(rows) - MOST_NUMBERS
+    return ", ".join(number(one.row) for one in rows[:MOST_NUMBERS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _rows(report: PublishedReport) -> Iterator[Block]:
+    """Every row: of those that may be read in several ways the range of answers."""
+    alone = [one for one in report.compared if not one.others]
+    several = [one for one in report.compared if one.others]
+    yield Heading("rows that are read in one way")
+    yield table(alone)
+    if several:
+        yield Heading("rows that leave something unsaid")
+        yield ranges(several)
+        yield from _unsaid(several)
 
 
 def table(rows: Sequence[ReadRow]) -> Table:
@@ -65,18 +184,27 @@ def table(rows: Sequence[ReadRow]) -> Table:
     columns = (
         Column("row"),
         Column("what", wraps=True),
-        Column("where", priority=3, wraps=True),
-        Column("precision", priority=2),
+        Column("where", priority=5, wraps=True),
+        Column("framework", priority=4),
+        Column("precision", priority=3),
         Column("measured", number=True),
         Column("predicted", number=True),
+        Column("90 %", number=True, priority=2),
         Column("unit", priority=1),
         Column("error", number=True),
     )
     return Table(columns, tuple(
-        (number(one.row), one.row.what, where(one.row), one.row.precision, as_published(one.row),
-         numbers.significant(one.predicted, 4), one.row.unit, numbers.signed_percent(one.error))
+        (number(one.row), one.row.what, where(one.row), one.framework, one.row.precision, as_published(one.row),
+         numbers.significant(one.predicted, 4), interval(one), one.row.unit, numbers.signed_percent(one.error))
         for one in rows
     ))  # fmt: skip
+
+
+def interval(one: ReadRow) -> str:
+    """The 90 % interval in the unit of the row; a dash where podsim gives none."""
+    if not one.has_interval:
+        return NONE
+    return f"{numbers.significant(one.low_90, 3)} – {numbers.significant(one.high_90, 3)}"
 
 
 def ranges(rows: Sequence[ReadRow]) -> Table:
@@ -90,40 +218,26 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
         Column("predicted", number=True),
         Column("error", number=True),
         Column("least – most", number=True),
-        Column("inside", priority=1),
+        Column("in range", priority=1),
         Column("unit", priority=2),
     )
     return Table(columns, tuple(
         (number(one.row), one.row.what, where(one.row), one.row.precision, as_published(one.row),
          numbers.significant(one.predicted, 4), numbers.signed_percent(one.error),
          f"{numbers.significant(one.low, 3)} – {numbers.significant(one.high, 3)}",
-         "yes" if one.inside else "no", one.row.unit)
+         "yes" if one.in_range else "no", one.row.unit)
         for one in rows
     ))  # fmt: skip
 
 
 def _unsaid(rows: Sequence[ReadRow]) -> Iterator[Block]:
+    moved = [one for one in rows if not one.determined]
     yield Note(
-        f"readings that are plausible before an answer is known move podsim's by {numbers.percent(MOST_SPREAD - 1)} or "
-        "more; predicted and error are of the stated choice, least and most of all readings that fit",
+        f"predicted and error are of the stated choice, least and most of all readings that fit; they move the answer "
+        f"to {len(moved)} of {len(rows)} rows by {numbers.percent(MOST_SPREAD - 1)} or more",
         "", Tone.QUIET,
     )  # fmt: skip
-    yield Note(f"the range holds {sum(one.inside for one in rows)} of {len(rows)} measured values")
-
-
-def summaries(report: PublishedReport) -> Table:
-    """Figures of the rows that say enough, of the others, of networks and of programs without one, and of all."""
-    columns = (Column("rows"), Column("number", number=True), Column("median", number=True),
-               Column("mean", number=True, priority=1), Column("worst", number=True),
-               Column(f"within {numbers.percent(NEAR)}", number=True), Column("bars"))  # fmt: skip
-    found = (("determined", report.determined), (HANGING, report.undetermined), ("networks", report.networks),
-             ("other programs", report.programs), ("all", report.all_rows))  # fmt: skip
-    return Table(columns, tuple(
-        (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
-         numbers.signed_percent(one.worst), numbers.percent(one.share_near),
-         "" if name not in JUDGED else "MISS" if one.misses else "PASS")
-        for name, one in found if one.rows
-    ))  # fmt: skip
+    yield Note(f"the range holds {sum(one.in_range for one in rows)} of {len(rows)} measured values")
 
 
 def left_out(report: PublishedReport) -> Table:
@@ -137,8 +251,11 @@ def left_out(report: PublishedReport) -> Table:
 
 
 def number(row: Microbenchmark) -> str:
-    """Which line of the file: "12" of published-0012."""
-    return str(int(row.id.rpartition("-")[2])) if row.id.rpartition("-")[2].isdecimal() else row.id
+    """Which line of its file: "12" of published-0012, "A12" of application-0012."""
+    file, _, line = row.id.rpartition("-")
+    if not line.isdecimal():
+        return row.id
+    return f"{'A' if file == APPLICATION else ''}{int(line)}"
 
 
 def as_published(row: Microbenchmark) -> str:
@@ -168,7 +285,7 @@ def _why(report: PublishedReport) -> Iterator[Block]:
 def _assumed(report: PublishedReport) -> Iterator[Block]:
     yield Heading("asked and assumed")
     for one in report.compared:
-        if one.reading.workload:
+        if one.reading.workload or one.reading.operator:
             yield Note(
                 "; ".join([asked(one.reading), *(f"assumed: {text}" for text in one.reading.assumed)]), number(one.row)
             )
@@ -209,24 +326,18 @@ def asked(reading: RowReading) -> str:
         ("topology", reading.machine), ("preset", reading.preset),
         ("replicas", reading.replicas), ("ipus-per-replica", reading.ipus_per_replica),
         ("micro-batch", reading.micro_batch), ("accumulation", reading.accumulation), ("batch", reading.batch),
-        ("precision", reading.precision), ("sdk", reading.sdk), *(("set", change) for change in reading.changes),
+        ("clients", reading.clients), ("samples", reading.samples), ("precision", reading.precision),
+        ("sdk", reading.sdk), *(("set", change) for change in reading.changes),
     )  # fmt: skip
     flags = [f"--{name} {value}" for name, value in named if value]
-    return " ".join([str(reading.mode), reading.workload, *flags])
+    sizes = [f"--{size.replace('=', ' ')}" for size in reading.sizes]
+    return " ".join([str(reading.mode), reading.workload or reading.operator, *sizes, *flags])
 
 
 def _verdict(report: PublishedReport, *, verbose: bool) -> Iterator[Block]:
-    for rows, found in (("of all rows", report.all_rows), ("of determined rows", report.determined)):
-        for name in found.misses:
-            if name == "median":
-                size, bar = numbers.percent(found.median_abs, 1), f"≤ {numbers.percent(MOST_MEDIAN)}"
-                yield Note(f"median absolute error {rows} {size}, bar {bar}", "outside", Tone.WARNING)
-            else:
-                size, bar = numbers.percent(found.share_near, 1), f"≥ {numbers.percent(LEAST_NEAR)}"
-                yield Note(f"{size} {rows} within {numbers.percent(NEAR)}, bar {bar}", "outside", Tone.WARNING)
-    more = "" if verbose else " · -v says what was asked and assumed, and every reading"
+    more = "" if verbose else " · -v lists every row, what was asked and assumed, and every reading"
     yield Note(
-        f"{answer(report)} · bars: median ≤ {numbers.percent(MOST_MEDIAN)}, {numbers.percent(LEAST_NEAR)} within "
-        f"{numbers.percent(NEAR)} · an error is predicted over measured, less one{more} · {NOT_MLPERF}",
+        f"{answer(report)} · an error is predicted over measured, less one · bars of frameworks: no row of these is "
+        f"fitted to, and a framework with rows of fewer than {LEAST_FAMILIES} networks has none{more} · {NOT_MLPERF}",
         "", Tone.QUIET,
     )  # fmt: skip

@@ -1,0 +1,290 @@
+"""Published results beside predictions: rows, groups of them and how far off they are."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from podsim.model.microbenchmark import Microbenchmark, quantile
+from podsim.model.readings import Mode, Option, RowReading
+from podsim.model.sums import sum_in_order
+
+NEAR = 0.25
+"""An absolute error up to which a row is near."""
+MOST_SPREAD = 1.4
+"""A row is determined where the ways to read it move the answer by less (Eq. 91)."""
+NETWORKS = (Mode.TRAIN, Mode.INFER)
+
+
+class Stated(StrEnum):
+    """How much of the configuration a row and its source state."""
+
+    YES = "stated"
+    NOT = "not stated"
+    NO_CHIP = "chip not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A prediction in the unit of its row, with its 90 % interval; NaN where podsim gives none."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherReading:
+    """One more way to read a row: what was taken, and the answer with its 90 % interval in the unit of the row.
+
+    Numbers are NaN where the reading is `refused`.
+    """
+
+    reading: RowReading
+    options: tuple[Option, ...]
+    predicted: float = math.nan
+    low_90: float = math.nan
+    high_90: float = math.nan
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRow:
+    """A published row beside its prediction, in its own unit; `conflict` is what speaks against another row.
+
+    `low_90` and `high_90` bound the 90 % interval, NaN where there is none. `options` are the stated choices of
+    `reading`, `others` every other way to combine what the row leaves unsaid.
+    """
+
+    row: Microbenchmark
+    reading: RowReading
+    predicted: float
+    low_90: float = math.nan
+    high_90: float = math.nan
+    conflict: str = ""
+    options: tuple[Option, ...] = ()
+    others: tuple[OtherReading, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+        return self.predicted / self.row.value - 1
+
+    @property
+    def near(self) -> bool:
+        """Whether the error is one of those of which most have to be."""
+        return abs(self.error) <= NEAR
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether podsim gives an interval."""
+        return not math.isnan(self.low_90)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measured value lies inside the 90 % interval."""
+        return self.has_interval and self.low_90 <= self.row.value <= self.high_90
+
+    @property
+    def stated(self) -> Stated:
+        """Whether the row and its source state the configuration: nothing is read in several ways, nothing assumed."""
+        if any(option.machine for option in self.options):
+            return Stated.NO_CHIP
+        return Stated.NOT if self.options or self.reading.assumed else Stated.YES
+
+    @property
+    def family(self) -> str:
+        """What the row is grouped by: its network or program."""
+        return self.reading.family or self.row.what
+
+    @property
+    def framework(self) -> str:
+        """The framework that the row names, or nothing."""
+        return self.row.shape.get("framework", "")
+
+    @property
+    def mode(self) -> Mode:
+        """The question that the row answers."""
+        assert self.reading.mode is not None, "a row without a mode is left out"
+        return self.reading.mode
+
+    @property
+    def each_chip(self) -> tuple["ReadRow", ...]:
+        """The row once for every chip it could be on, where that is not stated; otherwise the row alone."""
+        if self.stated is not Stated.NO_CHIP:
+            return (self,)
+        others = (
+            replace(self, reading=one.reading, options=one.options, others=(), predicted=one.predicted,
+                    low_90=one.low_90, high_90=one.high_90)
+            for one in self.others if not one.refused
+        )  # fmt: skip
+        return (self, *others)
+
+    @property
+    def _answers(self) -> tuple[float, ...]:
+        return (self.predicted, *(one.predicted for one in self.others if not one.refused))
+
+    @property
+    def low(self) -> float:
+        """The least that podsim answers under any reading, in the unit of the row."""
+        return min(self._answers)
+
+    @property
+    def high(self) -> float:
+        """The most that podsim answers under any reading, in the unit of the row."""
+        return max(self._answers)
+
+    @property
+    def determined(self) -> bool:
+        """Whether what the row leaves unsaid hardly moves the answer (Eq. 91); the measured value has no part."""
+        return self.high < MOST_SPREAD * self.low
+
+    @property
+    def in_range(self) -> bool:
+        """Whether the measured value lies from the least to the most that podsim answers."""
+        return self.low <= self.row.value <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutRow:
+    """A row without a prediction, and why; `refused` where podsim says that the published mapping does not fit."""
+
+    row: Microbenchmark
+    reason: str
+    reading: RowReading | None = None
+    refused: bool = False
+
+    @property
+    def family(self) -> str:
+        """As of a row that is predicted."""
+        return (self.reading.family if self.reading else "") or self.row.what
+
+    @property
+    def framework(self) -> str:
+        """As of a row that is predicted."""
+        return self.row.shape.get("framework", "")
+
+    @property
+    def mode(self) -> str:
+        """What would be asked, or what the source says that was measured."""
+        return str(self.reading.mode) if self.reading and self.reading.mode else self.row.category
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """How far off some rows are at their stated choices; figures of no row are NaN."""
+
+    rows: tuple[ReadRow, ...]
+
+    @property
+    def median_abs(self) -> float:
+        """Half of the rows are at most so far off."""
+        sizes = sorted(abs(one.error) for one in self.rows)
+        return quantile(sizes, 0.5) if sizes else math.nan
+
+    @property
+    def mean(self) -> float:
+        """Mean of the signed errors."""
+        return sum_in_order(one.error for one in self.rows) / len(self.rows) if self.rows else math.nan
+
+    @property
+    def worst(self) -> float:
+        """The signed error that is largest in size."""
+        return max((one.error for one in self.rows), key=abs, default=math.nan)
+
+    @property
+    def share_near(self) -> float:
+        """Of the rows, those that are near."""
+        return sum(one.near for one in self.rows) / len(self.rows) if self.rows else math.nan
+
+    @property
+    def with_interval(self) -> int:
+        """Rows whose prediction has an interval."""
+        return sum(one.has_interval for one in self.rows)
+
+    @property
+    def inside(self) -> int:
+        """Rows whose measured value lies inside the 90 % interval of the prediction."""
+        return sum(one.inside for one in self.rows)
+
+    @property
+    def share_inside(self) -> float:
+        """Those inside, of the rows with an interval."""
+        return self.inside / self.with_interval if self.with_interval else math.nan
+
+    @property
+    def families(self) -> int:
+        """Networks or programs among the rows."""
+        return len({one.family for one in self.rows})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Rows of one family, framework and mode whose configuration is stated alike."""
+
+    family: str
+    framework: str
+    mode: Mode
+    stated: Stated
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedReport:
+    """Every published row: beside its prediction, or left out for a reason."""
+
+    compared: tuple[ReadRow, ...]
+    left_out: tuple[LeftOutRow, ...]
+
+    def of(self, modes: tuple[Mode, ...], *stated: Stated) -> Summary:
+        """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
+        return Summary(rows=tuple(
+            each for one in self.compared if one.mode in modes and (not stated or one.stated in stated)
+            for each in one.each_chip
+        ))  # fmt: skip
+
+    @property
+    def all_rows(self) -> Summary:
+        """Every row that can be modelled."""
+        return Summary(rows=self.compared)
+
+    @property
+    def networks(self) -> Summary:
+        """Training and inference of networks whose configuration is stated: those that bars are laid on."""
+        return self.of(NETWORKS, Stated.YES)
+
+    @property
+    def summaries(self) -> dict[str, Summary]:
+        """Rows by kind, and by how much of their configuration is stated."""
+        return {
+            "networks": self.networks,
+            "networks_not_stated": self.of(NETWORKS, Stated.NOT),
+            "networks_chip_not_stated": self.of(NETWORKS, Stated.NO_CHIP),
+            "latencies": self.of((Mode.LATENCY,)),
+            "programs": self.of((Mode.TILES,)),
+            "kernels": self.of((Mode.KERNEL,)),
+            "ratios": self.of((Mode.RATIO, Mode.SOFTWARE)),
+        }
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Rows by mode, family, framework and configuration, in this order."""
+        found: dict[tuple[Mode, str, str, Stated], list[ReadRow]] = {}
+        for one in self.compared:
+            found.setdefault((one.mode, one.family, one.framework, one.stated), []).extend(one.each_chip)
+        modes, levels = list(Mode), list(Stated)
+        keys = sorted(found, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
+        return tuple(
+            Group(family=family, framework=framework, mode=mode, stated=stated, summary=Summary(rows=tuple(found[key])))
+            for key in keys for mode, family, framework, stated in [key]
+        )  # fmt: skip
+
+    @property
+    def refused(self) -> tuple[LeftOutRow, ...]:
+        """Published mappings that ran and of which podsim says that they do not fit."""
+        return tuple(one for one in self.left_out if one.refused)
+
+    def reasons(self) -> Iterator[tuple[str, tuple[LeftOutRow, ...]]]:
+        """Rows that are left out, by reason, in the order of the files."""
+        for reason in dict.fromkeys(one.reason for one in self.left_out):
+            yield reason, tuple(one for one in self.left_out if one.reason == reason)
