@@ -212,6 +212,12 @@ class Prediction(Shown):
     money: "Money | None" = None
     phases: tuple["Prediction", ...] = ()
     goodput: "GoodputReport | None" = None
+    length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
+
+    @property
+    def timed(self) -> bool:
+        """Whether the length of the run is known; without one what follows from it is NaN."""
+        return not self.length_flags
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

@@ -7,7 +7,7 @@ from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import events, grades
+from podsim.report.views import events, grades, untimed
 from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
@@ -42,7 +42,10 @@ def _fullest(p: Prediction) -> tuple[Note, ...]:
 
 
 def answer(p: Prediction) -> str:
-    """The answer in one line: "2.5 min (2.1 – 3.1)"."""
+    """The answer in one line: "2.5 min (2.1 – 3.1)", or the throughput where no length is stated."""
+    if not p.timed:
+        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        return f"{rate.text} samples/s ({rate.interval})"
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     return f"{time.text} ({time.interval})"
 
@@ -57,7 +60,7 @@ def document(
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({chips(p)})"),),
-        (Facts(tuple(_facts(p))), *grades.rests(p), *skewed(p)),
+        (Facts(tuple(_facts(p))), *untimed.notes(p), *grades.rests(p), *skewed(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), step_bars(p)),
@@ -110,6 +113,10 @@ def _length(p: Prediction) -> str:
 
 
 def _facts(p: Prediction) -> Iterator[Fact]:
+    if not p.timed:
+        yield from untimed.facts(p, _batch(p.mapping), mfu(p))
+        yield _memory_fact(p)
+        return
     level = numbers.level(p.interval)
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
@@ -132,7 +139,7 @@ def _facts(p: Prediction) -> Iterator[Fact]:
 
 
 def _coarse(p: Prediction) -> bool:
-    return numbers.is_coarse(p.time_to_train_s)
+    return numbers.is_coarse(p.time_to_train_s if p.timed else p.step_s)
 
 
 def _figures(p: Prediction) -> int:
@@ -231,6 +238,8 @@ def _considered(p: Prediction) -> Table:
     if chosen is None:
         chosen = 0
         rows.insert(0, _as_considered(p))
+    if not p.timed:
+        return untimed.considered(p, rows, chosen)
     figures = 1 if _coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
