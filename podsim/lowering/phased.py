@@ -5,7 +5,7 @@ update follows when all gradients are known, as clipping by their norm needs the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -184,7 +184,17 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
     for one in _exchanged(phased, stage, backward=backward):
-        yield pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP)
+        yield _of_shards(pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP))
+
+
+def _of_shards(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """Tasks of a collective inside a replica, whose time on links is no exchange between replicas."""
+    apart = {Part.ALL_REDUCE: Part.TENSOR_PARALLEL}
+    return tuple(
+        replace(task, cut=tuple((apart.get(part, part), seconds) for part, seconds in task.cut),
+                part=apart.get(task.part, task.part))
+        for task in tasks
+    )  # fmt: skip
 
 
 def _exchanged(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[Exchanged]:

@@ -17,6 +17,7 @@ PARTS = {
     Part.TRANSFER: "stage transfers",
     Part.BUBBLE: "pipeline bubble",
     Part.ALL_REDUCE: "all-reduce",
+    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
     Part.COLLECTIVE_STEPS: "steps in a rack",
     Part.RACK_STEPS: "steps between racks",
     Part.WEIGHT_UPDATE: "weight update",
@@ -28,6 +29,7 @@ PARTS = {
 REMARKS = {
     Part.BUBBLE: "fill and drain",
     Part.ALL_REDUCE: "exposed, on links",
+    Part.TENSOR_PARALLEL: "inside replicas, on links",
     Part.COLLECTIVE_STEPS: "software",
     Part.RACK_STEPS: "software",
     Part.HOST: "exposed",
