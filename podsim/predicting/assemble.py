@@ -227,6 +227,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
+        row_tokens=workload.row_tokens if workload.decodes else None,
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )

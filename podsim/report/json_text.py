@@ -83,6 +83,7 @@ def prediction(p: Prediction) -> str:
         "step_causes": plain(p.step_s.causes),
         "breakdown_s": plain(p.breakdown_s),
         "throughput_samples_per_s": plain(p.throughput_samples_per_s),
+        **({name: plain(getattr(p, name)) for name in ("tokens_per_s", "tokens_per_batch")} if p.row_tokens else {}),
         "samples_to_converge": plain(p.samples_to_converge) if p.timed else None,
         **(spent(p.run) if p.timed else dict.fromkeys(spent(p.run))),
         "time_to_train_s": plain(p.time_to_train_s) if p.timed else None,

@@ -7,7 +7,7 @@ from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import events, grades, untimed
+from podsim.report.views import events, grades, tokens, untimed
 from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
@@ -127,7 +127,9 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grades.grade(p.time_to_train_s),
                strong=True)  # fmt: skip
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {mfu(p)}")
+    yield from tokens.rate(p)
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
+    yield from tokens.batch(p)
     if p.division is None:
         yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:

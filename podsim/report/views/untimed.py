@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.model.prediction import Considered, Prediction
 from podsim.report import numbers
 from podsim.report.doc import Column, Fact, Note, Table
-from podsim.report.views import grades
+from podsim.report.views import grades, tokens
 
 
 def facts(p: Prediction, batch: tuple[str, str], mfu: str) -> Iterator[Fact]:
@@ -16,8 +16,10 @@ def facts(p: Prediction, batch: tuple[str, str], mfu: str) -> Iterator[Fact]:
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 3)
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{level}: {rate.interval}",
                f"{each} per IPU, MFU {mfu}", strong=True)  # fmt: skip
+    yield from tokens.rate(p)
     yield Fact("step time", step.number, step.unit, f"{level}: {step.interval}", grades.grade(p.step_s))
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *batch)
+    yield from tokens.batch(p)
 
 
 def notes(p: Prediction) -> Iterator[Note]:
