@@ -16,6 +16,7 @@ from podsim.planning.asking import asked_of as _asked_of
 from podsim.planning.asking import engine_of as _engine_of
 from podsim.planning.asking import has_length as _has_length
 from podsim.planning.asking import length as _length
+from podsim.planning.asking import length_if_stated as _length_if_stated
 from podsim.planning.asking import machine_name as _name
 from podsim.planning.asking import of_tiles as _of_tiles
 from podsim.planning.asking import question as _question
@@ -107,12 +108,16 @@ def predict(
         workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
         also="noise." if steps else "", parameters_file=parameters,
     )  # fmt: skip
-    samples, by_law = _length(model, samples, others)
+    samples, by_law, missing = _length_if_stated(model, samples, {**others, "faults": faults})
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice_of(others))
-    return _with_noise(*_answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress), changes, steps,
-                       others.get("noise_scale"))  # fmt: skip
+    answer, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
+    if missing:
+        from podsim.predicting.untimed import untimed
+
+        return untimed(answer, missing)
+    return _with_noise(answer, question, changes, steps, others.get("noise_scale"))
 
 
 def practice_of(flags: Mapping[str, Any]) -> PracticeFlags:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from podsim.api.checking import checked
+from podsim.errors import MissingParameter
 from podsim.planning.purse import MoneyFlags, Purse
 from podsim.planning.purse import purse as _purse
 
@@ -53,6 +54,8 @@ def on_machine(
     """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
     from podsim.files.changes import parse
 
+    if not answer.timed:
+        raise MissingParameter("the cost of a run needs its length", hint=" or ".join(answer.length_flags))
     changed = any(change.path.startswith("economics.") for change in parse(changes))
     return replace(
         answer, money=terms.run(answer.time_to_train_s, terms.machine(machine, answer.hosts, changed=changed))

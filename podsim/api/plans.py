@@ -40,6 +40,7 @@ def plan(
     parameters: str | None = None,
     seed: int = 0,
     samples: float | None = None,
+    global_batch: int | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
     on_progress: Progress | None = None,
     **others: Unpack[PlanFlags],
@@ -59,10 +60,13 @@ def plan(
     )
     run, named = runs.named(workload, planning.of_models(changes)), planning.named(machines)
     samples, by_law = run.length(samples, others)
+    if global_batch and run.run.phases:
+        raise InputError(f"--global-batch is of one workload, and {run.name} is a run in phases",
+                         code="conflicting-flags", hint="global_batch in [benchmark] of each workload")  # fmt: skip
     money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
                            parameters=parameters, seed=seed, models=run.models, samples=samples,
-                           by_law=by_law)  # fmt: skip
+                           by_law=by_law, global_batch=global_batch)  # fmt: skip
     if len(named) > 1:
         no_rent(money.get("rent_per_hour"))
     return planning.plan(run, asked, named, on_progress)

@@ -123,6 +123,12 @@ def _practices(loaded: Loaded) -> Document[Any]:
     return practices.of_loaded(loaded)
 
 
+def _tensor_parallel(loaded: Loaded) -> Document[Any]:
+    from podsim.files import tensor_parallel
+
+    return tensor_parallel.of_loaded(loaded)
+
+
 def _sampler(loaded: Loaded) -> Document[Any]:
     from podsim.files import samplers
 
@@ -156,5 +162,6 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "losses": _loss_laws,
     "sweep": _sweep,
     "practices": _practices,
+    "tensor-parallel": _tensor_parallel,
     "sampler": _sampler,
 }

@@ -5,7 +5,7 @@ update follows when all gradients are known, as clipping by their norm needs the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -31,6 +31,7 @@ from podsim.workloads.shards import Cut, Exchanged, exchanged
 # storage alone have them in common, and so have equal phases of one mapping.
 _OVER: dict[tuple[Setting, Group, Collective], tuple[Task, ...]] = {}
 _INSIDE: dict[tuple[Setting, Group, Collective], Plan] = {}
+_SHARDS: dict[int, tuple[Plan, tuple[Task, ...]]] = {}  # by identity of the plan, which is kept with its tasks
 MOST_KNOWN = 1024
 
 
@@ -184,7 +185,25 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
     for one in _exchanged(phased, stage, backward=backward):
-        yield pacing.tasks(_plan(phased, one, phased.columns_near), Pace.LOCKSTEP)
+        yield _of_shards(_plan(phased, one, phased.columns_near))
+
+
+def _of_shards(plan: Plan) -> tuple[Task, ...]:
+    """Tasks of a collective inside a replica, whose time on links is no exchange between replicas."""
+    if (key := id(plan)) not in _SHARDS:
+        _room(_SHARDS)
+        _SHARDS[key] = plan, _apart(pacing.tasks(plan, Pace.LOCKSTEP))
+    return _SHARDS[key][1]
+
+
+def _apart(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """The tasks, their time on links counted as that of tensor shards."""
+    apart = {Part.ALL_REDUCE: Part.TENSOR_PARALLEL}
+    return tuple(
+        replace(task, cut=tuple((apart.get(part, part), seconds) for part, seconds in task.cut),
+                part=apart.get(task.part, task.part))
+        for task in tasks
+    )  # fmt: skip
 
 
 def _exchanged(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[Exchanged]:

@@ -154,7 +154,7 @@ OBJECTIVE = choice(
 )  # fmt: skip
 MACHINES = Argument(
     name="machines", kind=Kind.LISTED, metavar="LIST",
-    help="Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024 and Bow Pods].",
+    help="Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024, larger if too slow, and Bow Pods].",
 )  # fmt: skip
 SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, SDK, DIVISION, PARAMETERS)
 PLAN_SEED = SEED._replace(help="Seed of the simulated scores behind intervals.")

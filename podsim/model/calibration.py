@@ -11,6 +11,13 @@ from podsim.model.training import Division
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TensorParallel:
+    """What no measurement says of products that are cut over the IPUs of a replica."""
+
+    time_error: Positive  # log error of the time of their collectives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationPoint:
     """One published result: how it was mapped and what its logs say.
 

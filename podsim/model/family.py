@@ -18,6 +18,7 @@ from podsim.model.training import (
     ReferenceRound,
 )
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
+from podsim.model.workload import NetworkKind
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
 
@@ -125,11 +126,24 @@ FAMILIES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceNetworks:
+    """Shipped workloads of one kind of network whose configuration a user's network of that kind may take."""
+
+    kind: NetworkKind
+    workloads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralPractice:
-    """How models are stored and ordered of which nobody has published a run, and how long one is taken to be."""
+    """How models are stored and ordered of which nobody has published a run, and the global batch of a step."""
 
     benchmark: Benchmark
     practices: Annotated[tuple[Practice, ...], Key("practice")]
+    references: Annotated[tuple[ReferenceNetworks, ...], Key("reference")] = ()
+
+    def networks_of(self, kind: NetworkKind | None) -> tuple[str, ...]:
+        """Names of the shipped workloads of a kind."""
+        return tuple(name for each in self.references if each.kind is kind for name in each.workloads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from podsim.model.mapping import Mapping
@@ -212,6 +212,31 @@ class Prediction(Shown):
     money: "Money | None" = None
     phases: tuple["Prediction", ...] = ()
     goodput: "GoodputReport | None" = None
+    row_tokens: int | None = None  # of a language model that says the next token
+    length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
+
+    @property
+    def tokens_per_batch(self) -> float | None:
+        """Tokens of a weight update of a language model, padding included."""
+        return None if self.row_tokens is None else self.mapping.rows_per_step * self.row_tokens
+
+    @property
+    def tokens_per_s(self) -> Estimate | None:
+        """Tokens a second inside training, of a language model."""
+        if self.tokens_per_batch is None:
+            return None
+        step = self.step_s
+        return replace(
+            step,
+            value=self.tokens_per_batch / step.value,
+            low=self.tokens_per_batch / step.high,
+            high=self.tokens_per_batch / step.low,
+        )
+
+    @property
+    def timed(self) -> bool:
+        """Whether the length of the run is known; without one what follows from it is NaN."""
+        return not self.length_flags
 
     @property
     def breakdown_s(self) -> MappingType[Part, float]:

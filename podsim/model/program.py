@@ -27,6 +27,7 @@ class Part(StrEnum):
     TRANSFER = "transfer"
     BUBBLE = "bubble"
     ALL_REDUCE = "all_reduce"
+    TENSOR_PARALLEL = "tensor_parallel"
     COLLECTIVE_STEPS = "collective_steps"
     RACK_STEPS = "rack_steps"
     WEIGHT_UPDATE = "weight_update"

@@ -122,6 +122,7 @@ class Cause(StrEnum):
     MODEL = "model"  # what no value of them explains
     FORM = "form"  # other forms of the model explain the same points nearly as well
     NOISE = "noise"  # runs of one submission differ in pace
+    TENSOR_PARALLEL = "tensor_parallel"  # no measurement has a collective of tensor shards
     DISTANCE = "distance"  # doublings beyond the machines fitted
     CHIP = "chip"  # a chip or a workload without a point
     RELEASE = "release"  # software without published runs

@@ -74,7 +74,11 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.word("to_preset", "The same machine with this published mapping."),
         Argument(name="practice", kind=Kind.MAPPING, members=a.PRACTICE, help="Flags of the practice, by name."),
     ),
-    "plan": (a.WORKLOAD, a.WITHIN, *a.SEARCH, a.PLAN_SEED, a.SAMPLES, a.CHANGES, a.ON_PROGRESS, *a.MONEY, *a.LENGTH),
+    "plan": (
+        a.WORKLOAD, a.WITHIN, *a.SEARCH, a.PLAN_SEED, a.SAMPLES,
+        a.GLOBAL_BATCH._replace(help="Samples a weight update, on every machine."), a.CHANGES, a.ON_PROGRESS, *a.MONEY,
+        *a.LENGTH,
+    ),
     "plan_mix": (
         a.file("workloads", "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml.",
                default=REQUIRED),

@@ -231,6 +231,14 @@ class Kind(StrEnum):
     LOSS = "loss"
 
 
+class NetworkKind(StrEnum):
+    """What kind of network a chain of units is, as far as the configuration of its software goes."""
+
+    CONVOLUTIONAL = "convolutional"
+    VISION_TRANSFORMER = "vision-transformer"
+    LANGUAGE = "language"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
     """One operator for one row: its shape, the unit of placement it belongs to, what backward needs of it.

@@ -12,8 +12,8 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.explanation import Alternative
 from podsim.model.program import Part
 from podsim.model.training import Schedule
+from podsim.planning.batches import ROUNDED
 from podsim.planning.practice import MOST_IPUS, Planner, WhatIf
-from podsim.planning.search import ROUNDED
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
 from podsim.tiles import memory

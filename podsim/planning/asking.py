@@ -54,14 +54,31 @@ def length(
 
         return lengths.of_flags(workload, samples, asked)
     if samples is None and not has_length(workload):
-        ways = ["--samples 1e9"]
-        if workload.row_tokens is not None:
-            ways.append("--tokens 20e9")
+        ways = [*length_flags(workload)]
         if workload.decodes:
-            ways += ["--law chinchilla", "--law chinchilla --target-loss 2.5"]
+            ways.append("--law chinchilla --target-loss 2.5")
         ways += ["run_samples in [benchmark] of the workload file", *([also] if also else [])]
         raise _no_length(workload, f"{', '.join(ways[:-1])} or {ways[-1]}")
     return samples, None
+
+
+def length_flags(workload: Workload) -> tuple[str, ...]:
+    """Flags that say how long a run of a workload is."""
+    tokens = ("--tokens 20e9",) if workload.row_tokens is not None else ()
+    return ("--samples 1e9", *tokens, *(("--law chinchilla",) if workload.decodes else ()))
+
+
+def length_if_stated(
+    workload: Workload, samples: float | None, flags: Mapping[str, Any]
+) -> tuple[float | None, LawLength | None, tuple[str, ...]]:
+    """How long a run is as `length` has it; else any length, and the flags that would state one.
+
+    Simulated steps and faults need a length: raises MissingParameter as `length` does.
+    """
+    stated = samples is not None or any(flags.get(name) is not None for name in LengthFlags.__annotations__)
+    if stated or has_length(workload) or flags.get("steps") or flags.get("faults"):
+        return *length(workload, samples, flags), ()
+    return ANY_LENGTH, None, length_flags(workload)
 
 
 def has_length(workload: Workload) -> bool:

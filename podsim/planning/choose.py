@@ -10,7 +10,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
-from podsim.planning import idle
+from podsim.planning import batches, idle
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
 from podsim.planning.search import Wanted
@@ -141,7 +141,9 @@ def choose(
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
         return _as_given(planner, wanted)
     planner, mapping, choice = idle.search(question, planner, wanted, on_progress)
-    return Chosen(mapping=mapping, choice=choice, assumptions=_storage(planner, mapping))
+    free = not (wanted.global_batch or wanted.accumulation or question.by_law)
+    note = batches.note(workload, mapping, machine.topology) if free else ""
+    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *([note] if note else ())))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:

@@ -51,9 +51,9 @@ def search(
     try:
         best: Found | None = _found(whole)
     except PodsimError as no:
-        if wanted.replicas or not whole.too_many_replicas:
+        best, refusal = _of_another_batch(whole), no
+        if best is None and (wanted.replicas or not whole.too_many_replicas):
             raise
-        best, refusal = None, no
     on_all = best
     for part in () if wanted.replicas else _parts(whole, best.search.planner if best else planner):
         if best is not None and _least_s(best, part.ipus) >= best.time_s:
@@ -73,6 +73,17 @@ def search(
     used, idle = best.mapping.ipus, whole.ipus - best.mapping.ipus
     reason = f"uses {used:,} of {whole.ipus:,} IPUs, {idle:,} are idle: {why}; {best.choice.reason}"
     return best.search.planner, best.mapping, replace(best.choice, reason=reason)
+
+
+def _of_another_batch(whole: Search) -> Found | None:
+    """The best mapping at the batch nearest to the published one that divides over all IPUs; None where none fits."""
+    near = whole.nearest_batches()
+    if not near or whole.too_many_replicas:  # more than one row a replica: a part of the machine keeps the batch
+        return None
+    try:
+        return _found(Search(whole.question, whole.planner, whole.wanted, whole.on_progress, whole.ipus, recipes=near))
+    except PodsimError:
+        return None
 
 
 def _parts(whole: Search, planner: Planner) -> Iterator[Search]:

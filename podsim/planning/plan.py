@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from podsim.planning.runs import Named
 
 SIZES = (4, 16, 64, 128, 256, 512, 1024)
+LARGER = (2048, 4096, 8192, 16384)
 CHIPS = ("gc200", "bow")
 NEAR = 0.25  # share by which a demand is missed at most by what counts as near
 MOST_NEAR = 3
@@ -59,6 +60,8 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
     """The plan; without a machine that meets every demand `chosen` is None. Infeasible where none trains it at all."""
     scale = Scale(asked=asked, run=run.run)
     weighed = scale.all(tuple(machines), on_progress)
+    if tuple(machines) == usual_machines():
+        weighed, machines = _with_larger(weighed, scale, machines)
     if not weighed:
         why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
         raise Infeasible(f"no machine named trains {run.name}", context=why)
@@ -82,6 +85,18 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
         calibration=first.worth, terms=asked.purse.terms,
         named=tuple(name for name in machines if name not in {one.topology for one in scale.excluded}),
     )  # fmt: skip
+
+
+def _with_larger(weighed: list[Weighed], scale: Scale, names: Sequence[str]) -> tuple[list[Weighed], Sequence[str]]:
+    """Machines up to POD16384, size by size, while none meets the time demanded or none trains the workload."""
+    from podsim.files import catalog
+
+    for ipus in LARGER:
+        if any(not _misses(one.candidate, "time") for one in weighed):
+            break
+        larger = tuple(catalog.pod(ipus, chip) for chip in CHIPS)
+        weighed, names = [*weighed, *scale.all(larger)], (*names, *larger)
+    return weighed, names
 
 
 def best(candidates: Sequence[Candidate], objective: Objective) -> Candidate | None:

@@ -11,6 +11,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import EvaluationStyle, Schedule
+from podsim.planning import batches
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import AS_PRACTISED, MICRO_BATCHES, MOST_IPUS, Planner, WhatIf, powers, relaxed
 from podsim.predicting import assemble
@@ -18,7 +19,6 @@ from podsim.predicting.run import expected_s
 
 SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
-ROUNDED = 0.05  # share by which a mapping may miss the global batch of a recipe; published ones miss it by 2 %
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
@@ -51,14 +51,26 @@ class Search:
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
+    recipes: tuple[float, ...] = ()  # global batches to try where none is wanted: published ones, unless stated
+    recipe: float | None = None  # the one of them that is tried, in samples
 
     def __post_init__(self) -> None:
-        self.ipus = self.ipus or self.question.machine.topology.ipus
+        topology = self.question.machine.topology
+        self.ipus = self.ipus or topology.ipus
+        self.recipes = self.recipes or batches.recipes(
+            self.question.workload, topology, own_length=self.question.samples != self._stated_samples
+        )
+        self.recipe = next(iter(self.recipes), None)
+
+    @property
+    def _stated_samples(self) -> float | None:
+        """The length of the run that the benchmark states, to which its global batch belongs."""
+        return self.question.workload.benchmark.run_samples
 
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = self._quick()
-        found = self._nearest_first(quick) or self._relaxed(quick)
+        found = self._of_recipes(quick)
         if not found:
             raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -73,6 +85,14 @@ class Search:
             reason=self._reason(shown, found),
         )  # fmt: skip
         return best.mapping, choice
+
+    def _of_recipes(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        """What fits at the first published batch that divides."""
+        for recipe in self.recipes or (None,):
+            self.recipe = recipe
+            if found := self._nearest_first(quick) or self._relaxed(quick):
+                return found
+        return []
 
     def _nearest_first(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
         near, far = self._sizes()
@@ -228,7 +248,7 @@ class Search:
         rows_samples = micro_batch * replicas * workload.samples_per_row
         if wanted.accumulation:
             return [wanted.accumulation]
-        recipe, by_law = workload.benchmark.global_batch, self.question.by_law
+        recipe, by_law = self.recipe, self.question.by_law
         if not wanted.global_batch and not workload.points and recipe and not by_law:
             return self._near(recipe, rows_samples)
         if wanted.global_batch:
@@ -251,13 +271,13 @@ class Search:
         counts = {max(1, round(batch / rows_samples)) for batch in targets if batch <= 2 * points[-1].batch}
         return sorted(counts | {1})
 
-    def _near(self, recipe: int, rows_samples: float) -> list[int]:
+    def _near(self, recipe: float, rows_samples: float) -> list[int]:
         """The accumulation nearest to the batch of a recipe, where that changes it little: its length goes with it."""
-        nearest = max(1, round(recipe / rows_samples))
-        if abs(nearest * rows_samples / recipe - 1) <= ROUNDED:
+        nearest, kept = batches.accumulation(recipe, rows_samples)
+        if kept:
             return [nearest]
         self.global_batches.add(nearest * rows_samples)
-        self.rejected["miss the global batch of the recipe"] += 1
+        self.rejected["miss the published global batch"] += 1
         return []
 
     def _settle(self, quick: assemble.Question, mapping: Mapping, held: MemoryFit) -> Considered:
@@ -321,8 +341,14 @@ class Search:
     @property
     def too_many_replicas(self) -> bool:
         """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
-        batch = self.wanted.global_batch or self.question.workload.benchmark.global_batch or math.inf
+        batch = self.wanted.global_batch or next(iter(self.recipes), math.inf)
         return self.nearest is None and min(self.global_batches, default=0) > batch
+
+    def nearest_batches(self) -> tuple[float, ...]:
+        """Batches that divide, where none is wanted and the published one does not."""
+        if self.wanted.global_batch or self.wanted.accumulation or not (self.recipes and self.global_batches):
+            return ()
+        return batches.nearest(self.global_batches, self.recipes[-1])
 
     def no(self) -> PodsimError:
         """Why no mapping was found."""

@@ -47,6 +47,7 @@ class Asked:
     models: tuple[Workload, ...] = ()
     samples: float | None = None
     by_law: LawLength | None = None  # how long a run is, where a law says so
+    global_batch: int | None = None  # samples a weight update, on every machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +138,10 @@ class Scale:
 
     def _best(self, questions: Sequence[assemble.Question]) -> Weighed:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
-        given = (self.asked.sdk, None, None)
+        given, wanted = (self.asked.sdk, None, None), Wanted(global_batch=self.asked.global_batch)
         parts = []
         for question in questions:
-            mapping, choice, said = asking.settled(question, Wanted(), None, given, None)
+            mapping, choice, said = asking.settled(question, wanted, None, given, None)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts["slower than another mapping of their machine"] += choice.legal - 1

@@ -227,6 +227,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
+        row_tokens=workload.row_tokens if workload.decodes else None,
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )
@@ -350,6 +351,7 @@ NAMES = {
     Part.TRANSFER: "transfers between stages",
     Part.BUBBLE: "the pipeline bubble",
     Part.ALL_REDUCE: "the gradient all-reduce",
+    Part.TENSOR_PARALLEL: "the tensor-parallel all-reduce",
     Part.COLLECTIVE_STEPS: "steps of collectives in a rack",
     Part.RACK_STEPS: "steps of collectives between racks",
     Part.WEIGHT_UPDATE: "the weight update",
@@ -369,7 +371,7 @@ def limited_by(timeline: StepTimeline, mapping: Mapping, searched: bool) -> str:
     """What takes most of a step, and what holds that up."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    names = NAMES | ({Part.ALL_REDUCE: "what shards and replicas exchange"} if phased(mapping) else {})
+    names = NAMES | ({Part.ALL_REDUCE: "what replicas exchange"} if phased(mapping) else {})
     text = f"{names[most]} takes {100 * first:.0f} % of a step, then {names[next_]} with {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)

@@ -115,7 +115,13 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
 def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]) -> StepDoubt:
     """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
     moved = sensitivity(question, timeline)
-    return step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
+        return known
+    from podsim.files import tensor_parallel
+
+    unmeasured = (share * tensor_parallel.time_error()) ** 2
+    return replace(known, variances={**known.variances, Cause.TENSOR_PARALLEL: unmeasured}, grade=Grade.ASSUMED)
 
 
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
@@ -126,7 +132,7 @@ def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
         "program.stretch": stretched,
         f"sdk-{question.machine.like}.program": stretched,
         "rack.step": share.get(Part.RACK_STEPS, 0.0),
-        "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0),
+        "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0) - share.get(Part.TENSOR_PARALLEL, 0.0),
         **dict.fromkeys(sharding.FORMS, share.get(Part.SHARDING, 0.0)),
     }
     return {name: known[name] for name in question.machine.parameters.fitted if name in known}

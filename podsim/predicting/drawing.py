@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MACHINE: Final = "machine"
 COLLECTIVES: Final = "collectives"
-OF_COLLECTIVES: Final = (Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
+OF_COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 HOSTS: Final = "hosts"
 STEPS: Final = "steps"
 LEFT_OUT: Final = "left out"

@@ -109,6 +109,7 @@ def _pace(known: Answered, question: Question, step_s: float) -> Pace:
 
 STRIPPED: dict[str, frozenset[Part]] = {
     "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS}),
+    "free tensor-parallel all-reduce": frozenset({Part.TENSOR_PARALLEL}),
     "free on-chip exchange": frozenset({Part.EXCHANGE}),
     "no sync": frozenset({Part.SYNC}),
     "free stage transfers": frozenset({Part.TRANSFER}),
@@ -188,7 +189,7 @@ def _less(program: StepProgram, parts: frozenset[Part]) -> StepProgram:
 # --- the waterfall --------------------------------------------------------------------------------------------------
 
 IN_ORDER = (
-    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
+    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.TENSOR_PARALLEL, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
     Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.predicting.assemble import Question
     from podsim.predicting.doubt import StepDoubt
 
-OF_SIZE = (Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
+OF_SIZE = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 """What grows with the machine; the rest of a step is that of one replica, at any size."""
 
 

@@ -14,8 +14,7 @@ INPUT_BYTES: Final = 2  # of any other input
 
 def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralPractice | None = None) -> Workload:
     """The workload of a file, with the operators of its family, and `general` practice where it states none."""
-    family = next(name for name in FAMILIES if getattr(file, name) is not None)
-    chain = units(family, getattr(file, family))
+    units_of_file = chain(file)
     benchmark = file.benchmark or (general.benchmark if general else None)
     assert benchmark is not None, "a file without one is built with general practice"
     return Workload(
@@ -25,10 +24,10 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         row=file.row,
         samples_per_row=file.samples_per_row,
         packing=file.packing,
-        units=chain,
+        units=units_of_file,
         precision=file.precision,
         optimizer=file.optimizer,
-        row_bytes=_input_bytes(chain) if file.row_bytes is None else file.row_bytes,
+        row_bytes=_input_bytes(units_of_file) if file.row_bytes is None else file.row_bytes,
         benchmark=benchmark,
         convergence=convergence,
         practices=file.practices or (general.practices if general else ()),
@@ -38,6 +37,12 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         decodes=file.transformer is not None and file.transformer.head == "lm",
         notes=(*file.notes, *_assumed(file)),
     )
+
+
+def chain(file: WorkloadFile) -> tuple[Unit, ...]:
+    """The units of a file, of its family or stated."""
+    family = next(name for name in FAMILIES if getattr(file, name) is not None)
+    return units(family, getattr(file, family))
 
 
 def _input_bytes(chain: tuple[Unit, ...]) -> float:
@@ -54,7 +59,7 @@ def _input_bytes(chain: tuple[Unit, ...]) -> float:
 def _assumed(file: WorkloadFile) -> Iterator[str]:
     """What a file leaves out that an answer needs."""
     if not file.benchmark:
-        yield "no length of a run is stated: round numbers are taken for it; give --samples and --global-batch"
+        yield "no length of a run is stated, so no time to train"
     if not file.practices:
         yield "no practice is published for this model: stored and ordered as is usual (calibration/practices.toml)"
     if file.row_bytes is None:

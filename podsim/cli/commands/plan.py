@@ -12,7 +12,6 @@ from podsim.cli.options import (
     ANY_MODEL,
     ANY_MONEY,
     ANY_OUTPUT,
-    ANY_SAMPLES,
     MACHINE,
     RUN,
     LengthFlags,
@@ -66,7 +65,15 @@ class SearchFlags:
     seed: Annotated[int, flag("plan", "seed", RUN, show_default=True)] = 0
 
 
-ANY_DEMAND, ANY_SEARCH = DemandFlags(), SearchFlags()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecipeFlags(SamplesFlags):
+    """How long the run is, and at which global batch."""
+
+    global_batch: Annotated[int | None, flag("plan", "global_batch", RUN)] = None
+
+
+ANY_DEMAND, ANY_SEARCH, ANY_RECIPE = DemandFlags(), SearchFlags(), RecipeFlags()
 
 
 def plan(
@@ -76,7 +83,7 @@ def plan(
     model: ModelFlags = ANY_MODEL,
     demand: DemandFlags = ANY_DEMAND,
     search: SearchFlags = ANY_SEARCH,
-    samples: SamplesFlags = ANY_SAMPLES,
+    samples: RecipeFlags = ANY_RECIPE,
     length: LengthFlags = ANY_LENGTH,
     money: MoneyFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
@@ -99,7 +106,7 @@ def plan(
     del given["workloads"]
     if workload:
         return _single(workload, {**given, **keywords(samples, length), "changes": model.changes}, report, output)
-    if (model, samples, length) != (ANY_MODEL, ANY_SAMPLES, ANY_LENGTH):
+    if (model, samples, length) != (ANY_MODEL, ANY_RECIPE, ANY_LENGTH):
         raise InputError("sizes and length of a run are those of one workload: --workloads has several",
                          code="conflicting-flags", hint="a TOML file for each (podsim workload import)")  # fmt: skip
     return _mix(search, given, demand, report, output)

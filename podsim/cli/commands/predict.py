@@ -95,6 +95,8 @@ def predict(
     purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
+    if not (cost.money or money.stated or getattr(answer, "timed", True)):
+        purse = None  # -v adds costs where there are any
     return _told(answer, workload, machine, purse, report, output)
 
 
@@ -140,7 +142,7 @@ def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
     from podsim.cli import origins
     from podsim.report.views import prediction_page
 
-    answer = answer if answer.money else _priced(answer, machine)
+    answer = answer if answer.money or not answer.timed else _priced(answer, machine)
     used = _used(answer, machine)
     paid = answer.money.owned if answer.money else None
     groups = origins.of_page([used], [workload], [paid], [answer])

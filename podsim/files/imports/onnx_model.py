@@ -18,6 +18,8 @@ from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, St
 from podsim.workloads import unit as units_of
 from podsim.workloads.families import INDEX_BYTES, INPUT_BYTES
 
+IMAGE_BYTES: Final = 1  # of a colour of a pixel, as Graphcore's vision examples send images (graphcore-examples)
+IMAGE_AXES, COLOURS = 4, 3  # of an image in ONNX: rows, colours, height, width
 HOPS: Final = 8  # nodes between a product of attention and its softmax
 WORD: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -55,13 +57,16 @@ def workload_text(path: Path, asked: Options) -> str:
 
 
 def _input_bytes(graph: onnx_file.Graph) -> int:
-    """What the host sends for a row: every input that a node reads [B]."""
+    """What the host sends for a row: every input that a node reads [B]; images in 8 bit, normalised on the IPU."""
     read = {name for node in graph.nodes for name in node.input}
-    return sum(
-        math.prod(graph.shapes[name]) * (INPUT_BYTES if name in graph.floats else INDEX_BYTES)
-        for name in graph.inputs
-        if name in read
-    )
+    return sum(math.prod(graph.shapes[name]) * _element_bytes(graph, name) for name in graph.inputs if name in read)
+
+
+def _element_bytes(graph: onnx_file.Graph, name: str) -> int:
+    shape = graph.shapes[name]
+    if name not in graph.floats:
+        return INDEX_BYTES
+    return IMAGE_BYTES if len(shape) == IMAGE_AXES and shape[1] == COLOURS else INPUT_BYTES
 
 
 class _Walk:

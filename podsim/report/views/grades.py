@@ -21,6 +21,7 @@ CAUSES = {
     Cause.MODEL: "what no parameter explains",
     Cause.FORM: "choice of mechanism",
     Cause.NOISE: "noise from run to run",
+    Cause.TENSOR_PARALLEL: "tensor-parallel collectives, unmeasured",
     Cause.DISTANCE: "distance beyond calibration",
     Cause.CHIP: "a chip or workload without a point",
     Cause.RELEASE: "software without published runs",

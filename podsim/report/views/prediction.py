@@ -7,7 +7,7 @@ from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import events, grades
+from podsim.report.views import events, grades, tokens, untimed
 from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     Part.TRANSFER: "stage transfers",
     Part.BUBBLE: "pipeline bubble",
     Part.ALL_REDUCE: "all-reduce",
+    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
     Part.COLLECTIVE_STEPS: "steps in a rack",
     Part.RACK_STEPS: "steps between racks",
     Part.WEIGHT_UPDATE: "weight update",
@@ -28,6 +29,7 @@ PARTS = {
 REMARKS = {
     Part.BUBBLE: "fill and drain",
     Part.ALL_REDUCE: "exposed, on links",
+    Part.TENSOR_PARALLEL: "inside replicas, on links",
     Part.COLLECTIVE_STEPS: "software",
     Part.RACK_STEPS: "software",
     Part.HOST: "exposed",
@@ -42,7 +44,10 @@ def _fullest(p: Prediction) -> tuple[Note, ...]:
 
 
 def answer(p: Prediction) -> str:
-    """The answer in one line: "2.5 min (2.1 – 3.1)"."""
+    """The answer in one line: "2.5 min (2.1 – 3.1)", or the throughput where no length is stated."""
+    if not p.timed:
+        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        return f"{rate.text} samples/s ({rate.interval})"
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     return f"{time.text} ({time.interval})"
 
@@ -57,7 +62,7 @@ def document(
     """The whole prediction; `charts` follow its figures; `verbose` adds memory and rejected mappings, then `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, {aim(p)}, on {p.topology_title} ({chips(p)})"),),
-        (Facts(tuple(_facts(p))), *grades.rests(p), *skewed(p)),
+        (Facts(tuple(_facts(p))), *untimed.notes(p), *grades.rests(p), *skewed(p)),
         charts,
         tuple(_broken(p, verbose)) if p.faults else (),
         (Heading("where a step goes"), step_bars(p)),
@@ -110,6 +115,10 @@ def _length(p: Prediction) -> str:
 
 
 def _facts(p: Prediction) -> Iterator[Fact]:
+    if not p.timed:
+        yield from untimed.facts(p, _batch(p.mapping), mfu(p))
+        yield _memory_fact(p)
+        return
     level = numbers.level(p.interval)
     time = numbers.shown(p.time_to_train_s, numbers.TIME)
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
@@ -118,7 +127,9 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grades.grade(p.time_to_train_s),
                strong=True)  # fmt: skip
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {mfu(p)}")
+    yield from tokens.rate(p)
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
+    yield from tokens.batch(p)
     if p.division is None:
         yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:
@@ -132,7 +143,7 @@ def _facts(p: Prediction) -> Iterator[Fact]:
 
 
 def _coarse(p: Prediction) -> bool:
-    return numbers.is_coarse(p.time_to_train_s)
+    return numbers.is_coarse(p.time_to_train_s if p.timed else p.step_s)
 
 
 def _figures(p: Prediction) -> int:
@@ -231,6 +242,8 @@ def _considered(p: Prediction) -> Table:
     if chosen is None:
         chosen = 0
         rows.insert(0, _as_considered(p))
+    if not p.timed:
+        return untimed.considered(p, rows, chosen)
     figures = 1 if _coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)

@@ -17,6 +17,8 @@ def report(p: Prediction, origins: Iterable[tuple[Block, ...]] = ()) -> Doc:
 
 def _batches(p: Prediction) -> Iterable[Chart]:
     """Time to train against the global batch, for the mappings weighed whose replicas are those of the answer."""
+    if not p.timed:
+        return
     mapping = p.mapping
     weighed = {
         other.mapping.global_batch: other

@@ -1,0 +1,142 @@
+"""The shipped workload whose software configuration a user's network takes: the published network nearest to it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from podsim.model.sums import sum_in_order
+from podsim.model.training import Benchmark, Practice, Schedule
+from podsim.model.workload import Kind, NetworkKind, Pass, Unit, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from podsim.model.family import GeneralPractice
+    from podsim.model.quantity import Provenance
+
+SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
+GENERAL: Final = "no practice is published"  # how the note begins that a reference network makes untrue
+NEAR: Final = 2.0  # factor within which a configuration of a language model still suits another
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A shipped workload, how far it is from the user's network, and where its configuration is from."""
+
+    workload: Workload
+    same: bool
+    parameters: float  # of the user's network over its own
+    flop: float
+    provenance: Mapping[str, Provenance]
+
+    @property
+    def basis(self) -> str:
+        """Why its configuration is taken, for the screen."""
+        title = self.workload.title
+        if self.same:
+            return f"configuration: as {title}, the same network (parameters and FLOP within {100 * SAME:.0f} %)"
+        return (
+            f"configuration: as {title}, the nearest network with a published one "
+            f"({self.parameters:.2g}× its parameters, {self.flop:.2g}× its FLOP)"
+        )
+
+
+def kind(units: tuple[Unit, ...]) -> NetworkKind | None:
+    """What kind of network a chain is: by where its arithmetic is, and what its input is looked up in."""
+    operators = [each for unit in units for each in unit.operators]
+    convolved = sum_in_order(each.flop(Pass.FORWARD) for each in operators if each.kind is Kind.CONVOLUTION)
+    if convolved > 0.5 * _forward_flop(units):
+        return NetworkKind.CONVOLUTIONAL
+    if any(each.kind is Kind.SOFTMAX for each in operators):
+        text = any(each.kind is Kind.GATHER for each in operators)
+        return NetworkKind.LANGUAGE if text else NetworkKind.VISION_TRANSFORMER
+    return None
+
+
+def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | None:
+    """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
+
+    A language model takes the configuration of one within a factor of two, and one that streams its weights in phases
+    only of the same network: how such a model is split follows its width.
+    """
+    from podsim.files import catalog
+
+    own = kind(units)
+    nearest: tuple[float, Reference] | None = None
+    for name in general.networks_of(own):
+        document = catalog.workload(name)
+        found = _compared(units, document.value, document.provenance)
+        away = max(abs(math.log(found.parameters)), abs(math.log(found.flop)))
+        phased = all(practice.schedule is Schedule.PHASED for practice in found.workload.practices)
+        far = own is NetworkKind.LANGUAGE and (phased or away > math.log(NEAR))
+        if (found.same or not far) and (nearest is None or away < nearest[0]):
+            nearest = away, found
+    return nearest[1] if nearest else None
+
+
+def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
+    parameters = max(1, sum(unit.parameters for unit in units)) / other.parameters
+    flop = _forward_flop(units) / _forward_flop(other.units)
+    return Reference(
+        workload=other,
+        same=max(abs(parameters - 1), abs(flop - 1)) <= SAME,
+        parameters=parameters,
+        flop=flop,
+        provenance={path: found for path, found in provenance.items() if path.startswith("practice.")},
+    )
+
+
+def _forward_flop(units: tuple[Unit, ...]) -> float:
+    products = (Kind.MATMUL, Kind.CONVOLUTION)
+    return max(
+        1.0,
+        sum_in_order(each.flop(Pass.FORWARD) for unit in units for each in unit.operators if each.kind in products),
+    )
+
+
+def configured(workload: Workload, like: Reference, stated: set[str]) -> Workload:
+    """The workload with the software configuration of its reference network, but for what is stated.
+
+    Of the same network that is all of it, published mappings included; of another one how state is stored, the
+    optimizer and the precision.
+    """
+    other, notes = like.workload, [note for note in workload.notes if not note.startswith(GENERAL)]
+    taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
+    if like.same:
+        taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
+        taken |= {"presets": other.presets, "configurations": other.configurations}
+    if "benchmark" not in stated:
+        taken["benchmark"] = _benchmark(like, workload.benchmark)
+    return replace(workload, practices=_practices(workload.units, like), notes=(*notes, like.basis), **taken)
+
+
+def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
+    """No length, and the global batch at which the rate of the reference network was published.
+
+    Without one published mappings say it, by the size of the machine; without those the largest reference run does.
+    """
+    other, theirs = like.workload, like.workload.benchmark
+    batch = theirs.global_batch
+    if batch is None and other.points and not other.presets:
+        batch = other.points[-1].batch
+    if batch is None and not like.same:
+        batch = own.global_batch
+    return replace(own, global_batch=batch, batch_tokens=theirs.batch_tokens)
+
+
+def _practices(units: tuple[Unit, ...], like: Reference) -> tuple[Practice, ...]:
+    """Its practices; a published split of layers stays where the units are the same, else layers are split evenly."""
+    groups = Counter(unit.group for unit in units)
+
+    def placed(practice: Practice) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for stage in practice.layout:
+            found.update(stage.units)
+        return found
+
+    return tuple(
+        each if like.same and placed(each) == groups else replace(each, layout=()) for each in like.workload.practices
+    )

@@ -1,0 +1,75 @@
+"""The global batch of a step where no flag gives one: that of a published recipe, else the nearest that divides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from podsim.model.training import Division
+
+if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
+    from podsim.model.mapping import Mapping
+    from podsim.model.training import Preset
+    from podsim.model.workload import Workload
+
+ROUNDED: Final = 0.05  # share by which a mapping may miss the batch of a recipe; published ones miss it by 2 %
+TRIED: Final = 3  # batches near that of the recipe to try where it does not divide
+
+
+def recipes(workload: Workload, topology: Topology, *, own_length: bool = False) -> tuple[float, ...]:
+    """Published global batches in samples, the first to be kept where it divides.
+
+    That of the benchmark, to which its length belongs, and the tokens of a step that the paper of the model states,
+    which come first where the run has a length of its own (`own_length`). Where a workload states neither, the batch
+    of the published mapping nearest to the machine in size. Reference points and laws choose the batch themselves.
+    """
+    if workload.points:
+        return ()
+    benchmark = workload.benchmark
+    of_paper = benchmark.batch_tokens and workload.row_tokens and benchmark.batch_tokens / workload.row_tokens
+    stated = [float(benchmark.global_batch or 0), (of_paper or 0.0) * workload.samples_per_row]
+    found = tuple(batch for batch in (stated[::-1] if own_length else stated) if batch)
+    if not found and workload.presets:
+        return (_batch(min(reversed(workload.presets), key=lambda one: _away(one, topology)), workload),)
+    return found
+
+
+def _batch(preset: Preset, workload: Workload) -> float:
+    return preset.micro_batch * preset.accumulation * preset.replicas * workload.samples_per_row
+
+
+def _away(preset: Preset, topology: Topology) -> tuple[bool, float, bool]:
+    size = preset.replicas * preset.ipus_per_replica
+    return preset.division is not Division.CLOSED, abs(math.log(size / topology.ipus)), preset.topology != topology.name
+
+
+def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
+    """Micro-batches a step nearest to a batch, and whether they come near enough to it to keep its recipe."""
+    nearest = max(1, round(batch / rows_samples))
+    return nearest, abs(nearest * rows_samples / batch - 1) <= ROUNDED
+
+
+def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
+    """Batches that divide, the nearest to that of the recipe first."""
+    return tuple(sorted(missed, key=lambda one: (abs(math.log(one / batch)), one))[:TRIED])
+
+
+def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
+    """Where the batch of a mapping that was searched for is from; "" where it is that of the benchmark."""
+    known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
+    if not known or (benchmark.global_batch and _near(batch, benchmark.global_batch)):
+        return ""
+    if not any(_near(batch, one) for one in known):
+        return (
+            f"global batch {batch:,}: the published batch of {known[0]:,.0f} does not divide over the replicas of "
+            f"{topology.title}, this is the nearest that does; --global-batch sets another"
+        )
+    if benchmark.batch_tokens:
+        return f"global batch {batch:,}: the {benchmark.batch_tokens:,.0f} tokens a step that the model's paper states"
+    return f"global batch {batch:,}: that of the published mapping nearest in size; --global-batch sets another"
+
+
+def _near(batch: float, recipe: float) -> bool:
+    return abs(batch / recipe - 1) <= ROUNDED

@@ -1,0 +1,45 @@
+"""The prediction of a run whose length nobody states: its rate and its memory, without the time it would take."""
+
+import math
+from dataclasses import replace
+
+from podsim.model.prediction import Choice, Considered, Figure, Prediction, Run
+from podsim.model.quantity import Estimate, Grade
+
+UNKNOWN = Estimate(value=math.nan, low=math.nan, high=math.nan, grade=Grade.ASSUMED)
+"""What needs a length: NaN in Python, null in JSON."""
+
+
+def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
+    """The prediction without its length and all that follows from one; `flags` would give it."""
+    nothing = math.nan
+    run = Run(
+        steps=0, evaluations=0, interval_samples=None, startup_s=nothing, training_s=nothing, evaluation_s=nothing,
+        checkpoint_s=nothing,
+    )  # fmt: skip
+    lengths = ("samples to converge:",)
+    return replace(
+        known,
+        length_flags=flags,
+        target="no stated length",
+        samples_to_converge=UNKNOWN,
+        time_to_train_s=UNKNOWN,
+        run=run,
+        choice=_untimed(known.choice),
+        grades=replace(known.grades, figures=_of_steps(known), shares={}),
+        assumptions=tuple(line for line in known.assumptions if not line.startswith(lengths)),
+        forms=known.forms and tuple(replace(one, time_to_train_s=nothing) for one in known.forms),
+    )
+
+
+def _untimed(choice: Choice) -> Choice:
+    def one(other: Considered) -> Considered:
+        return replace(other, time_to_train_s=math.nan, samples=math.nan)
+
+    reason = choice.reason.replace("shortest expected time to train", "highest throughput")
+    return replace(choice, reason=reason, considered=tuple(map(one, choice.considered)))
+
+
+def _of_steps(known: Prediction) -> dict[str, Figure]:
+    timed = ("samples_to_converge", "time_to_train", "outside_steps")
+    return {name: figure for name, figure in known.grades.figures.items() if name not in timed}

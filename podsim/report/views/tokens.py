@@ -1,0 +1,25 @@
+"""Rate and batch of a language model in tokens."""
+
+from collections.abc import Iterator
+
+from podsim.model.prediction import Prediction
+from podsim.report import numbers
+from podsim.report.doc import Fact
+
+
+def rate(p: Prediction) -> Iterator[Fact]:
+    """Tokens a second, of all IPUs and of each."""
+    if (found := p.tokens_per_s) is None:
+        return
+    text = numbers.shown(found, numbers.COUNT)
+    each = numbers.short(found.value / p.mapping.ipus, 1 if numbers.is_coarse(found) else 3)
+    yield Fact("", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
+
+
+def batch(p: Prediction) -> Iterator[Fact]:
+    """Tokens of a weight update."""
+    if p.tokens_per_batch is None or p.row_tokens is None:
+        return
+    text = numbers.scale(p.tokens_per_batch, numbers.COUNT)
+    rows = f"{p.mapping.rows_per_step:,.0f} × {p.row_tokens:,}"
+    yield Fact("", text.number(p.tokens_per_batch), f"{text.unit} tokens".strip(), rows, "rows × tokens a row")
