@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
+from podsim.model.messages import NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
@@ -215,6 +216,8 @@ def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[Til
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), one
     if isinstance(shape, Gather):
         return () if backward else (_gather(operator, shape, target),)
+    if isinstance(shape, NodeGather | ScatterAdd):
+        return (_message(operator, shape, backward, target),)
     return _vector(operator, shape, backward, target)
 
 
@@ -250,7 +253,7 @@ def _product_backward(operator: Operator, shape: Matmul, target: Target) -> tupl
 
 
 def _weight_gradient(
-    operator: Operator, shape: Matmul | Conv | Stream | Gather, target: Target
+    operator: Operator, shape: OperatorShape, target: Target
 ) -> tuple[TilePlan, ...]:
     """The gradient of the weights, and its addition to what the micro-batches before have left."""
     if not shape.parameters:
@@ -290,6 +293,13 @@ def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
     return _allowed(gather.plan, shape, target, operator.name)
 
 
+def _message(operator: Operator, shape: NodeGather | ScatterAdd, backward: bool, target: Target) -> TilePlan:
+    """Rows of nodes for edges, or rows of edges summed into nodes; the gradient of each is the other (Eq. 96)."""
+    make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
+    lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
+    return _allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name)
+
+
 def _allowed(make: Callable[..., TilePlan], shape: Gather, target: Target, name: str) -> TilePlan:
     """A plan in the share of SRAM allowed, or where none fits in the least share that holds one, up to the usual."""
     share = target.available_memory
@@ -315,6 +325,11 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind is Kind.POOL:
         return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
+    if operator.kind is Kind.TOP_K:
+        from podsim.tiles import top_k  # of few models
+
+        rows = shape.elements // shape.row
+        return (top_k.plan(rows, shape.row, shape.outputs // rows, precision, chip, name=name),)
     if operator.kind in (Kind.BIAS, Kind.MEAN, Kind.GATE):
         return _of_channels(operator, shape, backward, target)
     operations = shape.back_operations if backward else shape.operations
