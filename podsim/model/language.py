@@ -70,9 +70,7 @@ class Deberta:
     positions: Count
 
     def __post_init__(self) -> None:
-        _at_least_one(
-            self, ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary", "positions")
-        )
+        _at_least_one(self, ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary", "positions"))
         if self.hidden % self.heads:
             raise ValueError(f"heads: {self.heads} heads do not divide hidden = {self.hidden}")
 

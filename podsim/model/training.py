@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
-from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
+from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
 
@@ -174,6 +174,7 @@ class Practice:
     call_updates: Count = 1  # weight updates of all replicas together for which it returns once; each runs its share
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
+    operator_call_cycles: Annotated[Cycles, Key("operator_call")] = 0.0  # of each pass of an operator, beyond its plan
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
     streams_in_line: bool = False  # phased: activations are streamed before and after compute, IO tiles or not
     tensor_shards: Count = 1  # phased: IPUs over which the outputs of a product are cut, the rest cut its inputs

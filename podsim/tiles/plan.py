@@ -252,16 +252,14 @@ def _product_backward(operator: Operator, shape: Matmul, target: Target) -> tupl
     return (*plans, _product(operator, right, target, ("left", "right"), " gradient of the right operand"))
 
 
-def _weight_gradient(
-    operator: Operator, shape: OperatorShape, target: Target
-) -> tuple[TilePlan, ...]:
+def _weight_gradient(operator: Operator, shape: OperatorShape, target: Target) -> tuple[TilePlan, ...]:
     """The gradient of the weights, and its addition to what the micro-batches before have left."""
     if not shape.parameters:
         return ()
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
         return (_allowed(gather.scatter_add, shape, target, title),)
-    if isinstance(shape, Stream):
+    if isinstance(shape, Stream | NodeGather | ScatterAdd):
         return ()
     if isinstance(shape, Matmul):
         turned = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
