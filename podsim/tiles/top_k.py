@@ -1,4 +1,4 @@
-"""The largest or smallest k numbers of each row with their indices, by a bitonic sort that drops what cannot be among them.
+"""The largest or smallest k numbers of each row with their indices, by a bitonic sort in parts.
 
 Blocks of the power of two at or above k are sorted, then pairs of blocks give one, until one is left (Eq. 96).
 """

@@ -1,6 +1,6 @@
 """DeBERTa as a chain of units: an encoder whose scores have a part of content and two of positions; span head.
 
-Source: he-2021, sections 3.1 and 3.2; sizes and biases as huggingface-transformers (DebertaConfig, DisentangledSelfAttention).
+Source: he-2021, sections 3.1 and 3.2; biases as huggingface-transformers (DisentangledSelfAttention).
 """
 
 from podsim.model.family import Head, Transformer
