@@ -321,18 +321,24 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (_norm(operator, shape, backward, target),)
     if operator.kind is Kind.LOSS:
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
-    if operator.kind is Kind.POOL:
-        return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
-    if operator.kind is Kind.TOP_K:
-        from podsim.tiles import top_k  # of few models
-
-        rows = shape.elements // shape.row
-        return (top_k.plan(rows, shape.row, shape.outputs // rows, precision, chip, name=name),)
+    if operator.kind in (Kind.POOL, Kind.TOP_K):
+        return (_fewer(operator, shape, backward, target),)
     if operator.kind in (Kind.BIAS, Kind.MEAN, Kind.GATE):
         return _of_channels(operator, shape, backward, target)
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
+
+
+def _fewer(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:
+    """What leaves fewer elements than came in: of windows, or of rows the first k."""
+    precision, chip, name = target.precision, target.chip, operator.name
+    if operator.kind is Kind.POOL:
+        return composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name)
+    from podsim.tiles import top_k  # of few models
+
+    rows = shape.elements // shape.row
+    return top_k.plan(rows, shape.row, shape.outputs // rows, precision, chip, name=name)
 
 
 def _norm(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:

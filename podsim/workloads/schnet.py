@@ -12,8 +12,6 @@ from podsim.workloads.conformer import affine
 from podsim.workloads.transformer import dense
 
 AXES = 3  # of a position
-SOFTPLUS = ("negate", "exp", "bias", "log", "maximum", "add", "bias")
-"""log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)), less log 2."""
 CUTOFF = ("scale", "cos", "bias", "scale", "mask")
 """(cos(pi d / cutoff) + 1) / 2, and nothing beyond the cutoff."""
 
@@ -50,8 +48,8 @@ def _fixed(
 
 
 def _softplus(name: str, elements: int) -> Operator:
-    """Shifted softplus, whose slope is a sigmoid."""
-    shape = Stream(elements=elements, operations=SOFTPLUS, back_operations=("sigmoid", "multiply"))
+    """Softplus less log 2."""
+    shape = Stream(elements=elements, operations=(*vector.SOFTPLUS, "bias"), back_operations=("sigmoid", "multiply"))
     return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
 
 
