@@ -214,10 +214,8 @@ def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[Til
     if isinstance(shape, Conv):
         one = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), one
-    if isinstance(shape, Gather):
-        return () if backward else (_gather(operator, shape, target),)
-    if isinstance(shape, NodeGather | ScatterAdd):
-        return (_message(operator, shape, backward, target),)
+    if isinstance(shape, Gather | NodeGather | ScatterAdd):
+        return _looked_up(operator, shape, backward, target)
     return _vector(operator, shape, backward, target)
 
 
@@ -287,15 +285,18 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
     )
 
 
-def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
-    return _allowed(gather.plan, shape, target, operator.name)
+def _looked_up(
+    operator: Operator, shape: Gather | NodeGather | ScatterAdd, backward: bool, target: Target
+) -> tuple[TilePlan, ...]:
+    """Rows of a table or of nodes, or rows of edges summed into nodes; the last two are each other's gradient.
 
-
-def _message(operator: Operator, shape: NodeGather | ScatterAdd, backward: bool, target: Target) -> TilePlan:
-    """Rows of nodes for edges, or rows of edges summed into nodes; the gradient of each is the other (Eq. 96)."""
+    The gradient of a table is one of weights (Eq. 96).
+    """
+    if isinstance(shape, Gather):
+        return () if backward else (_allowed(gather.plan, shape, target, operator.name),)
     make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
     lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
-    return _allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name)
+    return (_allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)
 
 
 def _allowed(make: Callable[..., TilePlan], shape: Gather, target: Target, name: str) -> TilePlan:
