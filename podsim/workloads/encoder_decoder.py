@@ -40,7 +40,9 @@ def _encoder(size: EncoderDecoder) -> Iterator[Unit]:
             yield from (_unheld(unit) for unit in _cross(size, f"encoder{layer}", tokens, tokens))
         half = _renamed(transformer.feed_forward(side, 0), f"encoder{layer}", size)
         last = layer == size.encoder_layers - 1
-        yield replace(half, operators=(*half.operators, _norm(size, "encoder.norm", tokens))) if last else half
+        yield (
+            replace(half, operators=(*half.operators, _norm(size, f"{half.name}.last-norm", tokens))) if last else half
+        )
 
 
 def _decoder(size: EncoderDecoder) -> Iterator[Unit]:
@@ -86,7 +88,7 @@ def _spectrogram(size: EncoderDecoder) -> Unit:
     wide, rows = size.hidden, size.encoder_tokens
     chain: list[Operator] = []
     for number, (inputs, stride) in enumerate(((size.mels, 1), (wide, 2))):
-        at = f"encoder.front{number}"
+        at = f"encoder.front.conv{number}"
         shape = Conv(
             size=1, width=2 * rows, in_channels=inputs, out_channels=wide, kernel=1, kernel_width=KERNEL, stride=stride
         )
@@ -95,7 +97,7 @@ def _spectrogram(size: EncoderDecoder) -> Unit:
             vector.bias(f"{at}-bias", shape.outputs, wide),
             vector.activation(f"{at}-gelu", shape.outputs, "gelu"),
         ]
-    chain.append(vector.bias("encoder.position", rows * wide, rows * wide))
+    chain.append(vector.bias("encoder.front.position", rows * wide, rows * wide))
     return Unit(name="encoder.front", group="embedding", checkpoint=True, operators=tuple(chain))
 
 
@@ -129,7 +131,7 @@ def _cross(size: EncoderDecoder, name: str, queries: int, keys: int) -> tuple[Un
     dropout = (vector.dropout(f"{at}.dropout", queries * hidden),) if size.dropout else ()
     inner = (vector.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),) if size.dropout else ()
     held = Unit(name=f"{at}-keys", group="attention", checkpoint=False,
-                operators=_dense(size, f"{at}.keys", keys, 2 * hidden))  # fmt: skip
+                operators=_dense(size, f"{at}-keys.dense", keys, 2 * hidden))  # fmt: skip
     attention = (
         _norm(size, f"{at}.norm", queries),
         *_dense(size, f"{at}.queries", queries, hidden),

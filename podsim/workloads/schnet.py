@@ -32,7 +32,7 @@ def _embedding(size: SchNet) -> Unit:
         _fixed("differences", pairs * AXES, ("subtract", "square")),
         _fixed("distances", pairs, ("add", "add", "sqrt")),
         _fixed("masks", pairs, ("mask", "mask", "mask")),
-        Operator(name="edges.nearest", kind=Kind.TOP_K, shape=nearest, input_gradient=False),
+        Operator(name="embedding.nearest", kind=Kind.TOP_K, shape=nearest, input_gradient=False),
         _fixed("gaussians", edges * size.gaussians, ("bias", "square", "scale", "exp"), stashed=True),
         Operator(name="embedding.atoms", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
     )
@@ -44,7 +44,7 @@ def _fixed(
 ) -> Operator:
     """A vector operator over what is not trained, so that there is no gradient of it."""
     shape = Stream(elements=elements, operations=operations)
-    return Operator(name=f"edges.{name}", kind=kind, shape=shape, input_gradient=False, stashed=stashed)
+    return Operator(name=f"embedding.{name}", kind=kind, shape=shape, input_gradient=False, stashed=stashed)
 
 
 def _softplus(name: str, elements: int) -> Operator:

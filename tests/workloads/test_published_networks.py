@@ -86,7 +86,7 @@ def test_scores_of_deberta_have_three_parts_and_one_softmax():
 
 def test_edges_of_schnet_are_those_of_the_nearest_neighbours():
     shapes = {o.name: o.shape for o in operators("schnet-qm9")}
-    assert shapes["edges.nearest"].elements == 576**2
-    assert shapes["edges.nearest"].outputs == 16_128 == shapes["interaction0.neighbours"].edges
+    assert shapes["embedding.nearest"].elements == 576**2
+    assert shapes["embedding.nearest"].outputs == 16_128 == shapes["interaction0.neighbours"].edges
     assert shapes["interaction3.sum"].outputs == 57_600
     assert [unit.parameters for unit in units("schnet-qm9")][1:5] == [42_900] * 4
