@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
 from podsim.model.limits import OPERATORS, SIZE
-from podsim.model.messages import NodeGather, ScatterAdd
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.quantity import Count, Key, Whole
 from podsim.model.workload import Conv, Gather, Kind, Matmul, OperatorShape, Stream
 
@@ -22,7 +22,7 @@ NEEDED: Final = {
     Kind.GATHER: LOOKUP,
     Kind.NODE_GATHER: MESSAGE,
     Kind.SCATTER_ADD: MESSAGE,
-    Kind.TOP_K: (*VECTOR, "row", "out_elements"),
+    Kind.NEAREST: ("nodes", "neighbours"),
     Kind.ELEMENTWISE: (*VECTOR, "operations"),
     Kind.SOFTMAX: (*VECTOR, "row"),
     Kind.BIAS: (*VECTOR, "row"),
@@ -42,6 +42,7 @@ SHAPES: Final[Mapping[Kind, type[OperatorShape]]] = {
     Kind.MATMUL: Matmul,
     Kind.CONVOLUTION: Conv,
     Kind.GATHER: Gather,
+    Kind.NEAREST: AllPairs,
     Kind.NODE_GATHER: NodeGather,
     Kind.SCATTER_ADD: ScatterAdd,
 }
@@ -54,7 +55,7 @@ def taken(shape: type[OperatorShape]) -> tuple[str, ...]:
 
 
 SIZES: Final = tuple(
-    dict.fromkeys(name for shape in (Matmul, Conv, Gather, NodeGather, Stream) for name in taken(shape))
+    dict.fromkeys(name for shape in (Matmul, Conv, Gather, AllPairs, NodeGather, Stream) for name in taken(shape))
 )
 """Fields of a stated operator that are sizes of its shape."""
 
@@ -92,6 +93,7 @@ class GivenOperator:
     lookups: Count | None = None
     nodes: Count | None = None
     edges: Count | None = None
+    neighbours: Count | None = None
     trained: bool | None = None
     tied: bool = False
     input_gradient: bool = True

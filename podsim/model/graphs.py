@@ -7,9 +7,8 @@ from podsim.model.quantity import Count, Positive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchNet:
-    """Message passing over the nearest neighbours of atoms; a row is a batch of `packs` that are compared as one."""
+    """Message passing over the nearest neighbours of atoms; a row is a pack of graphs, padded to so many nodes."""
 
-    packs: Count
     nodes: Count
     graphs: Count
     neighbours: Count
@@ -23,20 +22,15 @@ class SchNet:
         for one in fields(self):
             if not getattr(self, one.name) > 0:
                 raise ValueError(f"{one.name}: must be above 0")
-        if self.neighbours >= self.all_nodes:
-            raise ValueError(f"neighbours: {self.neighbours} of {self.all_nodes} nodes, itself among them")
+        if self.neighbours >= self.nodes:
+            raise ValueError(f"neighbours: {self.neighbours} of {self.nodes} nodes, itself among them")
         if self.features < 2:
             raise ValueError("features: must be at least 2, the readout has half as many")
 
     @property
-    def all_nodes(self) -> int:
-        """Of a row, padded ones included."""
-        return self.packs * self.nodes
-
-    @property
     def edges(self) -> int:
         """Of a row: as many as neighbours for every node, beyond the cutoff with a weight of 0."""
-        return self.all_nodes * self.neighbours
+        return self.nodes * self.neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,46 @@
-"""Shapes of message passing: rows of nodes read for each edge of a graph, and rows of edges summed into their nodes."""
+"""Shapes of message passing: neighbours of nodes, rows of nodes for each edge, rows of edges summed into nodes."""
 
 from dataclasses import dataclass, replace
+from typing import Final
+
+AXES: Final = 3  # of a position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllPairs:
+    """The nearest `neighbours` of each of all `nodes`, found among all pairs, those of other rows as well."""
+
+    nodes: int
+    neighbours: int
+
+    def at(self, rows: int) -> "AllPairs":
+        """The shape for `rows` rows, whose nodes are compared as one graph: pairs grow with their square."""
+        return replace(self, nodes=self.nodes * rows)
+
+    @property
+    def pairs(self) -> int:
+        """Distances."""
+        return self.nodes**2
+
+    @property
+    def flop(self) -> float:
+        """A difference and a square on each axis, their sum and its root [FLOP]."""
+        return float(self.pairs * 3 * AXES)
+
+    @property
+    def parameters(self) -> int:
+        """None is trained."""
+        return 0
+
+    @property
+    def outputs(self) -> int:
+        """Edges."""
+        return self.nodes * self.neighbours
+
+    @property
+    def inputs(self) -> int:
+        """Positions read."""
+        return self.nodes * AXES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

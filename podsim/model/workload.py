@@ -7,7 +7,7 @@ from functools import cached_property
 
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
-from podsim.model.messages import NodeGather, ScatterAdd
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Configuration, Convergence, Practice, Preset, ReferencePoint
 
@@ -208,7 +208,7 @@ class Gather:
         return self.lookups
 
 
-OperatorShape = Matmul | Conv | Stream | Gather | NodeGather | ScatterAdd
+OperatorShape = Matmul | Conv | Stream | Gather | AllPairs | NodeGather | ScatterAdd
 
 
 class Kind(StrEnum):
@@ -226,7 +226,7 @@ class Kind(StrEnum):
     GATHER = "gather"
     NODE_GATHER = "node-gather"
     SCATTER_ADD = "scatter-add"
-    TOP_K = "top-k"
+    NEAREST = "nearest"
     POOL = "pool"
     MEAN = "mean"
     GATE = "gate"

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
-from podsim.model.messages import NodeGather, ScatterAdd
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
@@ -214,7 +214,7 @@ def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[Til
     if isinstance(shape, Conv):
         one = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), one
-    if isinstance(shape, Gather | NodeGather | ScatterAdd):
+    if isinstance(shape, Gather | AllPairs | NodeGather | ScatterAdd):
         return _looked_up(operator, shape, backward, target)
     return _vector(operator, shape, backward, target)
 
@@ -257,7 +257,7 @@ def _weight_gradient(operator: Operator, shape: OperatorShape, target: Target) -
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
         return (_allowed(gather.scatter_add, shape, target, title),)
-    if isinstance(shape, Stream | NodeGather | ScatterAdd):
+    if isinstance(shape, Stream | AllPairs | NodeGather | ScatterAdd):
         return ()
     if isinstance(shape, Matmul):
         turned = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
@@ -286,7 +286,7 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
 
 
 def _looked_up(
-    operator: Operator, shape: Gather | NodeGather | ScatterAdd, backward: bool, target: Target
+    operator: Operator, shape: Gather | AllPairs | NodeGather | ScatterAdd, backward: bool, target: Target
 ) -> tuple[TilePlan, ...]:
     """Rows of a table or of nodes, or rows of edges summed into nodes; the last two are each other's gradient.
 
@@ -294,6 +294,10 @@ def _looked_up(
     """
     if isinstance(shape, Gather):
         return () if backward else (_allowed(gather.plan, shape, target, operator.name),)
+    if isinstance(shape, AllPairs):
+        from podsim.tiles import nearest  # of few models
+
+        return () if backward else nearest.plans(shape, target.precision, target.chip, name=operator.name)
     make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
     lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
     return (_allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)
@@ -322,24 +326,13 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: Target) -
         return (_norm(operator, shape, backward, target),)
     if operator.kind is Kind.LOSS:
         return (composite.loss(shape.elements // shape.row, shape.row, precision, chip, backward=backward, name=name),)
-    if operator.kind in (Kind.POOL, Kind.TOP_K):
-        return (_fewer(operator, shape, backward, target),)
+    if operator.kind is Kind.POOL:
+        return (composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name),)
     if operator.kind in (Kind.BIAS, Kind.MEAN, Kind.GATE):
         return _of_channels(operator, shape, backward, target)
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
-
-
-def _fewer(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:
-    """What leaves fewer elements than came in: of windows, or of rows the first k."""
-    precision, chip, name = target.precision, target.chip, operator.name
-    if operator.kind is Kind.POOL:
-        return composite.pool(shape.outputs, shape.window, precision, chip, backward=backward, name=name)
-    from podsim.tiles import top_k  # of few models
-
-    rows = shape.elements // shape.row
-    return top_k.plan(rows, shape.row, shape.outputs // rows, precision, chip, name=name)
 
 
 def _norm(operator: Operator, shape: Stream, backward: bool, target: Target) -> TilePlan:

@@ -5,13 +5,12 @@ gather of neighbours and the scatter-add of messages.
 """
 
 from podsim.model.graphs import SchNet
-from podsim.model.messages import NodeGather, ScatterAdd
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Gather, Kind, Operator, Stream, Unit
 from podsim.workloads import vector
 from podsim.workloads.conformer import affine
 from podsim.workloads.transformer import dense
 
-AXES = 3  # of a position
 CUTOFF = ("scale", "cos", "bias", "scale", "mask")
 """(cos(pi d / cutoff) + 1) / 2, and nothing beyond the cutoff."""
 
@@ -24,27 +23,15 @@ def units(size: SchNet) -> tuple[Unit, ...]:
 
 def _embedding(size: SchNet) -> Unit:
     """Edges of the nearest neighbours, distances as Gaussians, and the vectors of the atoms."""
-    nodes, edges, pairs = size.all_nodes, size.edges, size.all_nodes**2
-    table = Gather(table=size.atoms, width=size.features, lookups=nodes)
-    nearest = Stream(elements=pairs, row=nodes, out_elements=edges)
+    table = Gather(table=size.atoms, width=size.features, lookups=size.nodes)
+    near = AllPairs(nodes=size.nodes, neighbours=size.neighbours)
+    distances = Stream(elements=size.edges * size.gaussians, operations=("bias", "square", "scale", "exp"))
     operators = (
-        _fixed("positions", pairs * AXES, ("copy",), kind=Kind.COPY),
-        _fixed("differences", pairs * AXES, ("subtract", "square")),
-        _fixed("distances", pairs, ("add", "add", "sqrt")),
-        _fixed("masks", pairs, ("mask", "mask", "mask")),
-        Operator(name="embedding.nearest", kind=Kind.TOP_K, shape=nearest, input_gradient=False),
-        _fixed("gaussians", edges * size.gaussians, ("bias", "square", "scale", "exp"), stashed=True),
+        Operator(name="embedding.nearest", kind=Kind.NEAREST, shape=near, input_gradient=False, stashed=False),
+        Operator(name="embedding.gaussians", kind=Kind.ELEMENTWISE, shape=distances, input_gradient=False),
         Operator(name="embedding.atoms", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
     )
     return Unit(name="embedding", group="embedding", checkpoint=True, operators=operators)
-
-
-def _fixed(
-    name: str, elements: int, operations: tuple[str, ...], *, kind: Kind = Kind.ELEMENTWISE, stashed: bool = False
-) -> Operator:
-    """A vector operator over what is not trained, so that there is no gradient of it."""
-    shape = Stream(elements=elements, operations=operations)
-    return Operator(name=f"embedding.{name}", kind=kind, shape=shape, input_gradient=False, stashed=stashed)
 
 
 def _softplus(name: str, elements: int) -> Operator:
@@ -55,7 +42,7 @@ def _softplus(name: str, elements: int) -> Operator:
 
 def _interaction(size: SchNet, number: int) -> Unit:
     at = f"interaction{number}"
-    nodes, edges, wide = size.all_nodes, size.edges, size.features
+    nodes, edges, wide = size.nodes, size.edges, size.features
     first, first_bias = affine(f"{at}.filter0", edges, size.gaussians, wide)
     messages = {"nodes": nodes, "edges": edges, "width": wide}
     weights = Stream(elements=edges, operations=CUTOFF)
@@ -81,7 +68,7 @@ def _interaction(size: SchNet, number: int) -> Unit:
 
 def _readout(size: SchNet) -> Unit:
     """A number for each atom, summed over its graph, and its squared error."""
-    nodes, half, slots = size.all_nodes, size.features // 2, size.packs * size.graphs
+    nodes, half, slots = size.nodes, size.features // 2, size.graphs
     error = Stream(elements=slots, operations=("subtract", "square"), back_operations=("scale",))
     operators = (
         *affine("readout.dense0", nodes, size.features, half),

@@ -10,9 +10,9 @@ import pytest
 from podsim.errors import InputError
 from podsim.files import catalog, find
 from podsim.model.chip import Precision
-from podsim.model.messages import NodeGather, ScatterAdd
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Gather, Kind, Operator, Pass
-from podsim.tiles import gather, top_k
+from podsim.tiles import gather, nearest, top_k
 from podsim.tiles.plan import Target, plans
 from podsim.tiles.supersteps import total
 from podsim.workloads import schnet
@@ -46,6 +46,16 @@ def test_a_row_on_one_tile_needs_no_exchange():
     assert any(step.exchanges for step in top_k.plan(16, 4096, 8, Precision.FP32, CHIP).supersteps)
 
 
+def test_distances_grow_with_the_square_of_the_rows_and_have_no_gradient():
+    one = AllPairs(nodes=36, neighbours=28)
+    assert one.at(16).pairs == 256 * one.pairs
+    found = {plan.operator: plan for plan in nearest.plans(one.at(16), Precision.FP32, CHIP)}
+    assert found["nearest differences"].flop == 2 * 3 * 576**2
+    operator = Operator(name="x", kind=Kind.NEAREST, shape=one, input_gradient=False)
+    assert len(plans(operator, Pass.FORWARD, 16, TARGET)) == len(found)
+    assert plans(operator, Pass.BACKWARD, 16, TARGET) == plans(operator, Pass.WEIGHT_GRADIENT, 16, TARGET) == ()
+
+
 def message(shape, run):
     kind = Kind.SCATTER_ADD if isinstance(shape, ScatterAdd) else Kind.NODE_GATHER
     (plan,) = plans(Operator(name="x", kind=kind, shape=shape), run, 1, TARGET)
@@ -75,7 +85,7 @@ def blocks():
     for row in rows:
         said = dict(part.split("=") for part in row["shape"].split(";"))
         nodes, features, edges = (int(said[name]) for name in ("inputs", "features", "outputs"))
-        size = SimpleNamespace(all_nodes=nodes, edges=edges, features=features, gaussians=50)
+        size = SimpleNamespace(nodes=nodes, edges=edges, features=features, gaussians=50)
         operators = schnet._interaction(size, 0).operators
         planned = sum(cycles(plan) for o in operators for plan in plans(o, Pass.FORWARD, 1, TARGET))
         yield float(row["value"]), planned, len(operators)

@@ -84,9 +84,10 @@ def test_scores_of_deberta_have_three_parts_and_one_softmax():
     assert far == Matmul(groups=12, m=384, k=64, n=768, weights=False)
 
 
-def test_edges_of_schnet_are_those_of_the_nearest_neighbours():
-    shapes = {o.name: o.shape for o in operators("schnet-qm9")}
-    assert shapes["embedding.nearest"].elements == 576**2
+def test_edges_of_schnet_are_those_of_the_nearest_neighbours_among_all_packs():
+    """16 packs of 36 nodes are compared as one graph of 576: 331,776 distances, 16,128 edges."""
+    shapes = {o.name: o.shape.at(16) for o in operators("schnet-qm9")}
+    assert shapes["embedding.nearest"].pairs == 576**2
     assert shapes["embedding.nearest"].outputs == 16_128 == shapes["interaction0.neighbours"].edges
     assert shapes["interaction3.sum"].outputs == 57_600
     assert [unit.parameters for unit in units("schnet-qm9")][1:5] == [42_900] * 4
