@@ -71,7 +71,8 @@ def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:
 
 def _tied(workload: Workload) -> bool:
     """Whether the last unit shares weights with the first, so that one IPU must hold both."""
-    return any(operator.tied for operator in workload.units[-1].operators)
+    held = {operator.shape.parameters for operator in workload.units[0].operators}
+    return any(operator.tied and operator.shape.parameters in held for operator in workload.units[-1].operators)
 
 
 def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:

@@ -110,7 +110,9 @@ def _pass(phased: Phased, work: StageWork, count: int, *, backward: bool) -> Ite
     yield Block(f"load weights {name}", _loaded(phased, work.stage, weights), count)
     batch = Joined()
     traffic = tuple(_traffic(phased, work, backward=backward))
-    beside = line.mapping.practice.io_tiles > 0  # tiles set aside carry what comes and goes while the others compute
+    practice = line.mapping.practice
+    # Tiles set aside carry what comes and goes while the others compute, but where the program waits for it.
+    beside = practice.io_tiles > 0 and not practice.streams_in_line
     batch.add(traffic, ())
     arrived = batch.ends
     cost = work.backward if backward else work.forward
@@ -278,6 +280,6 @@ def _end(phased: Phased) -> Block:
     tasks = Joined()
     tasks.add((_sync(phased),), ())
     if line.mapping.practice.returns_to_host:
-        host = ((Part.HOST_STEP, HOST_CALL_S),)
+        host = ((Part.HOST_STEP, HOST_CALL_S / line.mapping.updates_per_call),)
         tasks.add_after((Task(TaskKind.HOST, "host step", -1, host, part=Part.HOST_STEP),))
     return Block("end", tuple(tasks.tasks))

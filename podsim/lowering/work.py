@@ -107,7 +107,11 @@ class _CostTable:
         self._rates = rates(machine, workload, mapping.practice.available_memory, tiles)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
         target = self._rates.planner.target.key
-        key = target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only, tiles
+        chip = self._rates.planner.target.chip
+        self._call = TileCost(compute_s=self._practice.operator_call_cycles / chip.clock_hz)
+        key = (
+            target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only, tiles, self._call,
+        )  # fmt: skip
         if key not in _TABLES and len(_TABLES) >= MOST_TABLES:
             _TABLES.clear()
         self._known = _TABLES.setdefault(key, {})
@@ -139,12 +143,17 @@ class _CostTable:
         if self._practice.recompute is not Recompute.NONE:
             runs.append(Pass.RECOMPUTE)
         statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.BATCH_NORM else 0.0)
-        forward = cost(operator, Pass.FORWARD, self._rows, self._rates) + statistics
+        forward = self._pass(operator, Pass.FORWARD) + statistics
         if self._forward_only:
             return forward, TileCost()
-        backward = sum((cost(operator, run, self._rows, self._rates) for run in runs), TileCost())
+        backward = sum((self._pass(operator, run) for run in runs), TileCost())
         shared = len(runs) - 1  # statistics are shared in backward and again in recomputation
         return forward, backward + TileCost(sync_s=shared * statistics.sync_s)
+
+    def _pass(self, operator: Operator, run: Pass) -> TileCost:
+        """One pass of an operator, and what its call takes where it has any work (Eq. 97)."""
+        planned = cost(operator, run, self._rows, self._rates)
+        return planned + self._call if planned.total_s else planned
 
 
 def _both(pairs: list[Pair]) -> Pair:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
+from podsim.model.graphs import Dlrm, SchNet
+from podsim.model.language import Deberta, EncoderDecoder
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import (
@@ -17,7 +19,7 @@ from podsim.model.training import (
     Preset,
     ReferenceRound,
 )
-from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer
+from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer, Yolo
 from podsim.model.workload import NetworkKind
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
@@ -58,6 +60,10 @@ class Transformer:
     dropout: bool = True
     tied: bool = True
     key_value_heads: Count | None = None
+    parallel: bool = False
+    rotary_width: Count | None = None
+    attention_biases: bool = True
+    head_bias: bool = False
 
     def __post_init__(self) -> None:
         for name in ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary"):
@@ -72,6 +78,10 @@ class Transformer:
             raise ValueError(f"heads: {self.heads} heads do not divide hidden = {self.hidden}")
         if self.shared_heads < 1 or self.heads % self.shared_heads:
             raise ValueError(f"key_value_heads: {self.shared_heads} do not divide {self.heads} heads")
+        if self.rotary_width is not None and not 0 < self.rotary_width <= self.hidden // self.heads:
+            raise ValueError(f"rotary_width: is at most the {self.hidden // self.heads} elements of a head")
+        if self.parallel and not self.pre_norm:
+            raise ValueError("parallel: halves side by side share the norm before them: pre_norm = true")
 
     @property
     def shared_heads(self) -> int:
@@ -120,6 +130,11 @@ FAMILIES = (
     "transducer",
     "recurrent_transducer",
     "deep_voice",
+    "encoder_decoder",
+    "deberta",
+    "yolo",
+    "schnet",
+    "dlrm",
     "unit",
 )
 """The tables of which a workload file holds one: a family with its sizes, or units operator by operator."""
@@ -169,6 +184,11 @@ class WorkloadFile:
     transducer: Transducer | None = None
     recurrent_transducer: RecurrentTransducer | None = None
     deep_voice: DeepVoice | None = None
+    encoder_decoder: EncoderDecoder | None = None
+    deberta: Deberta | None = None
+    yolo: Yolo | None = None
+    schnet: SchNet | None = None
+    dlrm: Dlrm | None = None
     unit: tuple[GivenUnit, ...] | None = None
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
 from podsim.model.limits import OPERATORS, SIZE
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.quantity import Count, Key, Whole
 from podsim.model.workload import Conv, Gather, Kind, Matmul, OperatorShape, Stream
 
@@ -13,11 +14,15 @@ NORMS: Final = (Kind.LAYER_NORM, Kind.BATCH_NORM, Kind.GROUP_NORM, Kind.PROXY_NO
 PRODUCT: Final = ("m", "k", "n")
 CONVOLUTION: Final = ("size", "in_channels", "out_channels", "kernel")
 LOOKUP: Final = ("table", "width", "lookups")
+MESSAGE: Final = ("nodes", "edges", "width")
 VECTOR: Final = ("elements",)
 NEEDED: Final = {
     Kind.MATMUL: PRODUCT,
     Kind.CONVOLUTION: CONVOLUTION,
     Kind.GATHER: LOOKUP,
+    Kind.NODE_GATHER: MESSAGE,
+    Kind.SCATTER_ADD: MESSAGE,
+    Kind.NEAREST: ("nodes", "neighbours"),
     Kind.ELEMENTWISE: (*VECTOR, "operations"),
     Kind.SOFTMAX: (*VECTOR, "row"),
     Kind.BIAS: (*VECTOR, "row"),
@@ -37,6 +42,9 @@ SHAPES: Final[Mapping[Kind, type[OperatorShape]]] = {
     Kind.MATMUL: Matmul,
     Kind.CONVOLUTION: Conv,
     Kind.GATHER: Gather,
+    Kind.NEAREST: AllPairs,
+    Kind.NODE_GATHER: NodeGather,
+    Kind.SCATTER_ADD: ScatterAdd,
 }
 """What holds the sizes of a kind; every other one is a Stream."""
 
@@ -46,7 +54,9 @@ def taken(shape: type[OperatorShape]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(shape))
 
 
-SIZES: Final = tuple(dict.fromkeys(name for shape in (Matmul, Conv, Gather, Stream) for name in taken(shape)))
+SIZES: Final = tuple(
+    dict.fromkeys(name for shape in (Matmul, Conv, Gather, AllPairs, NodeGather, Stream) for name in taken(shape))
+)
 """Fields of a stated operator that are sizes of its shape."""
 
 
@@ -81,6 +91,9 @@ class GivenOperator:
     table: Count | None = None
     width: Count | None = None
     lookups: Count | None = None
+    nodes: Count | None = None
+    edges: Count | None = None
+    neighbours: Count | None = None
     trained: bool | None = None
     tied: bool = False
     input_gradient: bool = True

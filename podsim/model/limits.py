@@ -60,6 +60,11 @@ COUNTED: Final = {
     "transducer": ("blocks", "predictor_layers"),
     "recurrent_transducer": ("layers_before", "layers_after", "predictor_layers"),
     "deep_voice": ("encoder_layers", "decoder_layers", "converter_layers"),
+    "encoder_decoder": ("encoder_layers", "decoder_layers"),
+    "deberta": ("layers",),
+    "yolo": ("residuals", "neck_residuals"),
+    "schnet": ("interactions",),
+    "dlrm": (),
 }
 """Fields of each family that say how many layers are built."""
 

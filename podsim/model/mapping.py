@@ -43,6 +43,11 @@ class Mapping:
         return round(self.rows_per_step * self.samples_per_row)
 
     @property
+    def updates_per_call(self) -> int:
+        """Weight updates for which the framework returns to its host program once."""
+        return max(1, self.practice.call_updates // self.replicas)
+
+    @property
     def schedule(self) -> Schedule:
         """Order of micro-batches on the stages."""
         return self.practice.schedule

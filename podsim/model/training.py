@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
-from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
+from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
 
@@ -172,9 +172,12 @@ class Practice:
     separate_evaluation: bool = False  # checkpoints are evaluated by a process of its own, started after training
     norm_span: Count = 1  # replicas that share batch-norm statistics
     returns_to_host: bool = False  # the framework returns to its host program after every weight update
+    call_updates: Count = 1  # weight updates of all replicas together for which it returns once; each runs its share
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
+    operator_call_cycles: Annotated[Cycles, Key("operator_call")] = 0.0  # of each pass of an operator, beyond its plan
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
+    streams_in_line: bool = False  # phased: activations are streamed before and after compute, IO tiles or not
     tensor_shards: Count = 1  # phased: IPUs over which the outputs of a product are cut, the rest cut its inputs
     attention_parts: Count = 1  # phased: blocks of queries that attention takes one after the other
     half_layers: bool = False  # phased: attention is a phase of its own, and so is what follows it in a layer
@@ -185,7 +188,7 @@ class Practice:
 
     def __post_init__(self) -> None:
         phased = {"tensor_shards": self.tensor_shards > 1, "attention_parts": self.attention_parts > 1,
-                  "half_layers": self.half_layers}  # fmt: skip
+                  "half_layers": self.half_layers, "streams_in_line": self.streams_in_line}  # fmt: skip
         for name, stated in phased.items():
             if stated and self.schedule is not Schedule.PHASED:
                 raise ValueError(f'{name}: goes with schedule = "phased"')

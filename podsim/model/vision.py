@@ -1,8 +1,11 @@
-"""Sizes of the models that see images, beside residual networks: mobile networks, vision and window transformers."""
+"""Sizes of the models that see images, beside residual networks: mobile networks, transformers, object detection."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from podsim.model.quantity import Count, Positive, Whole
+
+HEADS: Final = 3  # scales at which objects are looked for, the last three of the backbone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,3 +101,38 @@ class WindowTransformer:
                 raise ValueError(
                     f"heads: {heads} heads do not divide the {self.hidden << stage} channels of stage {stage}"
                 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yolo:
+    """Scaled-YOLOv4 with three scales: cross-stage partial blocks down, a pooling neck, up and down again, heads.
+
+    `widths` and `residuals` are those of the backbone's blocks, each of half the edge of the one before.
+    """
+
+    image: Count
+    stem_channels: Count
+    widths: tuple[Count, ...]
+    residuals: tuple[Count, ...]
+    neck_residuals: Count
+    anchors: Count
+    classes: Count
+    norm_groups: Whole = 0
+
+    def __post_init__(self) -> None:
+        if len(self.widths) != len(self.residuals) or len(self.widths) < HEADS + 1:
+            raise ValueError(f"widths: as many entries as residuals, and at least {HEADS + 1}")
+        sizes = (self.image, self.stem_channels, self.neck_residuals, self.anchors, self.classes)
+        if min(*sizes, *self.widths, *self.residuals) < 1:
+            raise ValueError("image: every size must be at least 1")
+        if self.image % 2 ** len(self.widths):
+            raise ValueError(f"image: must be a multiple of {2 ** len(self.widths)}, not {self.image}")
+        if any(width % 4 for width in self.widths):
+            raise ValueError("widths: must be multiples of 4")
+        if self.norm_groups < 0 or (self.norm_groups and any(width // 4 % self.norm_groups for width in self.widths)):
+            raise ValueError(f"norm_groups: {self.norm_groups} groups do not divide the channels of every norm")
+
+    @property
+    def outputs(self) -> int:
+        """Channels of a head: a box, whether there is anything in it, and the classes, for each anchor."""
+        return self.anchors * (4 + 1 + self.classes)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Configuration, Convergence, Practice, Preset, ReferencePoint
 
@@ -207,7 +208,7 @@ class Gather:
         return self.lookups
 
 
-OperatorShape = Matmul | Conv | Stream | Gather
+OperatorShape = Matmul | Conv | Stream | Gather | AllPairs | NodeGather | ScatterAdd
 
 
 class Kind(StrEnum):
@@ -223,6 +224,9 @@ class Kind(StrEnum):
     GROUP_NORM = "group-norm"
     PROXY_NORM = "proxy-norm"
     GATHER = "gather"
+    NODE_GATHER = "node-gather"
+    SCATTER_ADD = "scatter-add"
+    NEAREST = "nearest"
     POOL = "pool"
     MEAN = "mean"
     GATE = "gate"

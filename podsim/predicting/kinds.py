@@ -231,7 +231,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "update": Kind(
         counts={"parameters": None, "tensors": 1},
-        choices={"optimizer": ("adam", "lamb", "lars", "momentum", "rmsprop")},
+        choices={"optimizer": ("adam", "lamb", "lars", "momentum", "rmsprop", "sgd")},
         plan=_update, elements=lambda question: 2 * question.count("parameters"), scales=("parameters",),
     ),
 }  # fmt: skip

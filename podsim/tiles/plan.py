@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
+from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import Practice
@@ -213,8 +214,8 @@ def _once(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[Til
     if isinstance(shape, Conv):
         one = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), one
-    if isinstance(shape, Gather):
-        return () if backward else (_gather(operator, shape, target),)
+    if isinstance(shape, Gather | AllPairs | NodeGather | ScatterAdd):
+        return _looked_up(operator, shape, backward, target)
     return _vector(operator, shape, backward, target)
 
 
@@ -249,16 +250,14 @@ def _product_backward(operator: Operator, shape: Matmul, target: Target) -> tupl
     return (*plans, _product(operator, right, target, ("left", "right"), " gradient of the right operand"))
 
 
-def _weight_gradient(
-    operator: Operator, shape: Matmul | Conv | Stream | Gather, target: Target
-) -> tuple[TilePlan, ...]:
+def _weight_gradient(operator: Operator, shape: OperatorShape, target: Target) -> tuple[TilePlan, ...]:
     """The gradient of the weights, and its addition to what the micro-batches before have left."""
     if not shape.parameters:
         return ()
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
         return (_allowed(gather.scatter_add, shape, target, title),)
-    if isinstance(shape, Stream):
+    if isinstance(shape, Stream | AllPairs | NodeGather | ScatterAdd):
         return ()
     if isinstance(shape, Matmul):
         turned = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
@@ -286,8 +285,22 @@ def _convolution(operator: Operator, shape: Conv, run: Pass, target: Target) -> 
     )
 
 
-def _gather(operator: Operator, shape: Gather, target: Target) -> TilePlan:
-    return _allowed(gather.plan, shape, target, operator.name)
+def _looked_up(
+    operator: Operator, shape: Gather | AllPairs | NodeGather | ScatterAdd, backward: bool, target: Target
+) -> tuple[TilePlan, ...]:
+    """Rows of a table or of nodes, or rows of edges summed into nodes; the last two are each other's gradient.
+
+    The gradient of a table is one of weights (Eq. 96).
+    """
+    if isinstance(shape, Gather):
+        return () if backward else (_allowed(gather.plan, shape, target, operator.name),)
+    if isinstance(shape, AllPairs):
+        from podsim.tiles import nearest  # of few models
+
+        return () if backward else nearest.plans(shape, target.precision, target.chip, name=operator.name)
+    make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
+    lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
+    return (_allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)
 
 
 def _allowed(make: Callable[..., TilePlan], shape: Gather, target: Target, name: str) -> TilePlan:

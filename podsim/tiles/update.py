@@ -29,6 +29,7 @@ class Passes:
 
 
 OPTIMIZERS: Final = {
+    "sgd": Passes((), ("scaled_add",), 0, 0),
     # velocity = momentum x velocity + gradient + decay x weight; weight -= rate x velocity
     "momentum": Passes(("scaled_add", "scaled_add"), ("scaled_add",), 0, 1),
     "lars": Passes(("scaled_add", "scaled_add"), ("scaled_add",), 2, 1),
@@ -83,8 +84,10 @@ def _steps(
 ) -> tuple[Superstep, ...]:
     """The supersteps of one tensor of `each` weights."""
     size = OUTPUT_BYTES[precision]
-    steps = [*vector.plan(each, ("cast",), precision, chip).supersteps] if size < FLOAT_BYTES else []
-    steps += vector.plan(each, passes.state, Precision.FP32, chip, fused=fused).supersteps
+    steps: list[Superstep] = []
+    if passes.state:  # float, as moments are
+        steps += vector.plan(each, ("cast",), precision, chip).supersteps if size < FLOAT_BYTES else ()
+        steps += vector.plan(each, passes.state, Precision.FP32, chip, fused=fused).supersteps
     for of, element_bytes in (("weight", size), ("step", FLOAT_BYTES))[: passes.norms]:
         steps += reduction.steps(values, element_bytes, chip, name=f"norm of {of}")
     steps += vector.plan(each, passes.weights, precision, chip, fused=fused).supersteps

@@ -49,6 +49,8 @@ def folded_norms(workload: Workload) -> bool:
 
 def tokens(workload: Workload) -> int:
     """Tokens that attend to each other; InputError where the workload is no decoder."""
+    if sum(unit.group == "embedding" for unit in workload.units) > 1:
+        raise _no_decoder(workload, "an encoder runs before its decoder; its answers are of whole passes")
     found = {pair[0].m for unit in workload.units for _, _, pair in _attentions(unit)}
     keys = {pair[0].n for unit in workload.units for _, _, pair in _attentions(unit)}
     if len(keys) != 1 or any(queries % min(keys) for queries in found):

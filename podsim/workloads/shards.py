@@ -40,7 +40,8 @@ def check(units: tuple[Unit, ...], cut: Cut) -> None:
     """InputError for a model that cannot be cut so."""
     for unit in units:
         weighted = sum(isinstance(o.shape, Matmul) and o.shape.weights for o in unit.operators)
-        if unit.group not in GROUPS or weighted > (1 if unit.group == "heads" else 2):
+        known = all(isinstance(o.shape, Matmul | Gather | Stream) for o in unit.operators)
+        if unit.group not in GROUPS or not known or weighted > (1 if unit.group == "heads" else 2):
             raise InputError(f"{unit.name} cannot be cut into tensor shards", code="bad-mapping",
                              hint='a decoder can: [transformer] with head = "lm"')  # fmt: skip
         for operator in unit.operators:

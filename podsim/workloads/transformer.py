@@ -49,10 +49,12 @@ def _norm(size: Transformer, name: str) -> Operator:
     return (vector.rms_norm if size.rms_norm else vector.layer_norm)(name, elements, size.hidden)
 
 
-def _dense(size: Transformer, name: str, inputs: int, outputs: int) -> tuple[Operator, ...]:
+def _dense(
+    size: Transformer, name: str, inputs: int, outputs: int, *, biases: bool | None = None
+) -> tuple[Operator, ...]:
     """A product over every token, with its bias if the model has any."""
-    product = dense(name, size.sequence, inputs, outputs)
-    return (product, vector.bias(f"{name}-bias", size.sequence * outputs, outputs)) if size.biases else (product,)
+    product, biased = dense(name, size.sequence, inputs, outputs), size.biases if biases is None else biases
+    return (product, vector.bias(f"{name}-bias", size.sequence * outputs, outputs)) if biased else (product,)
 
 
 def _dropout(size: Transformer, name: str, elements: int, option: str = "") -> tuple[Operator, ...]:
@@ -88,14 +90,17 @@ def _embedding(size: Transformer) -> Unit:
 
 
 def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...]) -> Unit:
-    """What a half computes, between the norm before it or after it and the sum with what came in."""
+    """What a half computes, between the norm before it or after it and the sum with what came in.
+
+    Halves side by side have one norm, which is counted with attention (wang-2021).
+    """
     norm, elements = (_norm(size, f"{at}.norm"),), size.sequence * size.hidden
     return Unit(
         name=at,
         group=group,
         checkpoint=group == "ffn",
         operators=(
-            *(norm if size.pre_norm else ()),
+            *(norm if size.pre_norm and not (size.parallel and group == "ffn") else ()),
             *operators,
             *_dropout(size, f"{at}.dropout", elements),
             vector.residual(f"{at}.residual", elements),
@@ -117,21 +122,23 @@ def attention(size: Transformer, layer: int) -> Unit:
     tokens, hidden, width, shared = size.sequence, size.hidden, size.hidden // size.heads, size.shared_heads
     scores, at = size.heads * tokens * tokens, f"layer{layer}.attention"
     queries = tokens * (size.heads // shared)  # rows that meet the same keys and values
-    keys = hidden + shared * width  # of queries and keys, which rotate
+    keys = hidden + shared * width  # of queries and keys, which rotate, or some elements of each head
+    turned = keys // width * (size.rotary_width or width)
+    biases = size.biases and size.attention_biases
     products = {
         "scores": Matmul(groups=shared, m=queries, k=width, n=tokens, weights=False),
         "context": Matmul(groups=shared, m=queries, k=tokens, n=width, weights=False),
     }
     batched = {name: Operator(name=f"{at}.{name}", kind=Kind.MATMUL, shape=shape) for name, shape in products.items()}
     operators = (
-        *_dense(size, f"{at}.qkv", hidden, keys + shared * width),
-        *((vector.rotate(f"{at}.rotate", tokens * keys),) if size.rotary else ()),
+        *_dense(size, f"{at}.qkv", hidden, keys + shared * width, biases=biases),
+        *((vector.rotate(f"{at}.rotate", tokens * turned),) if size.rotary else ()),
         batched["scores"],
         vector.scale_and_mask(f"{at}.scale-and-mask", scores),
         vector.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
         *_dropout(size, f"{at}.softmax-dropout", scores, "attention_dropout"),
         batched["context"],
-        *_dense(size, f"{at}.output", hidden, hidden),
+        *_dense(size, f"{at}.output", hidden, hidden, biases=biases),
     )
     return _half(size, at, "attention", operators)
 
@@ -187,9 +194,10 @@ def _sentences(size: Transformer) -> tuple[Operator, ...]:
 
 
 def _next(size: Transformer) -> tuple[Operator, ...]:
-    scores = size.sequence * size.vocabulary
+    scores, bias = size.sequence * size.vocabulary, vector.bias
     return (
         dense("heads.projection", size.sequence, size.hidden, size.vocabulary, tied=size.tied),
+        *((bias("heads.projection-bias", scores, size.vocabulary),) if size.head_bias else ()),
         vector.loss("heads.loss", scores, size.vocabulary),
     )
 

@@ -4,7 +4,12 @@ Sources: poplibs lib/popnn/NonLinearity.cpp (softmax), lib/poplin/Norms.cpp and 
 lib/popnn/PoolVertices.cpp (pooling); touvron-2023 for rotary positions, gates and norms without a mean.
 """
 
+from typing import Final
+
 from podsim.model.workload import Kind, Matmul, Operator, Stream
+
+SOFTPLUS: Final = ("negate", "exp", "bias", "log", "maximum", "add")
+"""log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)); its slope is a sigmoid."""
 
 
 def bias(name: str, elements: int, parameters: int) -> Operator:
@@ -16,6 +21,16 @@ def bias(name: str, elements: int, parameters: int) -> Operator:
 def activation(name: str, elements: int, function: str) -> Operator:
     """One value in, one out; backward multiplies by the slope."""
     shape = Stream(elements=elements, operations=(function,), back_operations=(f"{function}_grad",))
+    return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
+
+
+def mish(name: str, elements: int) -> Operator:
+    """The input times tanh(softplus(input)), as a chain of what it is made of."""
+    shape = Stream(
+        elements=elements,
+        operations=(*SOFTPLUS, "tanh", "multiply"),
+        back_operations=("multiply", "tanh_grad", "sigmoid", "multiply", "multiply", "add"),
+    )
     return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
 
 

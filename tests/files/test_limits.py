@@ -21,6 +21,8 @@ SHIPPED = {
     "transformer": "bert", "residual_cnn": "resnet50", "mobile_cnn": "efficientnet-b4-g16",
     "vision_transformer": "vit-base", "window_transformer": "swin-tiny", "conformer": "conformer",
     "transducer": "transducer", "recurrent_transducer": "rnnt", "deep_voice": "deep-voice-3",
+    "encoder_decoder": "whisper-tiny", "deberta": "deberta-base", "yolo": "yolov4-p5", "schnet": "schnet-qm9",
+    "dlrm": "dlrm-hashed",
 }  # fmt: skip
 
 

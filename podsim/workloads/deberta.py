@@ -1,0 +1,89 @@
+"""DeBERTa as a chain of units: an encoder whose scores have a part of content and two of positions; span head.
+
+Source: he-2021, sections 3.1 and 3.2; biases as huggingface-transformers (DisentangledSelfAttention).
+"""
+
+from podsim.model.family import Head, Transformer
+from podsim.model.language import Deberta
+from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
+from podsim.workloads import transformer, vector
+from podsim.workloads.conformer import affine
+
+
+def units(size: Deberta) -> tuple[Unit, ...]:
+    """The whole model in order."""
+    plain = Transformer(
+        layers=size.layers, hidden=size.hidden, heads=size.heads, feed_forward=size.feed_forward,
+        sequence=size.sequence, vocabulary=size.vocabulary, positions=1, head=Head.SPAN,
+    )  # fmt: skip
+    halves = (
+        half
+        for layer in range(size.layers)
+        for half in (_attention(size, layer), transformer.feed_forward(plain, layer))
+    )
+    return (_embedding(size), *halves, _head(size))
+
+
+def _embedding(size: Deberta) -> Unit:
+    """Words, and the table of distances that all layers read."""
+    elements = size.sequence * size.hidden
+    word = Gather(table=size.vocabulary, width=size.hidden, lookups=size.sequence)
+    distances = Gather(table=2 * size.positions, width=size.hidden, lookups=size.distances)
+    return Unit(
+        name="embedding",
+        group="embedding",
+        checkpoint=True,
+        operators=(
+            _table("embedding.distances", distances),
+            _table("embedding.word", word),
+            vector.layer_norm("embedding.norm", elements, size.hidden),
+            vector.dropout("embedding.dropout", elements),
+        ),
+    )
+
+
+def _table(name: str, shape: Gather) -> Operator:
+    return Operator(name=name, kind=Kind.GATHER, shape=shape, input_gradient=False, weight_tensors=1)
+
+
+def _attention(size: Deberta, layer: int) -> Unit:
+    """Scores of content, and of content with every distance either way, of which each pair takes its own.
+
+    Queries and values have biases, keys have none; products of the distances are taken anew for each row.
+    """
+    at, tokens, hidden, heads = f"layer{layer}.attention", size.sequence, size.hidden, size.heads
+    width, distances, elements, scores = hidden // heads, size.distances, tokens * hidden, heads * tokens**2
+    keys = Matmul(groups=heads, m=tokens, k=width, n=tokens, weights=False)
+    far = Matmul(groups=heads, m=tokens, k=width, n=distances, weights=False)
+    values = Matmul(groups=heads, m=tokens, k=tokens, n=width, weights=False)
+    operators = (
+        transformer.dense(f"{at}.qkv", tokens, hidden, 3 * hidden),
+        vector.bias(f"{at}.query-bias", elements, hidden),
+        vector.bias(f"{at}.value-bias", elements, hidden),
+        Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=keys),
+        transformer.dense(f"{at}.distance-keys", distances, hidden, hidden),
+        Operator(name=f"{at}.content-to-distance", kind=Kind.MATMUL, shape=far),
+        vector.copy(f"{at}.content-to-distance-pairs", scores),
+        vector.residual(f"{at}.content-to-distance-sum", scores),
+        *affine(f"{at}.distance-queries", distances, hidden, hidden),
+        vector.scale(f"{at}.distance-queries-scale", distances * hidden),
+        Operator(name=f"{at}.distance-to-content", kind=Kind.MATMUL, shape=far),
+        vector.copy(f"{at}.distance-to-content-pairs", scores),
+        vector.residual(f"{at}.distance-to-content-sum", scores),
+        vector.scale_and_mask(f"{at}.scale-and-mask", scores),
+        vector.softmax(f"{at}.softmax", scores, tokens, (keys, values)),
+        vector.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),
+        Operator(name=f"{at}.context", kind=Kind.MATMUL, shape=values),
+        *affine(f"{at}.output", tokens, hidden, hidden),
+        vector.dropout(f"{at}.dropout", elements),
+        vector.residual(f"{at}.residual", elements),
+        vector.layer_norm(f"{at}.norm", elements, hidden),
+    )
+    return Unit(name=at, group="attention", checkpoint=False, operators=operators)
+
+
+def _head(size: Deberta) -> Unit:
+    """Begin and end of an answer."""
+    tokens = size.sequence
+    operators = (*affine("heads.span", tokens, size.hidden, 2), vector.loss("heads.loss", 2 * tokens, tokens))
+    return Unit(name="heads", group="heads", checkpoint=False, operators=operators)
