@@ -43,7 +43,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.available_memory))
+    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
