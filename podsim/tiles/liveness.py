@@ -11,7 +11,7 @@ from typing import Final
 from podsim.errors import Infeasible
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute
-from podsim.model.workload import Conv, Gather, Matmul, Operator, Pass, Stream, Unit
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.plan import Planner, numbered
 
@@ -139,17 +139,18 @@ def _alive(mapping: Mapping, units: Sequence[Unit], recomputes: bool) -> Iterato
 
     Forward, which recomputation runs again: what operators before it have left for backward. Backward: the same, what
     its own backward reads of its output, the gradient that comes in, and the one of the sum around the unit. The
-    gradient that goes out is a buffer of the pass that makes it, and alive while the weights' gradient is made.
+    gradient that goes out is a buffer of the pass that makes it. That of the weights is made before it: either order
+    gives the same numbers, and this one holds less.
     """
     before = 0
     for unit in units:
         for operator, number in zip(*numbered(unit, mapping.practice), strict=True):
             kept = operator.kept if operator.stashed and recomputes else 0
             own = 0 if isinstance(operator.shape, PRODUCTS) else kept
-            gradient = operator.outputs + (unit.out_elements if operator is not unit.operators[-1] else 0)
-            into = operator.repeats * operator.shape.inputs if operator.input_gradient else 0
+            comes_in = 0 if operator.kind is Kind.LOSS else operator.outputs  # that of a loss is one number
+            gradient = comes_in + (unit.out_elements if operator is not unit.operators[-1] else 0)
             backward = before + own + gradient
-            weights = backward + into if operator.shape.parameters else 0
+            weights = backward if operator.shape.parameters else 0
             yield operator, (number, before, backward if operator.input_gradient else 0, weights)
             before += kept
 
