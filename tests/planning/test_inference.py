@@ -230,8 +230,7 @@ def test_fp8_is_faster_on_a_card_at_every_batch_that_both_precisions_hold():
         for precision in ("16.16", "8.16")
     }  # fmt: skip
     half, eight = rates["16.16"], rates["8.16"]
-    assert half[4] == 0.0, "one card does not hold four images in FP16"
-    assert all(1.2 < eight[batch] / half[batch] < 2 for batch in (1, 2))
+    assert all(1.2 < eight[batch] / half[batch] < 2 for batch in (1, 2, 4))
 
 
 def test_a_card_streams_nothing():
