@@ -29,7 +29,7 @@ PASSING: Final = ("activations", "exchange_buffers")
 
 
 def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) -> tuple[Mapping, MemoryFit]:
-    """A training mapping at the largest proportion at which it fits, with its memory.
+    """A training mapping at the largest proportion at which it fits (Eq. 19), with its memory.
 
     At the value that the configuration states, whether it fits or not; at the default where none fits.
     """

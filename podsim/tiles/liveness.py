@@ -72,7 +72,7 @@ MOST_SEGMENTS: Final = 20_000
 
 
 def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
-    """The point of training at which stages that share an IPU hold most; they run one at a time.
+    """The point of training at which stages that share an IPU hold most (Eq. 22); they run one at a time.
 
     `known` grows by what is planned here.
     """
@@ -82,7 +82,7 @@ def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Kno
 
 
 def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
-    """The same where nothing is trained: only what comes into a unit outlives the operators of the unit."""
+    """The same where nothing is trained (Eq. 86): only what comes into a unit outlives the operators of the unit."""
     rows, size = mapping.micro_batch, OUTPUT_BYTES[planner.target.precision]
     points = []
     for stage in stages:

@@ -274,7 +274,7 @@ def test_learned_positions_are_not_gone_beyond(prompt, generate):
 
 def test_more_ipus_come_before_keys_and_values_in_streaming_memory():
     few, many = (
-        podsim.infer("gpt2-small", prompt=256, generate=128, batch=batch, **GPT) for batch in (8, 16)
+        podsim.infer("gpt2-small", prompt=256, generate=128, batch=batch, **GPT) for batch in (8, 32)
     )  # fmt: skip
     assert (few.mapping.ipus_per_replica, many.mapping.ipus_per_replica) == (1, 2)
     assert many.decoding.cache is Place.RESIDENT
