@@ -74,7 +74,7 @@ def stage_plans(
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
     practice = mapping.practice
-    target = Target(computing(machine, practice).chip, workload.precision, practice.available_memory)
+    target = Target(computing(machine, practice).chip, workload.precision, practice.memory_proportion)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
@@ -104,7 +104,7 @@ class _CostTable:
         self._forward_only = forward_only
         self._practice: Practice = mapping.practice
         self._rows = mapping.micro_batch
-        self._rates = rates(machine, workload, mapping.practice.available_memory, tiles)
+        self._rates = rates(machine, workload, mapping.practice.memory_proportion, tiles)
         self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
         target = self._rates.planner.target.key
         chip = self._rates.planner.target.chip

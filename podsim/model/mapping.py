@@ -26,6 +26,7 @@ class Mapping:
     stages: tuple[Stage, ...]
     practice: Practice
     samples_per_row: float
+    memory_lowered: bool = False  # available-memory proportion of `practice` is below the default so that it fits
 
     @property
     def ipus(self) -> int:

@@ -41,6 +41,7 @@ class OperatorReport:
     resident_bytes: float  # operands and result of the whole operator
     on_amp: bool  # whether its arithmetic is the AMP's
     limited: bool  # whether the plan minds the available memory
+    code_bytes_per_tile: float  # assumed, as of a whole program
     io: IoTiles | None = None
 
     @property
@@ -62,6 +63,13 @@ class OperatorReport:
     def amp_share(self) -> float | None:
         """Of the AMP's peak rate over all tiles and all cycles, 0..1; None where the AMP is not used."""
         return self.flop_per_s / self.chip.peak_flop_per_s(self.precision) if self.on_amp else None
+
+    @property
+    def overflows(self) -> bool:
+        """Whether a product's operands and result, its temporary data and code are more than a tile holds (Eq. 19)."""
+        resident = self.resident_bytes / self.chip.tiles
+        needed = resident + self.sram_bytes + self.code_bytes_per_tile
+        return self.operator == "matmul" and needed > self.chip.sram.bytes_per_tile
 
     @property
     def exchange_bytes(self) -> float:

@@ -8,10 +8,10 @@ LEAST_EDGE = 7  # of a spectrogram: two unpadded convolutions of 3 with stride 2
 
 
 def _at_least(sizes: "Conformer | Transducer | RecurrentTransducer | DeepVoice", edge: int = 1) -> None:
-    """Every size is at least one, an `edge` of the spectrogram more."""
+    """Every size that is stated is at least one, an `edge` of the spectrogram more."""
     for one in fields(sizes):
-        least = edge if one.name in ("frames", "mels") else 1
-        if getattr(sizes, one.name) < least:
+        least, size = edge if one.name in ("frames", "mels") else 1, getattr(sizes, one.name)
+        if size is not None and size < least:
             raise ValueError(f"{one.name}: must be at least {least}")
 
 
@@ -41,7 +41,10 @@ class Conformer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transducer:
-    """A conformer's blocks, a recurrent predictor of tokens, and a joint network over both (RNN-T loss)."""
+    """Blocks of an encoder, a recurrent predictor of tokens, and a joint network over both (RNN-T loss).
+
+    Blocks are a conformer's where a kernel is stated, else those of a transformer: attention, feed-forward network.
+    """
 
     frames: Count
     mels: Count
@@ -49,7 +52,7 @@ class Transducer:
     hidden: Count
     heads: Count
     feed_forward: Count
-    kernel: Count
+    kernel: Count | None = None
     vocabulary: Count
     tokens: Count
     predictor_hidden: Count

@@ -181,9 +181,7 @@ class Practice:
     tensor_shards: Count = 1  # phased: IPUs over which the outputs of a product are cut, the rest cut its inputs
     attention_parts: Count = 1  # phased: blocks of queries that attention takes one after the other
     half_layers: bool = False  # phased: attention is a phase of its own, and so is what follows it in a layer
-    available_memory: Positive = (
-        AVAILABLE_MEMORY  # share of the SRAM that one product or convolution may take meanwhile
-    )
+    available_memory: Positive | None = None  # share of SRAM for temporary data of a product; None: not stated
     layout: tuple[StageLayout, ...] = ()
 
     def __post_init__(self) -> None:
@@ -194,8 +192,13 @@ class Practice:
                 raise ValueError(f'{name}: goes with schedule = "phased"')
         if any(size % self.tensor_shards for size in self.ipus_per_replica):
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
-        if not 0 < self.available_memory <= 1:
+        if self.available_memory is not None and not 0 < self.available_memory <= 1:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
+
+    @property
+    def memory_proportion(self) -> float:
+        """Share of SRAM that temporary data of one product or convolution may take: as stated, else the default."""
+        return AVAILABLE_MEMORY if self.available_memory is None else self.available_memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
-from podsim.planning.practice import SMALLER_SHARES, TENSOR_SHARDS, Planner, may_stream, streamed
+from podsim.planning.practice import TENSOR_SHARDS, Planner, may_stream, streamed
 from podsim.planning.real_flags import settings
 from podsim.planning.search import Search, Wanted
 from podsim.predicting import intervals
@@ -54,7 +54,7 @@ def mappings(
     choose.check(wanted, machine.topology, workload)
     searches, best = _weighed(question, wanted, by, on_progress)
     if not best:
-        raise min((one for one in searches if not one.planner.what_if.available_memory), key=_missed_by).no()
+        raise min(searches, key=_missed_by).no()
     settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())
@@ -73,9 +73,7 @@ def _weighed(
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
     practised = any(practice.schedule is Schedule.PHASED for practice in question.workload.practices)
-    waves = [_phased(question, wanted)] if practised else [
-        _resident(question, wanted, share) for share in (None, *SMALLER_SHARES)
-    ]  # fmt: skip
+    waves = [_phased(question, wanted) if practised else _resident(question, wanted)]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not wanted.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, wanted))
@@ -92,12 +90,11 @@ def _weighed(
     return made, best
 
 
-def _resident(question: Question, wanted: Wanted, share: float | None) -> list[Search]:
-    """Weights on the chip: one search for each way to store the rest; `share` of the SRAM for a product at most."""
-    base = replace(wanted.what_if, available_memory=share)
+def _resident(question: Question, wanted: Wanted) -> list[Search]:
+    """Weights on the chip: one search for each way to store the rest."""
     streams = question.machine.topology.gateway.streaming_bytes
     storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
-    return [_search(question, wanted, replace(base, recompute=one, state=two)) for one, two in storage]
+    return [_search(question, wanted, replace(wanted.what_if, recompute=one, state=two)) for one, two in storage]
 
 
 def _phased(question: Question, wanted: Wanted) -> list[Search]:

@@ -12,11 +12,11 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.explanation import Alternative
 from podsim.model.program import Part
 from podsim.model.training import Schedule
+from podsim.planning.available_memory import largest_that_fits
 from podsim.planning.batches import ROUNDED
 from podsim.planning.practice import MOST_IPUS, Planner, WhatIf
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
-from podsim.tiles import memory
 from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _practices(around: Around) -> Iterator[Alternative]:
 def _practice(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
     known = around.known
     mapping = replace(known.mapping, practice=what_if.of(known.mapping.practice))
-    held = memory.fit(known.question.workload, mapping, known.question.machine.topology)
+    mapping, held = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
     if not held.fits:
         full = f"the fullest IPU would need {100 * held.fraction:.0f} % of its SRAM"
         return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)

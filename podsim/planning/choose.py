@@ -11,11 +11,11 @@ from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle
+from podsim.planning.available_memory import largest_that_fits, lowering
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Wanted
+from podsim.planning.search import Wanted, fastest
 from podsim.predicting.assemble import Question
-from podsim.tiles import memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,14 +136,15 @@ def choose(
         if wanted.accumulation or wanted.global_batch:
             count = wanted.accumulation or _accumulation(workload, wanted, named.replicas, named.micro_batch)
             mapping, but = replace(mapping, accumulation=count), f", but for an accumulation of {count:,}"
-        return _held(planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
+        return _held(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
     split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
     if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
-        return _as_given(planner, wanted)
+        return _as_given(question, planner, wanted)
     planner, mapping, choice = idle.search(question, planner, wanted, on_progress)
     free = not (wanted.global_batch or wanted.accumulation or question.by_law)
     note = batches.note(workload, mapping, machine.topology) if free else ""
-    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *([note] if note else ())))
+    storage = _storage(question, planner, mapping)
+    return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
 
 def _alone(named: Preset, wanted: Wanted) -> None:
@@ -168,13 +169,12 @@ def published_mapping(planner: Planner, named: Preset) -> Mapping:
     )  # fmt: skip
 
 
-def _as_given(planner: Planner, wanted: Wanted) -> Chosen:
+def _as_given(question: Question, planner: Planner, wanted: Wanted) -> Chosen:
     replicas, size, micro = wanted.replicas or 1, wanted.ipus_per_replica or 1, wanted.micro_batch or 1
     accumulation = wanted.accumulation or _accumulation(planner.workload, wanted, replicas, micro)
-    mapping, _ = planner.first_that_fits(
-        replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation
-    )
-    return _held(planner, mapping, "flags", "as given")
+    stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
+    mapping, _ = fastest(question.by_formula, stored)
+    return _held(question, planner, mapping, "flags", "as given")
 
 
 def _accumulation(workload: Workload, wanted: Wanted, replicas: int, micro_batch: int) -> int:
@@ -192,17 +192,17 @@ def _accumulation(workload: Workload, wanted: Wanted, replicas: int, micro_batch
     return round(count)
 
 
-def _held(planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen:
-    held = memory.fit(planner.workload, mapping, planner.topology)
+def _held(question: Question, planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen:
+    mapping, held = largest_that_fits(planner.workload, mapping, planner.topology)
     if not held.fits:
         raise does_not_fit(planner, held, mapping)
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
     idle = planner.topology.ipus - mapping.ipus
     notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs stand idle under this mapping",) if idle else ()
-    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(planner, mapping), *notes))
+    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
 
 
-def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
+def _storage(question: Question, planner: Planner, mapping: Mapping) -> tuple[str, ...]:
     """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
     moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
@@ -214,6 +214,7 @@ def _storage(planner: Planner, mapping: Mapping) -> tuple[str, ...]:
             f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
+        *lowering(question, mapping),
         *planner.what_if.said(practice),
         *planner.workload.notes,
     )

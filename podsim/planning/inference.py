@@ -70,6 +70,7 @@ def report(
 def _assumed(asked: Asked, wanted: Wanted, found: Found, load: Load) -> Iterator[str]:
     """What no flag said, and what is not known."""
     service = found.service
+    yield from planning.lowering(asked, wanted, found)
     if wanted.load.rate_per_s is None and wanted.load.clients is None:
         yield f"requests at {100 * planning.USUAL_LOAD:.0f} % of what the replicas can do, as no flag says who asks"
     if load.rate_per_s is not None:

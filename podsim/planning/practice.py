@@ -10,13 +10,12 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.model.workload import Workload
+from podsim.planning.available_memory import largest_that_fits
 from podsim.predicting.maturity import version
-from podsim.tiles import memory
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
 PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
 TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
-SMALLER_SHARES = (0.4, 0.2)  # of the SRAM for one product, where its default of 0.6 leaves no mapping that fits
 MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 
@@ -33,7 +32,6 @@ class WhatIf:
     state: StatePlace | None = None
     tensor_shards: int | None = None
     state_sharded: bool | None = None
-    available_memory: float | None = None
 
     def of(self, practice: Practice) -> Practice:
         """The practice with that changed; InputError where its tensor shards go with no such schedule."""
@@ -48,7 +46,6 @@ class WhatIf:
             practice,
             tensor_shards=self.tensor_shards or practice.tensor_shards,
             ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else practice.ipus_per_replica,
-            available_memory=min(self.available_memory or 1.0, practice.available_memory),
             state_sharded=practice.state_sharded if self.state_sharded is None else self.state_sharded,
             schedule=self.schedule or practice.schedule,
             recompute=self.recompute or practice.recompute,
@@ -74,8 +71,6 @@ class WhatIf:
 
     def said(self, practice: Practice) -> Iterator[str]:
         """How a changed practice differs from what was published."""
-        if self.available_memory is not None:
-            yield f"available-memory proportion {practice.available_memory:g}: with more nothing fits"
         if self.tensor_shards is not None:
             yield (
                 f"nothing else fits: a layer at a time in phases, {practice.tensor_shards} tensor shards, weights and "
@@ -105,12 +100,7 @@ def powers(most: int) -> list[int]:
 
 
 def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
-    """What else to try where nothing fits: products that take less memory at once, then weights that are streamed.
-
-    A machine without streaming memory streams nothing.
-    """
-    for share in SMALLER_SHARES:
-        yield replace(base, available_memory=share)
+    """What else to try where nothing fits: weights that are streamed, unless the machine has no streaming memory."""
     if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
         for shards in TENSOR_SHARDS:
             yield streamed(base, shards)
@@ -275,17 +265,32 @@ class Planner:
                 found.append(practice)
         return found
 
-    def first_that_fits(
+    def fitting(
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
-    ) -> tuple[Mapping, MemoryFit]:
-        """The first option whose memory fits; the last one tried where none does."""
+    ) -> tuple[tuple[Mapping, MemoryFit], ...]:
+        """Ways to store a mapping, in the order of `options`, each at the largest available memory that fits.
+
+        None after the first that fits at the default: it is as published, or the least change of that. Where no option
+        fits, the last one alone, which does not.
+        """
         tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
+        found: list[tuple[Mapping, MemoryFit]] = []
         for practice in self._different(tried):
-            mapping = self.mapping(
+            as_practised = self.mapping(
                 practice, replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch,
                 accumulation=accumulation,
             )  # fmt: skip
-            held = memory.fit(self.workload, mapping, self.topology)
+            mapping, held = largest_that_fits(self.workload, as_practised, self.topology)
             if held.fits:
-                break
-        return mapping, held
+                found.append((mapping, held))
+                if not mapping.memory_lowered:
+                    break
+        return tuple(found) or ((mapping, held),)
+
+    def first_that_fits(
+        self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> tuple[Mapping, MemoryFit]:
+        """The first of `fitting`; one that does not fit where none does."""
+        return self.fitting(
+            replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch, accumulation=accumulation
+        )[0]

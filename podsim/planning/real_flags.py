@@ -51,8 +51,8 @@ def _phased(mapping: Mapping) -> Iterator[Setting]:
     gathered = f"ops.collectives.replicated_all_gather after each load{grouped}"
     yield Setting(what="replicated tensor sharding", value=f"over {replicas:,} replicas" if sharded else "off",
                   popxl=gathered if sharded else "")  # fmt: skip
-    yield Setting(what="available-memory proportion", value=f"{practice.available_memory:g}",
-                  popxl=f"available_memory_proportion={practice.available_memory:g} of each matmul")  # fmt: skip
+    yield Setting(what="available-memory proportion", value=f"{practice.memory_proportion:g}",
+                  popxl=f"available_memory_proportion={practice.memory_proportion:g} of each matmul")  # fmt: skip
     if practice.io_tiles:
         yield Setting(what="IO tiles", value=f"{practice.io_tiles:,}", popxl=f"numIOTiles = {practice.io_tiles}")
 
@@ -126,7 +126,7 @@ def _storage(workload: Workload, mapping: Mapping) -> Iterator[Setting]:
 
 
 def _tiles(mapping: Mapping) -> Iterator[Setting]:
-    share, first = mapping.practice.available_memory, min(stage.ipu for stage in mapping.stages)
+    share, first = mapping.practice.memory_proportion, min(stage.ipu for stage in mapping.stages)
     yield Setting(
         what="available-memory proportion", value=f"{share:g}",
         poptorch=f'setAvailableMemoryProportion({{"IPU{first}": {share:g}}})',

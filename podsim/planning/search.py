@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from podsim.errors import InputError, MissingParameter, PodsimError
@@ -100,16 +100,14 @@ class Search:
         return self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
 
     def _relaxed(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
-        """What fits with less memory for a product, or with weights streamed, where nothing else does."""
+        """What fits with weights streamed, where nothing else does."""
         if self.nearest is None:
             return []
         usual = self.planner
         for what_if in relaxed(usual.what_if, usual.workload, usual.topology):
-            known, self.planner = (self.nearest, self.nearest_by), usual.otherwise(what_if)
+            self.planner = usual.otherwise(what_if)
             if found := self._nearest_first(quick):
                 return found
-            if what_if.tensor_shards is None:  # a refusal is of the usual share of the memory
-                self.nearest, self.nearest_by = known
         return []
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
@@ -189,7 +187,7 @@ class Search:
         if not accumulations:
             return []
         try:
-            accumulations, mapping, held = self._widest(replicas, size, micro_batch, accumulations)
+            accumulations, mapping, held = self._widest(quick, replicas, size, micro_batch, accumulations)
         except InputError as error:
             self.rejected["do not divide"] += len(accumulations)
             self.indivisible = self.indivisible or error
@@ -210,14 +208,15 @@ class Search:
         return result
 
     def _widest(
-        self, replicas: int, size: int, micro_batch: int, accumulations: list[int]
+        self, quick: assemble.Question, replicas: int, size: int, micro_batch: int, accumulations: list[int]
     ) -> tuple[list[int], Mapping, MemoryFit]:
         """Those that fit with the mapping of the most; in phases a batch lies in streaming memory, so fewer may."""
         while True:
-            mapping, held = self.planner.first_that_fits(
-                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
-            )
             most = max(accumulations)
+            stored = self.planner.fitting(
+                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=most
+            )
+            mapping, held = fastest(quick, stored)
             stuck = mapping.schedule is not Schedule.PHASED or held.fraction > 1 or most == 1
             if held.fits or stuck or self.wanted.accumulation or self.wanted.global_batch or not self._chosen():
                 return accumulations, mapping, held
@@ -373,6 +372,19 @@ class Search:
 def _missed(held: MemoryFit) -> tuple[float, float]:
     """By how much a mapping misses: what is shorter of both memories, then SRAM."""
     return round(held.needed, 3), held.fraction
+
+
+def fastest(quick: assemble.Question, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
+    """Of ways to store a mapping that fit, the one of the shortest step; the earlier where two take as long."""
+    if len(stored) == 1:
+        return stored[0]
+
+    def step_s(one: tuple[Mapping, MemoryFit]) -> float:
+        mapping, _ = one
+        full = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
+        return full.step_s + full.period_s * (mapping.accumulation - _depth(mapping))
+
+    return min(stored, key=step_s)
 
 
 def _depth(mapping: Mapping) -> int:

@@ -12,6 +12,7 @@ from podsim.lowering import layout
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.planning.available_memory import at_default, lowered, said
 from podsim.planning.practice import MOST_IPUS, powers
 from podsim.predicting import serving as predicting
 from podsim.tiles import memory
@@ -120,7 +121,7 @@ def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Fo
                 continue
             if served.one_at_a_time and len(mapping.stages) == 1:
                 continue  # a single stage has one batch under way in any case
-            held = _held(asked, wanted, mapping, served)
+            mapping, held = _held(asked, wanted, mapping, served)
             if held.fits:
                 return _timed(asked, wanted, mapping, held, served)
             tried.append((mapping, held))
@@ -220,10 +221,28 @@ def _holding(mapping: Mapping, workload: Workload) -> Mapping:
     return replace(mapping, stages=stages)
 
 
-def _held(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served) -> MemoryFit:
-    """What IPUs hold; where tokens are generated, of the prompt, whose activations are most."""
+def _held(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served) -> tuple[Mapping, MemoryFit]:
+    """The mapping at the available memory that fits, and what IPUs hold.
+
+    Where tokens are generated, of the prompt, whose activations are most.
+    """
+    workload, topology = (
+        workloads.prefill(asked.workload) if wanted.generated else asked.workload,
+        asked.machine.topology,
+    )
+    return lowered(mapping, lambda one: memory.fit(workload, _holding(one, workload), topology, served))
+
+
+def lowering(asked: Asked, wanted: Wanted, found: Found) -> Iterator[str]:
+    """That the available memory was lowered, and how much longer a batch takes for it; nothing where it was not."""
+    if not found.mapping.memory_lowered:
+        return
+    usual = at_default(found.mapping)
     workload = workloads.prefill(asked.workload) if wanted.generated else asked.workload
-    return memory.fit(workload, _holding(mapping, workload), asked.machine.topology, served)
+    held = memory.fit(workload, _holding(usual, workload), asked.machine.topology, found.served)
+    before = _timed(asked, wanted, usual, held, found.served).service
+    longer = found.service.period_s / before.period_s - 1
+    yield said(found.mapping, held, f"{100 * longer:.1f} % longer batches")
 
 
 def load(wanted: Load, service: Service) -> Load:
@@ -344,7 +363,7 @@ def _fits(asked: Asked, wanted: Wanted, batch: int) -> bool:
             mapping = _mapping(asked, size, wanted.replicas, batch)
         except InputError:
             continue
-        if any(_held(asked, wanted, mapping, served).fits for served in _places(asked, wanted)):
+        if any(_held(asked, wanted, mapping, served)[1].fits for served in _places(asked, wanted)):
             return True
     return False
 
@@ -367,7 +386,7 @@ def _largest(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> int:
 
     def fits(size: int) -> bool:
         smaller = replace(mapping, micro_batch=size)
-        return any(_held(asked, wanted, smaller, served).fits for served in _places(asked, wanted))
+        return any(_held(asked, wanted, smaller, served)[1].fits for served in _places(asked, wanted))
 
     low, high = 0, batch
     while high - low > 1:

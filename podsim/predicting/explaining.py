@@ -220,7 +220,7 @@ def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
     practice = p.mapping.practice
     machine = computing(question.machine, practice)
-    planned, factor = rates(machine, question.workload, practice.available_memory), machine.program_factor
+    planned, factor = rates(machine, question.workload, practice.memory_proportion), machine.program_factor
     useful_s = again_s = 0.0
     for stage in p.mapping.stages:
         for unit in stage.units:

@@ -17,6 +17,7 @@ from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.predicting import tracing
 from podsim.predicting.kinds import KINDS, ONLY, RULES, Asked, Kind
 from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.tiles.memory import CODE_SHARE
 from podsim.tiles.supersteps import cycles
 
 T = TypeVar("T")
@@ -156,6 +157,7 @@ def report(
         resident_bytes=float(KINDS[question.operator].elements(question) * ELEMENT_BYTES[width]),
         on_amp=KINDS[question.operator].on_amp,
         limited=KINDS[question.operator].limited,
+        code_bytes_per_tile=CODE_SHARE * chip.sram.bytes_per_tile,
         io=io,
     )
 

@@ -1,41 +1,29 @@
 """What one IPU of a replica holds in its SRAM, by category, and what it leaves in streaming memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Operator, Pass, Stream, Unit, Workload
-from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
-from podsim.tiles.plan import Planner, Target, numbered
+from podsim.model.workload import Pass, Unit, Workload
+from podsim.tiles.amp import ELEMENT_BYTES
+from podsim.tiles.liveness import TRAINED, Known, peak, served_peak, vertices
+from podsim.tiles.plan import Planner, Target
 
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
     from podsim.model.inference import Served
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
-PASSES = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 
 
-@dataclass(frozen=True, slots=True)
-class _Buffers:
-    """What the plan that needs most holds beside operands on each of its tiles, and the vertices of all plans."""
-
-    bytes_per_tile: float
-    tiles: int
-    operator: str
-    run: Pass
-    vertices: int
-
-
-# Buffers of operators by target and micro-batch, and there by number; mappings of a search share nearly all of them.
-_KNOWN: dict[tuple[str, int, bool], dict[int, _Buffers]] = {}
+# Buffers of operators by target and micro-batch; mappings of a search share nearly all of them.
+_KNOWN: dict[tuple[str, int, bool], Known] = {}
 MOST_KNOWN = 256
 
 
@@ -43,11 +31,11 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.available_memory))
+    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
     if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
-    known = _KNOWN.setdefault(key, {})
+    known = _KNOWN.setdefault(key, Known())
     if mapping.schedule is Schedule.PHASED and served is None:
         return _in_phases(planner, mapping, topology, known)
     held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
@@ -63,7 +51,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     )
 
 
-def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: dict[int, _Buffers]) -> MemoryFit:
+def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Known) -> MemoryFit:
     """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
     element, practice = ELEMENT_BYTES[planner.target.precision], mapping.practice
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
@@ -112,16 +100,16 @@ def _ipu(
     mapping: Mapping,
     topology: Topology,
     ipu: int,
-    known: dict[int, _Buffers],
+    known: Known,
     served: "Served | None",
 ) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    alive, buffers = _most_at_once(planner, mapping, stages, known, served)
-    tiles = topology.chip.tiles
-    vertex_state = float(VERTEX_BYTES * buffers.vertices * tiles)
+    point = (served_peak if served else peak)(planner, mapping, stages, known)
+    tiles, passes = topology.chip.tiles, (Pass.FORWARD,) if served else TRAINED
+    vertex_state = float(VERTEX_BYTES * vertices(mapping, stages, known, passes) * tiles)
     return StageMemory(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),
@@ -134,15 +122,15 @@ def _ipu(
                     "gradients": float(parameters * mapping.practice.gradient_bytes),
                     "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
                     "stash": sum_in_order(_stash_bytes(mapping, stage, element) for stage in stages),
-                    "activations": alive,
                 }
             ),
-            "exchange_buffers": buffers.bytes_per_tile * tiles,
+            "activations": point.alive_bytes,
+            "exchange_buffers": point.buffers.bytes_per_tile * tiles,
             "vertex_state": vertex_state,
             "code": max(0.0, CODE_SHARE * topology.chip.sram_bytes - vertex_state),
         },
-        tiles=buffers.tiles,
-        largest=f"{buffers.operator} {buffers.run.value}",
+        tiles=point.buffers.tiles,
+        largest=f"{point.operator} {point.run.value}",
     )
 
 
@@ -164,7 +152,7 @@ def _streamed(workload: Workload, mapping: Mapping, ipu: int, served: "Served", 
 
 
 def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
-    """Weights, keys and values, activations where nothing is kept for a backward pass (Eq. 86)."""
+    """Weights, keys and values, and inputs where nothing is kept for a backward pass (Eq. 86)."""
     units = [unit for stage in stages for unit in stage.units]
     weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]
     kept = max(cached) * mapping.micro_batch * served.cached_tokens if served.streams_cache else sum(
@@ -173,21 +161,8 @@ def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], prec
     return {
         "weights": float(element * (max(weights) if served.streams_weights else sum_in_order(weights))),
         "kv_cache": float(element * kept),
-        "activations": float(OUTPUT_BYTES[precision] * rows * max(_alive(mapping, unit) for unit in units)),
         "input_buffers": float(2 * rows * served.row_bytes) if stages[0].index == 0 else 0.0,
     }
-
-
-def _alive(mapping: Mapping, unit: Unit) -> int:
-    """Elements a row alive at once in a unit: what came into it, what an operator reads and what it writes."""
-    operators = unit.active(mapping.practice)
-    entering, most = operators[0].shape.inputs, 0
-    for operator in operators:
-        shape = operator.shape
-        in_place = isinstance(shape, Stream) and shape.out_elements is None
-        own = max(shape.inputs, shape.outputs) if in_place else shape.inputs + shape.outputs
-        most = max(most, own + (0 if operator is operators[0] else entering))
-    return most
 
 
 def _parameters(mapping: Mapping, ipu: int) -> int:
@@ -227,73 +202,3 @@ def _entering(stage: Stage) -> int:
 def _kept(mapping: Mapping, unit: Unit) -> int:
     """Elements a row that backward needs of a unit."""
     return sum(o.kept for o in unit.active(mapping.practice) if o.stashed)
-
-
-def _activation_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
-    """The activations of the largest recomputation segment, alive together during its backward (Eq. 22)."""
-    if mapping.recompute is Recompute.NONE:
-        return 0.0
-    largest = segment = 0
-    for unit in stage.units:
-        segment += _kept(mapping, unit)
-        largest = max(largest, segment)
-        if unit.checkpoint:
-            segment = 0
-    return float(largest * mapping.micro_batch * element)
-
-
-def _most_at_once(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers], served: "Served | None"
-) -> tuple[float, _Buffers]:
-    """Activations alive and the largest plan of the stage that needs most: an IPU runs one of its stages at a time.
-
-    Vertices are those of all its stages, which stay. Where nothing is trained, activations are counted elsewhere.
-    """
-    if served:
-        return 0.0, _buffers(planner, mapping, stages, known, (Pass.FORWARD,))
-    element, tiles = ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
-    each = [
-        (_activation_bytes(mapping, stage, element), _buffers(planner, mapping, (stage,), known, PASSES))
-        for stage in stages
-    ]
-    alive, buffers = max(each, key=lambda one: one[0] + one[1].bytes_per_tile * tiles)
-    if len(stages) == 1:
-        return alive, buffers
-    return alive, replace(buffers, vertices=_buffers(planner, mapping, stages, known, PASSES).vertices)
-
-
-def _buffers(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: dict[int, _Buffers], passes: Sequence[Pass]
-) -> _Buffers:
-    """What the largest plan of these stages holds on its tiles, and the vertices of all; `known` grows by them."""
-    units = [numbered(unit, mapping.practice) for stage in stages for unit in stage.units]
-    alike = {number: operator for found in units for operator, number in zip(*found, strict=True)}
-    for key, operator in alike.items():
-        if key not in known:
-            known[key] = _of_operator(planner, operator, mapping.micro_batch, passes)
-    most = max(alike, key=lambda key: known[key].bytes_per_tile)
-    return replace(known[most], operator=alike[most].name, vertices=sum([known[key].vertices for key in alike]))
-
-
-def _of_operator(planner: Planner, operator: Operator, rows: int, passes: Sequence[Pass]) -> _Buffers:
-    """The largest plan of any of these passes, and the vertices of all."""
-    chip = planner.target.chip
-    found = _Buffers(0.0, chip.tiles, operator.name, Pass.FORWARD, 0)
-    vertices = 0
-    for run in passes:
-        held, tiles, count = _held(planner, operator, run, rows)
-        vertices += count
-        if held > found.bytes_per_tile:
-            found = _Buffers(held, tiles, operator.name, run, 0)
-    return replace(found, vertices=vertices)
-
-
-def _held(planner: Planner, operator: Operator, run: Pass, rows: int) -> tuple[float, int, int]:
-    """Bytes of a tile, tiles and vertices; where no tile can hold its part, operands and result spread evenly."""
-    chip, precision = planner.target.chip, planner.target.precision
-    try:
-        planned = planner.planned(operator, run, rows)
-    except Infeasible:
-        shape = operator.shape.at(rows)
-        return ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0
-    return planned.buffer_bytes_per_tile, planned.tiles, planned.vertices

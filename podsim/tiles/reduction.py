@@ -72,7 +72,7 @@ def plan(
         values = _scattered(elements, outputs, held, min(tiles, chip.tiles))
         return _plan(values, steps(values, size, chip, straight=straight), size, chip, overhead_cycles, name)
     tried = sorted(_layouts(elements, outputs, held, straight, size, chip), key=lambda one: one[2].total)
-    values, made, least = next((one for one in tried if _bytes(one[0], size) <= chip.sram.bytes_per_tile), tried[0])
+    values, made, least = next((one for one in tried if _bytes(*one[:2], size) <= chip.sram.bytes_per_tile), tried[0])
     found = _plan(values, made, size, chip, overhead_cycles, name)
     around = total(found.supersteps, chip).total - least.total
     others = {one[0].tiles.bit_length(): one for one in reversed(tried) if one[0] != values}
@@ -112,13 +112,19 @@ def _layouts(
         yield values, made, cycles
 
 
-def _bytes(values: Scattered, size: int) -> float:
-    return float(values.share * size + values.held * values.sources * FLOAT_BYTES)
+def _bytes(values: Scattered, made: tuple[Superstep, ...], size: int) -> float:
+    return float(values.share * size) + _partials(values, made)
+
+
+def _partials(values: Scattered, made: tuple[Superstep, ...]) -> float:
+    """Bytes of a tile beside what it reads: its own partial sums, and the most that arrive to be added in one stage."""
+    arriving = max((cohort.receive_bytes for step in made for cohort in step.cohorts), default=0.0)
+    return float(values.held * FLOAT_BYTES) + arriving
 
 
 def _lost(one: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> Alternative:
-    values, _, cycles = one
-    needed = _bytes(values, size)
+    values, made, cycles = one
+    needed = _bytes(values, made, size)
     why = slower(cycles, least)
     if needed > chip.sram.bytes_per_tile:
         why = f"{needed:,.0f} B a tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
@@ -133,7 +139,7 @@ def _lost(one: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> 
 def _plan(
     values: Scattered, made: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
 ) -> TilePlan:
-    memory = {"operands": float(values.share * size), "partials": float(values.held * values.sources * FLOAT_BYTES)}
+    memory = {"operands": float(values.share * size), "partials": _partials(values, made)}
     return TilePlan(
         operator=name,
         method="vector",

@@ -43,7 +43,14 @@ def _front(size: Conformer | Transducer) -> Unit:
             size=2 * rows, width=2 * columns, in_channels=inputs, out_channels=wide, kernel=3, kernel_width=3, stride=2
         )
         chain += [
-            Operator(name=at, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=number > 0),
+            Operator(
+                name=at,
+                kind=Kind.CONVOLUTION,
+                shape=shape,
+                weight_tensors=1,
+                input_gradient=number > 0,
+                stashed=False,  # bias and ReLU work in place, and backward reads what ReLU has left
+            ),
             vector.bias(f"{at}-bias", shape.outputs, wide),
             vector.activation(f"{at}-relu", shape.outputs, "relu"),
         ]
@@ -57,24 +64,24 @@ def _front(size: Conformer | Transducer) -> Unit:
 
 def _block(size: Conformer | Transducer, number: int) -> Unit:
     at, rows = f"block{number}", subsampled(size.frames)[1]
-    return Unit(
-        name=at,
-        group="block",
-        checkpoint=True,
-        operators=(
-            *_feed_forward(f"{at}.ffn1", size, rows),
-            *_attention(f"{at}.attention", size, rows),
-            *_convolution(f"{at}.convolution", size, rows),
-            *_feed_forward(f"{at}.ffn2", size, rows),
+    attention = _attention(f"{at}.attention", size, rows)
+    if size.kernel is None:
+        operators = (*attention, *_feed_forward(f"{at}.ffn", size, rows))
+    else:
+        operators = (
+            *_feed_forward(f"{at}.ffn1", size, rows, half=True),
+            *attention,
+            *_convolution(f"{at}.convolution", size, rows, size.kernel),
+            *_feed_forward(f"{at}.ffn2", size, rows, half=True),
             vector.layer_norm(f"{at}.norm", rows * size.hidden, size.hidden),
-        ),
-    )
+        )
+    return Unit(name=at, group="block", checkpoint=True, operators=operators)
 
 
-def _feed_forward(at: str, size: Conformer | Transducer, rows: int) -> tuple[Operator, ...]:
-    """Half of its result is added."""
+def _feed_forward(at: str, size: Conformer | Transducer, rows: int, *, half: bool = False) -> tuple[Operator, ...]:
+    """A feed-forward network; in a conformer half of its result is added."""
     hidden, wide = size.hidden, size.feed_forward
-    half = Stream(elements=rows * hidden, operations=HALF, back_operations=HALF)
+    added = Stream(elements=rows * hidden, operations=HALF, back_operations=HALF)
     return (
         vector.layer_norm(f"{at}.norm", rows * hidden, hidden),
         *affine(f"{at}.up", rows, hidden, wide),
@@ -82,7 +89,9 @@ def _feed_forward(at: str, size: Conformer | Transducer, rows: int) -> tuple[Ope
         vector.dropout(f"{at}.inner-dropout", rows * wide),
         *affine(f"{at}.down", rows, wide, hidden),
         vector.dropout(f"{at}.dropout", rows * hidden),
-        Operator(name=f"{at}.half-residual", kind=Kind.ELEMENTWISE, shape=half, stashed=False),
+        Operator(name=f"{at}.half-residual", kind=Kind.ELEMENTWISE, shape=added, stashed=False)
+        if half
+        else vector.residual(f"{at}.residual", rows * hidden),
     )
 
 
@@ -111,11 +120,11 @@ def _attention(at: str, size: Conformer | Transducer, rows: int) -> tuple[Operat
     )
 
 
-def _convolution(at: str, size: Conformer | Transducer, rows: int) -> tuple[Operator, ...]:
+def _convolution(at: str, size: Conformer | Transducer, rows: int, kernel: int) -> tuple[Operator, ...]:
     """Pointwise to twice the width, of which one half gates the other, one channel at a time along, pointwise."""
     hidden, elements = size.hidden, rows * size.hidden
     along = Conv(
-        size=1, width=rows, in_channels=hidden, out_channels=hidden, kernel=1, kernel_width=size.kernel,
+        size=1, width=rows, in_channels=hidden, out_channels=hidden, kernel=1, kernel_width=kernel,
         channel_groups=hidden,
     )  # fmt: skip
     return (

@@ -230,8 +230,7 @@ def test_fp8_is_faster_on_a_card_at_every_batch_that_both_precisions_hold():
         for precision in ("16.16", "8.16")
     }  # fmt: skip
     half, eight = rates["16.16"], rates["8.16"]
-    assert half[4] == 0.0, "one card does not hold four images in FP16"
-    assert all(1.2 < eight[batch] / half[batch] < 2 for batch in (1, 2))
+    assert all(1.2 < eight[batch] / half[batch] < 2 for batch in (1, 2, 4))
 
 
 def test_a_card_streams_nothing():
@@ -275,7 +274,7 @@ def test_learned_positions_are_not_gone_beyond(prompt, generate):
 
 def test_more_ipus_come_before_keys_and_values_in_streaming_memory():
     few, many = (
-        podsim.infer("gpt2-small", prompt=256, generate=128, batch=batch, **GPT) for batch in (8, 16)
+        podsim.infer("gpt2-small", prompt=256, generate=128, batch=batch, **GPT) for batch in (8, 32)
     )  # fmt: skip
     assert (few.mapping.ipus_per_replica, many.mapping.ipus_per_replica) == (1, 2)
     assert many.decoding.cache is Place.RESIDENT

@@ -110,13 +110,13 @@ def test_sizes_that_make_no_recurrent_transducer_are_refused():
 def test_the_reference_rnnt_fits_one_ipu():
     """Every utterance padded to the longest; as many epochs as reference points of round 2.0.0 have.
 
-    Where products may take 0.6 of SRAM it does not, and two IPUs one after the other take nearly twice as long.
+    Where products are given 0.6 of SRAM it does not, and two IPUs one after the other take longer.
     """
     found = predict("rnnt", pod=64)
     assert found.mapping.ipus_per_replica == 1
     more = predict("rnnt", pod=64, changes=["workload.practice.as-transducer.available_memory=0.6"])
     assert more.mapping.ipus_per_replica == 2
-    assert more.time_to_train_s.value > 1.5 * found.time_to_train_s.value
+    assert more.time_to_train_s.value > 1.2 * found.time_to_train_s.value
     assert 42 < found.samples_to_converge.value / 278_528 < 97
 
 

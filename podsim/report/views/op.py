@@ -79,6 +79,12 @@ def _too_large(report: OperatorReport) -> Iterator[Note]:
         needed, there = numbers.amount(report.resident_bytes), numbers.amount(report.chip.sram_bytes)
         said = f"operands and result take {needed}, the chip holds {there}: they would have to come and go meanwhile"
         yield Note(said, "!", Tone.WARNING)
+    elif report.overflows:
+        each = (report.resident_bytes / report.chip.tiles, report.sram_bytes, report.code_bytes_per_tile)
+        operands, temporary, code = map(numbers.amount, each)
+        there = numbers.amount(report.chip.sram.bytes_per_tile)
+        said = f"does not fit: operands and result {operands} a tile, temporary data {temporary}, code {code}"
+        yield Note(f"{said} (assumed); a tile has {there}. Lower --available-memory", "!", Tone.WARNING)
 
 
 def split_text(splits: Mapping[str, int]) -> str:

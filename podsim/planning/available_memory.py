@@ -1,0 +1,84 @@
+"""Available-memory proportion: poplibs' default, lowered step by step until a mapping fits, unless a value was given.
+
+A product or convolution that may use less of SRAM for temporary data is cut into more serial parts and takes longer, so
+the largest proportion that fits is the fastest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.model.training import AVAILABLE_MEMORY
+from podsim.predicting import assemble
+from podsim.tiles import memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from podsim.model.fabric import Topology
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import MemoryFit, StageMemory
+    from podsim.model.workload import Workload
+    from podsim.predicting.assemble import Question
+
+STEPS: Final = (AVAILABLE_MEMORY, 0.4, 0.3, 0.2)
+"""Proportions tried in turn: the default first; 0.2 is the lowest of published training configurations."""
+PASSING: Final = ("activations", "exchange_buffers")
+"""What an IPU holds during some supersteps only; the rest is live from one step to the next."""
+
+
+def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) -> tuple[Mapping, MemoryFit]:
+    """A training mapping at the largest proportion at which it fits (Eq. 19), with its memory.
+
+    At the value that the configuration states, whether it fits or not; at the default where none fits.
+    """
+    return lowered(mapping, lambda one: memory.fit(workload, one, topology))
+
+
+def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapping, MemoryFit]:
+    """The same with memory by `fit`: of a workload that is served, other things are resident."""
+    if mapping.memory_lowered:
+        mapping = at_default(mapping)
+    usual = fit(mapping)
+    if usual.fits or mapping.practice.available_memory is not None or not _may_fit(usual):
+        return mapping, usual
+    for proportion in STEPS[1:]:
+        practice = replace(mapping.practice, available_memory=proportion)
+        smaller = replace(mapping, practice=practice, memory_lowered=True)
+        held = fit(smaller)
+        if held.fits:
+            return smaller, held
+    return mapping, usual
+
+
+def at_default(mapping: Mapping) -> Mapping:
+    """The mapping as it is at the default proportion, where it was lowered."""
+    return replace(mapping, practice=replace(mapping.practice, available_memory=None), memory_lowered=False)
+
+
+def lowering(question: Question, mapping: Mapping) -> Iterator[str]:
+    """That the proportion was lowered, why, and how much longer a step takes for it; nothing where it was not."""
+    if not mapping.memory_lowered:
+        return
+    usual = at_default(mapping)
+    full = memory.fit(question.workload, usual, question.machine.topology)
+    quick = question.by_formula
+    longer = assemble.step(quick, mapping).step_s / assemble.step(quick, usual).step_s - 1
+    yield said(mapping, full, f"{100 * longer:.1f} % longer steps")
+
+
+def said(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
+    """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs."""
+    full = f"IPU {usual.fullest.ipu} of a replica would need {100 * usual.fraction:.0f} % of its SRAM"
+    lower = mapping.practice.memory_proportion
+    return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY}, with which {full}: {cost}"
+
+
+def _may_fit(held: MemoryFit) -> bool:
+    """Whether smaller temporary buffers could help: what is always live fits, and so does streaming memory."""
+    return held.streaming_fraction <= 1 and all(_always_live(ipu) <= held.capacity_bytes for ipu in held.ipus)
+
+
+def _always_live(ipu: StageMemory) -> float:
+    return ipu.used_bytes - sum(ipu.by_category.get(name, 0.0) for name in PASSING)

@@ -1,0 +1,178 @@
+"""What an IPU holds during some supersteps only: activations alive beside the operator that runs, and its buffers.
+
+A variable is live from where it is written to where it is last read (memory-performance-optimisation). So the most that
+one point of the program holds counts, not the most activations and the largest buffers of different points.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from podsim.errors import Infeasible
+from podsim.model.mapping import Mapping, Stage
+from podsim.model.training import Recompute
+from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
+from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
+from podsim.tiles.plan import Planner, numbered
+
+TRAINED: Final = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+PRODUCTS: Final = (Matmul, Conv, Gather)
+"""Operators whose own output no pass of theirs reads again; that of an activation function or a norm is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """What the plans of one pass hold beside operands on each of their tiles, and their vertices there."""
+
+    bytes_per_tile: float
+    tiles: int
+    vertices: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the program: activations alive beside an operator that runs [B], and the buffers of that operator."""
+
+    alive_bytes: float
+    buffers: Buffers
+    operator: str
+    run: Pass
+
+    def total(self, tiles: int) -> float:
+        """Bytes of an IPU of so many tiles, were all as full as those of the operator [B]."""
+        return self.alive_bytes + self.buffers.bytes_per_tile * tiles
+
+
+Signature = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What runs from one checkpoint to the next: operators with their units, which are held so that ids stay theirs.
+
+    The signature has the number of each operator and the elements a row alive in each of its passes: segments of the
+    same signature hold the same.
+    """
+
+    units: tuple[Unit, ...]
+    operators: tuple[Operator, ...]
+    signature: Signature
+
+
+@dataclass(slots=True)
+class Known:
+    """Buffers of operators by number and pass, and peaks of segments, of one target and micro-batch."""
+
+    buffers: dict[tuple[int, Pass], Buffers] = field(default_factory=dict)
+    peaks: dict[Signature, tuple[int, Point]] = field(default_factory=dict)
+
+
+_SEGMENTS: dict[tuple[object, ...], Segment] = {}
+MOST_SEGMENTS: Final = 20_000
+
+
+def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
+    """The point of training at which stages that share an IPU hold most (Eq. 22); they run one at a time.
+
+    `known` grows by what is planned here.
+    """
+    segments = (segment for stage in stages for segment in _segments(mapping, stage))
+    points = (_of_segment(planner, segment, mapping.micro_batch, known) for segment in segments)
+    return max(points, key=lambda point: point.total(planner.target.chip.tiles))
+
+
+def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
+    """The same where nothing is trained (Eq. 86): only what comes into a unit outlives the operators of the unit."""
+    rows, size = mapping.micro_batch, OUTPUT_BYTES[planner.target.precision]
+    points = []
+    for stage in stages:
+        for unit in stage.units:
+            active, numbers = numbered(unit, mapping.practice)
+            for place, (operator, number) in enumerate(zip(active, numbers, strict=True)):
+                buffers = _buffers(planner, operator, number, Pass.FORWARD, rows, known)
+                alive = float(rows * size * _while_served(active, place))
+                points.append(Point(alive, buffers, operator.name, Pass.FORWARD))
+    return max(points, key=lambda point: point.total(planner.target.chip.tiles))
+
+
+def vertices(mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
+    """Vertices of a tile, one a superstep of each plan that differs; plans must be in `known`."""
+    numbers = {number for stage in stages for unit in stage.units for number in numbered(unit, mapping.practice)[1]}
+    return sum([known.buffers[number, run].vertices for number in numbers for run in passes])
+
+
+def _of_segment(planner: Planner, segment: Segment, rows: int, known: Known) -> Point:
+    """The point of a segment that holds most."""
+    found = known.peaks.get(segment.signature)
+    if found is None:
+        size, tiles = rows * ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
+        points = [
+            (place, Point(float(size * elements), _buffers(planner, operator, number, run, rows, known), "", run))
+            for place, (operator, (number, *alive)) in enumerate(zip(segment.operators, segment.signature, strict=True))
+            for run, elements in zip(TRAINED, alive, strict=True)
+        ]
+        found = known.peaks[segment.signature] = max(points, key=lambda one: one[1].total(tiles))
+    place, point = found
+    return replace(point, operator=segment.operators[place].name)
+
+
+def _segments(mapping: Mapping, stage: Stage) -> Iterator[Segment]:
+    """What runs from one checkpoint to the next; all of a stage where nothing is recomputed."""
+    recomputes = mapping.recompute is not Recompute.NONE
+    first, units = 0, stage.units
+    for last, unit in enumerate(units, 1):
+        if (unit.checkpoint and recomputes) or last == len(units):
+            own = units[first:last]
+            first = last
+            key = (recomputes, mapping.practice.attention_dropout, *map(id, own))
+            if key not in _SEGMENTS:
+                if len(_SEGMENTS) >= MOST_SEGMENTS:
+                    _SEGMENTS.clear()
+                found = tuple(_alive(mapping, own, recomputes))
+                operators, signature = tuple(one for one, _ in found), tuple(alive for _, alive in found)
+                _SEGMENTS[key] = Segment(own, operators, signature)
+            yield _SEGMENTS[key]
+
+
+def _alive(mapping: Mapping, units: Sequence[Unit], recomputes: bool) -> Iterator[tuple[Operator, tuple[int, ...]]]:
+    """Every operator of a segment with its number and the elements a row that are alive in each of its passes.
+
+    Forward, which recomputation runs again: what operators before it have left for backward. Backward: the same, what
+    its own backward reads of its output, the gradient that comes in, and the one of the sum around the unit. The
+    gradient that goes out is a buffer of the pass that makes it. That of the weights is made before it: either order
+    gives the same numbers, and this one holds less.
+    """
+    before = 0
+    for unit in units:
+        for operator, number in zip(*numbered(unit, mapping.practice), strict=True):
+            kept = operator.kept if operator.stashed and recomputes else 0
+            own = 0 if isinstance(operator.shape, PRODUCTS) else kept
+            comes_in = 0 if operator.kind is Kind.LOSS else operator.outputs  # that of a loss is one number
+            gradient = comes_in + (unit.out_elements if operator is not unit.operators[-1] else 0)
+            backward = before + own + gradient
+            weights = backward if operator.shape.parameters else 0
+            yield operator, (number, before, backward if operator.input_gradient else 0, weights)
+            before += kept
+
+
+def _while_served(active: Sequence[Operator], place: int) -> int:
+    """Elements a row alive while an operator of a unit runs: what came into the unit, what it reads and writes."""
+    operator, shape = active[place], active[place].shape
+    in_place = isinstance(shape, Stream) and shape.out_elements is None
+    own = max(shape.inputs, shape.outputs) if in_place else shape.inputs + shape.outputs
+    return own + (0 if operator is active[0] else active[0].shape.inputs)
+
+
+def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: Known) -> Buffers:
+    """What one pass of an operator holds; where no tile can hold its part, operands and result spread evenly."""
+    found = known.buffers.get((number, run))
+    if found is None:
+        chip, precision = planner.target.chip, planner.target.precision
+        try:
+            planned = planner.planned(operator, run, rows)
+            found = Buffers(planned.buffer_bytes_per_tile, planned.tiles or chip.tiles, planned.vertices)
+        except Infeasible:
+            shape = operator.shape.at(rows)
+            found = Buffers(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0)
+        known.buffers[number, run] = found
+    return found

@@ -1,0 +1,123 @@
+"""Every published mapping fits, with its optimizer state where it was published; what did not fit stays refused.
+
+Mappings are those of presets, on the machine they were published for and on Bow Pods as large (calibration/points,
+graphcore-examples, the vendor's table of Bow results); of readings of published.csv; and of results without a preset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible
+from podsim.files import catalog, readings
+from podsim.model.readings import Mode
+from podsim.planning import choose
+from podsim.planning.available_memory import STEPS, largest_that_fits
+from podsim.planning.practice import Planner
+from podsim.tiles import memory
+
+PRESETS = [
+    (workload, preset.name, preset.topology)
+    for workload in catalog.names("workloads")
+    for preset in catalog.workload(workload).value.presets
+]
+MACHINES = set(catalog.names("topologies"))
+ON_BOW = [
+    (workload, preset, f"bow-{machine}")
+    for workload, preset, machine in PRESETS
+    if f"bow-{machine}" in MACHINES and not preset.startswith("mlperf")
+]
+WITHOUT_PRESET: list[tuple[str, dict[str, Any]]] = [
+    # BERT-Large on SQuAD over 4 IPUs, micro-batch 1 (Gradient-HuggingFace, introduction_to_optimum_graphcore)
+    ("squad", {"topology": "pod16", "replicas": 4, "ipus_per_replica": 4, "micro_batch": 1, "accumulation": 64}),
+    # ResNet-50, 8 images a micro-batch (CARAML, resnet50_mlperf_pod4_bs20 with a batch of 8)
+    ("resnet50", {"topology": "m2000", "replicas": 4, "ipus_per_replica": 1, "micro_batch": 8, "accumulation": 1}),
+    # BERT-Base in two phases, micro-batch 32 at 128 tokens (PaddleNLP, model_zoo/bert/static_ipu, pod16)
+    ("bert-base", {"topology": "pod16", "replicas": 4, "ipus_per_replica": 4, "micro_batch": 32, "accumulation": 512}),
+    # ResNet-50 on four IPUs of a Bow Pod64, 18 images (argonne-lcf, example-programs)
+    ("resnet50", {"topology": "bow-2000", "replicas": 4, "ipus_per_replica": 1, "micro_batch": 18,
+                  "accumulation": 228}),
+]  # fmt: skip
+SERVED = [
+    ("resnet50", "16.16", 32), ("resnet50", "8.16", 32), ("swin-large", "16.16", 2), ("swin-large", "8.16", 4),
+    ("bert-base", "16.16", 128),
+]  # fmt: skip
+"""Batches that a C600 was measured with (ByteMLPerf) or is configured for (PopRT, BERT-Base of 128 tokens)."""
+
+
+def preset_on(workload: str, name: str, machine: str):
+    """The mapping of a preset at the available memory that it takes, what it holds, and its configuration."""
+    model, topology = catalog.workload(workload).value, catalog.topology(machine).value
+    preset = choose.preset(model, name, topology)
+    practice = next(one for one in model.practices if one.name == preset.practice)
+    mapping = choose.published_mapping(Planner(model, topology, preset.sdk), preset)
+    return *largest_that_fits(model, mapping, topology), practice
+
+
+@pytest.mark.parametrize(("workload", "preset", "machine"), [*PRESETS, *ON_BOW])
+def test_every_published_mapping_fits(workload, preset, machine):
+    mapping, held, practice = preset_on(workload, preset, machine)
+    assert held.fits
+    assert mapping.state is practice.state
+    assert mapping.practice.memory_proportion in STEPS or practice.available_memory is not None
+
+
+def test_every_calibration_point_is_of_a_preset_that_fits_at_the_default():
+    """None of the results that parameters are fitted to needs less available memory than the library's default."""
+    points = {(point.workload, point.preset, point.topology) for point in catalog.points()}
+    assert points <= set(PRESETS)
+    assert not any(preset_on(*point)[0].memory_lowered for point in points)
+
+
+def trained():
+    """Readings of one workload; runs in phases are of workloads whose presets are above."""
+    single = set(catalog.names("workloads"))
+    return [one for one in readings.readings().value.readings if one.mode is Mode.TRAIN and one.workload in single]
+
+
+@pytest.mark.parametrize("reading", trained(), ids=lambda one: one.row)
+def test_every_reading_of_a_published_row_fits(reading):
+    names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "preset", "sdk")
+    flags = {name: value for name in names if (value := getattr(reading, name))}
+    found = podsim.predict(
+        reading.workload, topology=reading.machine, changes=reading.changes, samples=1e9, engine="analytic", **flags
+    )
+    assert found.memory.fits
+
+
+@pytest.mark.parametrize(("workload", "flags"), WITHOUT_PRESET)
+def test_published_mappings_without_a_preset_fit(workload, flags):
+    assert podsim.predict(workload, samples=1e9, engine="analytic", **flags).memory.fits
+
+
+@pytest.mark.parametrize(("workload", "precision", "batch"), SERVED)
+def test_a_card_holds_the_batches_it_was_measured_with(workload, precision, batch):
+    found = podsim.infer(workload, topology="c600", batch=batch, precision=precision, engine="analytic", requests=100)
+    assert found.memory.fits
+
+
+def test_the_largest_square_product_of_a_gc2_is_the_published_one():
+    """jia-2019, table 5.1: 2,944 is the largest square in single precision that fits; sizes are multiples of 128."""
+    fits = {
+        size: not podsim.op("matmul", m=size, k=size, n=size, precision="32", chip="gc2").overflows
+        for size in (2816, 2944, 3072, 3200)
+    }
+    assert fits == {2816: True, 2944: True, 3072: False, 3200: False}
+
+
+def test_gpt3_175b_does_not_fit_an_ipu_pod64():
+    """graphcore-examples, nlp/gpt3_175b: "minimum POD256"; at no available memory do 64 IPUs hold it."""
+    model, topology = catalog.workload("gpt3-175b").value, catalog.topology("pod64").value
+    preset = next(one for one in model.presets if one.topology == "pod256")
+    mapping = choose.published_mapping(Planner(model, topology, preset.sdk), preset)
+    alone = replace(mapping, replicas=1, accumulation=mapping.accumulation * mapping.replicas)
+    for share in STEPS:
+        smaller = replace(alone, practice=replace(alone.practice, available_memory=share))
+        assert not memory.fit(model, smaller, topology).fits
+    with pytest.raises(Infeasible):
+        podsim.predict("gpt3-175b", pod=64, ipus_per_replica=64, replicas=1, micro_batch=1, accumulation=128,
+                       engine="analytic")  # fmt: skip
