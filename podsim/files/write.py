@@ -205,6 +205,8 @@ def _probe(path: Path) -> None:
             raise OSError(code, os.strerror(code))
         return
     target = _behind_links(path)
+    with suppress(FileNotFoundError):
+        target.lstat()  # an error for a name too long, which Python 3.14 takes for one that is not there
     if target.exists():
         os.close(os.open(target, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)))  # of a file that may not be changed
     with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=_BESIDE) as file:

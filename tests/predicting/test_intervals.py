@@ -201,3 +201,15 @@ def test_what_lies_outside_steps_widens_given_samples_by_its_share():
     found = given_samples(pace, 1000, CERTAIN, outside_error=0.1)
     assert (found.value, found.low) == (2020, pytest.approx(1010 + 1010 * math.exp(-intervals.NINETY * 0.1)))
     assert found.causes == {Cause.OUTSIDE: 1.0}
+
+
+@pytest.mark.parametrize("deviations", [1.0, 4.0, 9.0, 15.0])
+def test_a_small_chance_has_its_digits(deviations):
+    """The tail of the normal distribution by its own series: Q(x) = φ(x) / (x + 1 / (x + 2 / (x + …)))."""
+    spread = 0.01
+    estimate = lognormal(1.0, {Cause.MODEL: spread**2}, Grade.ASSUMED, 1.0)
+    fraction = deviations
+    for step in range(400, 0, -1):
+        fraction = deviations + step / fraction
+    tail = math.exp(-(deviations**2) / 2) / math.sqrt(2 * math.pi) / fraction
+    assert intervals.chance(estimate, math.exp(-deviations * spread)) == pytest.approx(tail, rel=1e-9)
