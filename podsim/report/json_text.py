@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import GoodputReport
     from podsim.model.mapping import Mapping as TrainingMapping
-    from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.own_logs import OwnLogsReport
@@ -232,37 +231,6 @@ def coverage(report: CoverageReport) -> str:
             for quantity, which, size, bar in report.misses
         ],
     })  # fmt: skip
-
-
-def microbenchmarks(report: MicrobenchmarkReport) -> str:
-    """`podsim validate --microbenchmarks --json`, schema podsim.microbenchmarks/1; errors are fractions."""
-    errors = ("count", "median_abs", "nine_in_ten_abs", "mean_abs", "mean_signed", "worst")
-    return text("microbenchmarks", {
-        "families": [
-            {"family": one.family.key, "title": one.family.title, "bars": plain(one.family.bars),
-             "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors},
-             "why": one.family.why if one.misses else ""}
-            for one in report.summaries
-        ],
-        "outside_bar": [
-            {"family": one.family.key, "statistic": bar.statistic.value, "size": plain(one.size(bar.statistic)),
-             "limit": bar.limit}
-            for one, bar in report.misses
-        ],
-        "rows": [
-            {**_measurement(one.row), "family": one.family, "measured": one.row.value,
-             "predicted": plain(one.predicted), "error": plain(one.error),
-             "predicted_otherwise": plain(one.otherwise)}
-            for one in report.compared
-        ],
-        "left_out": [{**_measurement(one.row), "measured": one.row.value, "reason": one.reason}
-                     for one in report.left_out],
-    })  # fmt: skip
-
-
-def _measurement(row: Microbenchmark) -> dict[str, Json]:
-    told = ("id", "chip", "category", "what", "shape", "precision", "unit", "source", "locator")
-    return {name: plain(getattr(row, name)) for name in told}
 
 
 def fit(report: FitReport) -> str:
