@@ -4,6 +4,8 @@ import pytest
 
 import podsim
 from podsim.files import catalog
+from podsim.lowering import phased
+from podsim.model.program import Part
 
 BATCH = {
     ("flan-t5-xl", "fine-tune", "pod8"): 128,
@@ -49,3 +51,17 @@ def test_activations_that_wait_for_compute_take_longer_than_those_beside_it():
         for value in ("true", "false")
     )  # fmt: skip
     assert beside < line
+
+
+def test_layers_of_a_decoder_read_what_the_encoder_left(monkeypatch):
+    """24 layers and 64 micro-batches: a tensor forward, three backward, an eighth of each on every IPU."""
+
+    def streaming_s():
+        found = podsim.predict("flan-t5-xl", preset="fine-tune", pod=16, engine="analytic", samples=1e5)
+        return found.breakdown_s[Part.STREAMING]
+
+    whole_s = streaming_s()
+    monkeypatch.setattr(phased, "_encoded", lambda *_: 0)
+    ddr = catalog.topology("pod16").value.gateway.streaming_bytes_per_s_per_ipu
+    extra_bytes = 24 * 64 * 4 * 512 * 2048 * 2 / 8
+    assert whole_s - streaming_s() == pytest.approx(extra_bytes / ddr, rel=0.01)
