@@ -104,20 +104,21 @@ def predict(
     if other := phases.predicted(dict(locals()), predict) or comparators.by_law(dict(locals())):
         return other
     steps = others.get("steps", 0)
-    machine, model, named = _asked_of(
-        workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes,
-        also="noise." if steps else "", parameters_file=parameters,
-    )  # fmt: skip
+    machine, model, named = _asked_of(workload, _name(pod, topology, chip), chip=chip, preset=preset, sdk=sdk,
+                                      hosts=hosts, changes=changes, also="noise." if steps else "",
+                                      parameters_file=parameters)  # fmt: skip
     samples, by_law, missing = _length_if_stated(model, samples, {**others, "faults": faults})
     question = _question(machine, model, named, division=division, samples=samples, engine=engine, fidelity=fidelity,
                          seed=seed, interval=interval, by_law=by_law)  # fmt: skip
     wanted = _wanted((replicas, ipus_per_replica, micro_batch, accumulation, global_batch), practice_of(others))
-    answer, question = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
-    if missing:
-        from podsim.predicting.untimed import untimed
+    found = _answer_with(question, faults, wanted, named, (sdk, hosts, chip), on_progress)
+    return _untimed(found[0], missing) if missing else _with_noise(*found, changes, steps, others.get("noise_scale"))
 
-        return untimed(answer, missing)
-    return _with_noise(answer, question, changes, steps, others.get("noise_scale"))
+
+def _untimed(answer: Prediction, flags: tuple[str, ...]) -> Prediction:
+    from podsim.predicting.untimed import untimed
+
+    return untimed(answer, flags)
 
 
 def practice_of(flags: Mapping[str, Any]) -> PracticeFlags:

@@ -45,30 +45,25 @@ def plan(
     on_progress: Progress | None = None,
     **others: Unpack[PlanFlags],
 ) -> Plan:
-    """Which machine to take for a workload; names and defaults are those of the flags of `podsim plan`.
+    """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
 
     `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
-    machine meets every demand `chosen` is None; `changes` are those of the workload. Raises InputError where the
-    question is malformed.
+    machine meets every demand `chosen` is None; `changes` are those of the workload.
     """
     from podsim.planning import demands, runs, weighing
     from podsim.planning import plan as planning
     from podsim.planning.purse import no_rent, purse
 
-    demand = demands.demand(
-        within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
-    )
+    demand = demands.demand(within=within, budget=budget, max_power=max_power, confidence=confidence,
+                            objective=objective)  # fmt: skip
     run, named = runs.named(workload, planning.of_models(changes)), planning.named(machines)
     samples, by_law = run.length(samples, others)
-    if global_batch and run.run.phases:
-        raise InputError(f"--global-batch is of one workload, and {run.name} is a run in phases",
-                         code="conflicting-flags", hint="global_batch in [benchmark] of each workload")  # fmt: skip
+    run.check_global_batch(global_batch)
     money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
                            parameters=parameters, seed=seed, models=run.models, samples=samples,
                            by_law=by_law, global_batch=global_batch)  # fmt: skip
-    if len(named) > 1:
-        no_rent(money.get("rent_per_hour"))
+    no_rent(money.get("rent_per_hour") if len(named) > 1 else None)
     return planning.plan(run, asked, named, on_progress)
 
 

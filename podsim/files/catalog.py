@@ -197,24 +197,14 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         reference = convergence(file.value.name)
         own = reference.value
         provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}
-    general, like = None, None
-    if not (file.value.practices and file.value.benchmark):
-        from podsim.files import practices, reference_networks
+    if file.value.practices and file.value.benchmark:
+        value = families.build(file.value, own)
+    else:
+        from podsim.files import reference_networks
 
-        usual = practices.general()
-        general = usual.value
-        if not file.value.practices:
-            like = reference_networks.reference(families.chain(file.value), general)
-        stated = {"benchmark": bool(file.value.benchmark), "practice": bool(file.value.practices or like)}
-        provenance |= {
-            path: one for path, one in usual.provenance.items() if not stated.get(path.partition(".")[0], True)
-        }
-    value = families.build(file.value, own, general)
-    if like:
-        provenance |= like.provenance
-        value = reference_networks.configured(
-            value, like, {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
-        )
+        stated = {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
+        value, lacking = reference_networks.completed(file.value, own, stated)
+        provenance |= lacking
     return Document(
         value=value,
         path=file.path,

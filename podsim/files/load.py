@@ -41,7 +41,7 @@ SCHEMAS: Final = {
     "prices": "podsim.prices/1",
     "sweep": "podsim.sweep/1",
     "practices": "podsim.practices/1",
-    "tensor-parallel": "podsim.tensor-parallel/1",
+    "tensor-parallel": "podsim.tensor_parallel/1",
     "sources": "podsim.sources/1",
 }
 _LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")

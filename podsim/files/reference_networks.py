@@ -7,14 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from podsim.files.practices import general as general_practice
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Benchmark, Practice, Schedule
+from podsim.model.training import Benchmark, Convergence, Practice, Schedule
 from podsim.model.workload import Kind, NetworkKind, Pass, Unit, Workload
+from podsim.workloads import families
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from podsim.model.family import GeneralPractice
+    from podsim.model.family import GeneralPractice, WorkloadFile
     from podsim.model.quantity import Provenance
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
@@ -30,7 +32,7 @@ class Reference:
     same: bool
     parameters: float  # of the user's network over its own
     flop: float
-    provenance: Mapping[str, Provenance]
+    provenance: dict[str, Provenance]
 
     @property
     def basis(self) -> str:
@@ -97,6 +99,20 @@ def _forward_flop(units: tuple[Unit, ...]) -> float:
     )
 
 
+def completed(
+    file: WorkloadFile, convergence: Convergence | None, stated: set[str]
+) -> tuple[Workload, Mapping[str, Provenance]]:
+    """The workload of a file that lacks practices, a benchmark or both, and where what it lacks is from."""
+    usual = general_practice()
+    like = None if file.practices else reference(families.chain(file), usual.value)
+    workload = families.build(file, convergence, usual.value)
+    known = {"benchmark": bool(file.benchmark), "practice": bool(file.practices or like)}
+    lacking = {path: one for path, one in usual.provenance.items() if not known.get(path.partition(".")[0], True)}
+    if like is None:
+        return workload, lacking
+    return configured(workload, like, stated), lacking | like.provenance
+
+
 def configured(workload: Workload, like: Reference, stated: set[str]) -> Workload:
     """The workload with the software configuration of its reference network, but for what is stated.
 
@@ -124,7 +140,7 @@ def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
         batch = other.points[-1].batch
     if batch is None and not like.same:
         batch = own.global_batch
-    return replace(own, global_batch=batch, batch_tokens=theirs.batch_tokens)
+    return replace(own, global_batch=batch, global_batch_tokens=theirs.global_batch_tokens)
 
 
 def _practices(units: tuple[Unit, ...], like: Reference) -> tuple[Practice, ...]:

@@ -172,17 +172,26 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
     """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 74).
 
     Forward it loads what enters and stores what leaves; backward it loads what entered and the gradient, and stores
-    the gradient of what entered. Every IPU of a replica has its part.
+    the gradient of what entered. Every IPU of a replica has its part. A decoder's layer reads what the encoder left as
+    well, and backward adds to its gradient.
     """
     line = phased.pipeline
     first, last = work.stage.index == 0, work is line.work[-1]
     row = phased.whole[line.work[0].stage.units[-1].name].out_elements
     tensors = (not first) * (2 if backward else 1) + (not last)
-    volume = tensors * row * line.mapping.micro_batch * line.mapping.practice.checkpoint_bytes
-    if tensors:
+    elements = tensors * row + (3 if backward else 1) * _encoded(phased, work.stage)
+    volume = elements * line.mapping.micro_batch * line.mapping.practice.checkpoint_bytes
+    if elements:
         yield _stream(phased, "activations", volume / phased.cut.shards)
     if first and not backward:
         yield Task(TaskKind.HOST, "host input", -1, (), flows=line.inputs, part=Part.HOST)
+
+
+def _encoded(phased: Phased, stage: Stage) -> int:
+    """Elements a row of what an encoder left that a decoder's phase makes keys of; none elsewhere."""
+    if all(unit.once for unit in stage.units):
+        return 0
+    return sum(phased.whole[unit.name].operators[0].shape.inputs for unit in stage.units if unit.once)
 
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:

@@ -144,6 +144,8 @@ class GivenUnit:
     name: str
     group: str = ""
     checkpoint: bool = True
+    once: bool = False
+    fixed_keys: bool = False
     block: str = ""
     repeat: Count = 1
     operators: Annotated[tuple[GivenOperator, ...], Key("operator")]

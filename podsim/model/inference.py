@@ -33,10 +33,6 @@ class Served:
         """Batches of a replica whose keys and values are kept: one, or one for each stage."""
         return 1 if self.one_at_a_time else len(mapping.stages)
 
-    def kept(self, mapping: Mapping) -> int:
-        """Tokens of all rows under way whose keys and values are kept."""
-        return self.cached_tokens * mapping.micro_batch * self.under_way(mapping)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:

@@ -38,13 +38,15 @@ class Microbenchmark:
 class Compared:
     """One measurement beside its prediction, both in its published unit.
 
-    `otherwise` is the prediction if the chip's library planned as the released one does.
+    `otherwise` is the prediction if the chip's library planned as the released one does. `fitted` names the constant of
+    podsim that was fitted to this measurement or read from it; it is empty where none was.
     """
 
     row: Microbenchmark
     family: str
     predicted: float
     otherwise: float | None = None
+    fitted: str = ""
 
     @property
     def error(self) -> float:
@@ -133,6 +135,17 @@ class MicrobenchmarkReport:
     compared: tuple[Compared, ...]
     left_out: tuple[LeftOut, ...]
     summaries: tuple[FamilySummary, ...]
+
+    @property
+    def by_constant(self) -> tuple[FamilySummary, ...]:
+        """Rows that no constant was fitted to, and behind them those of each constant."""
+        names = dict.fromkeys(sorted(one.fitted for one in self.compared))
+        return tuple(
+            summary(Family(key=name, title=name or "no constant"), tuple(
+                one.error for one in self.compared if one.fitted == name
+            ))
+            for name in names
+        )  # fmt: skip
 
     @property
     def misses(self) -> tuple[tuple[FamilySummary, Bar], ...]:

@@ -216,21 +216,21 @@ class Prediction(Shown):
     length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
 
     @property
-    def tokens_per_batch(self) -> float | None:
+    def global_batch_tokens(self) -> float | None:
         """Tokens of a weight update of a language model, padding included."""
         return None if self.row_tokens is None else self.mapping.rows_per_step * self.row_tokens
 
     @property
     def tokens_per_s(self) -> Estimate | None:
         """Tokens a second inside training, of a language model."""
-        if self.tokens_per_batch is None:
+        if self.global_batch_tokens is None:
             return None
         step = self.step_s
         return replace(
             step,
-            value=self.tokens_per_batch / step.value,
-            low=self.tokens_per_batch / step.high,
-            high=self.tokens_per_batch / step.low,
+            value=self.global_batch_tokens / step.value,
+            low=self.global_batch_tokens / step.high,
+            high=self.global_batch_tokens / step.low,
         )
 
     @property

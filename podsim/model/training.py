@@ -70,7 +70,7 @@ class Benchmark:
     runs_scored: Count = 1
     run_samples: Count | None = None
     global_batch: Count | None = None  # of the recipe that a fixed length belongs to
-    batch_tokens: Positive | None = None  # of a step of a language model, as its paper states it
+    global_batch_tokens: Positive | None = None  # of a step of a language model, as its paper states it
     dataset_samples: Count | None = None
     checkpoint_epochs: Count | None = None
     interval_fraction: Positive | None = None

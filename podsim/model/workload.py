@@ -299,6 +299,8 @@ class Unit:
     group: str  # "embedding", "attention", "ffn", "block", "heads", ...
     operators: tuple[Operator, ...]
     checkpoint: bool  # its output is kept where the rest is recomputed
+    once: bool = False  # runs once for a row where tokens are generated: an encoder, and keys made of what it leaves
+    fixed_keys: bool = False  # its attention looks at what such units leave, however many tokens there are
 
     @cached_property
     def parameters(self) -> int:
@@ -320,6 +322,13 @@ class Unit:
         """Keys and values of one token that attention of the unit keeps where tokens are generated (Eq. 89)."""
         pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and len(o.shape.between) == 2]
         return sum(scores.groups * (scores.k + context.n) for scores, context in pairs)
+
+    def cached(self, tokens: int) -> int:
+        """Keys and values of a row that are kept where so many tokens attend to each other; none for no tokens."""
+        if not self.fixed_keys:
+            return 0 if self.once else self.cache_elements * tokens
+        pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and o.shape.between]
+        return self.cache_elements * pairs[0][0].n if tokens and pairs else 0
 
     def active(self, practice: Practice) -> tuple[Operator, ...]:
         """The operators that run under a practice."""

@@ -28,7 +28,9 @@ def recipes(workload: Workload, topology: Topology, *, own_length: bool = False)
     if workload.points:
         return ()
     benchmark = workload.benchmark
-    of_paper = benchmark.batch_tokens and workload.row_tokens and benchmark.batch_tokens / workload.row_tokens
+    of_paper = (
+        benchmark.global_batch_tokens and workload.row_tokens and benchmark.global_batch_tokens / workload.row_tokens
+    )
     stated = [float(benchmark.global_batch or 0), (of_paper or 0.0) * workload.samples_per_row]
     found = tuple(batch for batch in (stated[::-1] if own_length else stated) if batch)
     if not found and workload.presets:
@@ -66,8 +68,9 @@ def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
             f"global batch {batch:,}: the published batch of {known[0]:,.0f} does not divide over the replicas of "
             f"{topology.title}, this is the nearest that does; --global-batch sets another"
         )
-    if benchmark.batch_tokens:
-        return f"global batch {batch:,}: the {benchmark.batch_tokens:,.0f} tokens a step that the model's paper states"
+    if benchmark.global_batch_tokens:
+        tokens = f"{benchmark.global_batch_tokens:,.0f} tokens a step"
+        return f"global batch {batch:,}: the {tokens} that the model's paper states"
     return f"global batch {batch:,}: that of the published mapping nearest in size; --global-batch sets another"
 
 

@@ -51,7 +51,7 @@ def search(
     try:
         best: Found | None = _found(whole)
     except PodsimError as no:
-        best, refusal = _of_another_batch(whole), no
+        best, refusal = _nearest_global_batch(whole), no
         if best is None and (wanted.replicas or not whole.too_many_replicas):
             raise
     on_all = best
@@ -75,9 +75,9 @@ def search(
     return best.search.planner, best.mapping, replace(best.choice, reason=reason)
 
 
-def _of_another_batch(whole: Search) -> Found | None:
+def _nearest_global_batch(whole: Search) -> Found | None:
     """The best mapping at the batch nearest to the published one that divides over all IPUs; None where none fits."""
-    near = whole.nearest_batches()
+    near = whole.nearest_global_batches()
     if not near or whole.too_many_replicas:  # more than one row a replica: a part of the machine keeps the batch
         return None
     try:

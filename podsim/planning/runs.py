@@ -80,6 +80,14 @@ class Named:
         self.run.check({**flags, "samples": samples})
         return (None, None) if self.run.phases else asking.length(self.models[0], samples, flags)
 
+    def check_global_batch(self, global_batch: int | None) -> None:
+        """Raise InputError for one batch of several workloads."""
+        if global_batch and self.run.phases:
+            raise InputError(
+                f"--global-batch is of one workload, and {self.name} is a run in phases", code="conflicting-flags",
+                hint="global_batch in [benchmark] of each workload",
+            )  # fmt: skip
+
     @property
     def target(self) -> str:
         """What ends it: the last of its phases, or the target of its only workload."""

@@ -343,7 +343,7 @@ class Search:
         batch = self.wanted.global_batch or next(iter(self.recipes), math.inf)
         return self.nearest is None and min(self.global_batches, default=0) > batch
 
-    def nearest_batches(self) -> tuple[float, ...]:
+    def nearest_global_batches(self) -> tuple[float, ...]:
         """Batches that divide, where none is wanted and the published one does not."""
         if self.wanted.global_batch or self.wanted.accumulation or not (self.recipes and self.global_batches):
             return ()

@@ -194,14 +194,16 @@ def _decoding(asked: Asked, wanted: Wanted, mapping: Mapping, served: Served, pr
     prompt, element = workloads.tokens(asked.workload), ELEMENT_BYTES[asked.workload.precision]
     one = workloads.decoding(asked.workload, prompt + wanted.generated)
     token = _service(asked, one, mapping, served)
-    each = element * sum(unit.cache_elements for unit in asked.workload.units)
+    units, tokens = asked.workload.units, served.cached_tokens
+    rows = mapping.micro_batch * served.under_way(mapping)
+    each = element * sum(unit.cached(tokens + 1) - unit.cached(tokens) for unit in units)
     return Decoding(
         prompt=prompt,
         generated=wanted.generated,
         prefill=prefill,
         token=token,
         cache_bytes_per_token=float(each),
-        cache_bytes=float(each * served.kept(mapping)),
+        cache_bytes=float(element * rows * sum(unit.cached(tokens) for unit in units)),
         cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
         tokens_per_s=token.capacity_per_s,
         under_way=served.under_way(mapping),
@@ -215,9 +217,14 @@ def _service(asked: Asked, workload: Workload, mapping: Mapping, served: Served)
 
 
 def _holding(mapping: Mapping, workload: Workload) -> Mapping:
-    """The stages of a mapping with the units of another workload in place of those of the same names."""
+    """The stages of a mapping with the units of another workload in place of those of the same names.
+
+    Units that it does not have are left out, and stages of nothing else.
+    """
     units = {unit.name: unit for unit in workload.units}
-    stages = tuple(replace(stage, units=tuple(units[unit.name] for unit in stage.units)) for stage in mapping.stages)
+    held = ((stage, tuple(units[unit.name] for unit in stage.units if unit.name in units)) for stage in mapping.stages)
+    full = ((stage, own) for stage, own in held if own)
+    stages = tuple(replace(stage, index=index, units=own) for index, (stage, own) in enumerate(full))
     return replace(mapping, stages=stages)
 
 

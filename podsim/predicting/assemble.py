@@ -192,12 +192,11 @@ def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: f
 
 def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...]) -> Prediction:
     """The answer for one mapping."""
-    workload, machine = question.workload, question.machine
-    timeline = step(question, mapping)
+    workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
     step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
-    held = memory.fit(workload, mapping, machine.topology)
+    held, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -227,7 +226,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
-        row_tokens=workload.row_tokens if workload.decodes else None,
+        row_tokens=tokens,
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )

@@ -23,9 +23,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.comparator import ComparatorChip, ComparatorMachine
     from podsim.model.fabric import Topology
     from podsim.model.generic import GenericFabric
-    from podsim.model.goodput import GoodputReport
     from podsim.model.mapping import Mapping as TrainingMapping
-    from podsim.model.microbenchmark import Microbenchmark, MicrobenchmarkReport
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport
     from podsim.model.own_logs import OwnLogsReport
@@ -71,6 +69,16 @@ def plain(value: Any) -> Json:  # noqa: ANN401  (this is where types end)
     return [plain(item) for item in value]
 
 
+SOMETIMES = (
+    "tokens_per_s",
+    "global_batch_tokens",
+    "length_flags",
+    "events",
+    "faults",
+    "money",
+)  # as the question has it
+
+
 def prediction(p: Prediction) -> str:
     """`podsim predict --json`, schema podsim.prediction/1."""
     question = ("workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine")
@@ -83,10 +91,7 @@ def prediction(p: Prediction) -> str:
         "step_causes": plain(p.step_s.causes),
         "breakdown_s": plain(p.breakdown_s),
         "throughput_samples_per_s": plain(p.throughput_samples_per_s),
-        **({name: plain(getattr(p, name)) for name in ("tokens_per_s", "tokens_per_batch")} if p.row_tokens else {}),
-        "samples_to_converge": plain(p.samples_to_converge) if p.timed else None,
-        **(spent(p.run) if p.timed else dict.fromkeys(spent(p.run))),
-        "time_to_train_s": plain(p.time_to_train_s) if p.timed else None,
+        **_length(p),
         "mfu": plain(p.mfu),
         "memory": _memory(p.memory),
         "choice": _choice(p.choice),
@@ -96,32 +101,17 @@ def prediction(p: Prediction) -> str:
         "calibration": p.calibration,
         "interval": plain(p.interval),
         "grades": plain(p.grades),
-        **({"length_flags": plain(p.length_flags)} if p.length_flags else {}),
         **({"forms": plain(p.forms)} if p.forms is not None else {}),
         **({"noise": drawn(p.noise)} if p.noise else {}),
-        **{name: plain(found) for name in ("events", "faults", "money") if (found := getattr(p, name))},
+        **{name: plain(found) for name in SOMETIMES if (found := getattr(p, name))},
     })  # fmt: skip
 
 
-def goodput(report: GoodputReport) -> str:
-    """`podsim goodput --json`, schema podsim.goodput/1; shares are fractions."""
-    run, cost = report.run, report.cost
-    told = ("workload", "topology", "chip", "ipus", "step_s", "interval_s", "searched", "runs", "seed")
-    simulated = ("goodput", "finish_s", "failures", "lost")
-    return text("goodput", {
-        **{name: plain(getattr(report, name)) for name in told},
-        "work_s": plain(run.work_s),
-        **{name: drawn(getattr(report, name)) for name in simulated},
-        "checkpoint": {"total_s": plain(cost.total_s), "load_s": plain(cost.load_s), **_fields(cost)},
-        "restart": {"detect_s": plain(run.detect_s), "init_s": plain(report.init_s), "total_s": plain(run.restart_s)},
-        "spares": run.spares,
-        "mean_time_between_failures_s": plain(1 / run.failures_per_s),
-        "parts": plain(run.parts),
-        "grade": "assumed",
-        "tried": drawn(report.tried),
-        "assumptions": plain(report.assumptions),
-        **({"faults": plain(report.faults)} if report.faults else {}),
-    })  # fmt: skip
+def _length(p: Prediction) -> dict[str, Json]:
+    """How long the run is; null where that is not stated."""
+    found = {"samples_to_converge": plain(p.samples_to_converge), **spent(p.run),
+             "time_to_train_s": plain(p.time_to_train_s)}  # fmt: skip
+    return found if p.timed else dict.fromkeys(found)
 
 
 def noise_fit(found: NoiseFit) -> str:
@@ -216,7 +206,7 @@ def validation(result: Validation) -> str:
 
 
 def held_intervals(found: Mapping[str, Mapping[str, HeldIntervals]]) -> Json:
-    """How many 90 % intervals hold what was measured, by what was left out and quantity; widths are high over low."""
+    """How many 90 % intervals hold what was measured, by what was left out and quantity."""
     return {
         by: {name: {**_fields(one), "share": plain(one.share)} for name, one in quantities.items()}
         for by, quantities in found.items()
@@ -234,37 +224,6 @@ def coverage(report: CoverageReport) -> str:
             for quantity, which, size, bar in report.misses
         ],
     })  # fmt: skip
-
-
-def microbenchmarks(report: MicrobenchmarkReport) -> str:
-    """`podsim validate --microbenchmarks --json`, schema podsim.microbenchmarks/1; errors are fractions."""
-    errors = ("count", "median_abs", "nine_in_ten_abs", "mean_abs", "mean_signed", "worst")
-    return text("microbenchmarks", {
-        "families": [
-            {"family": one.family.key, "title": one.family.title, "bars": plain(one.family.bars),
-             "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors},
-             "why": one.family.why if one.misses else ""}
-            for one in report.summaries
-        ],
-        "outside_bar": [
-            {"family": one.family.key, "statistic": bar.statistic.value, "size": plain(one.size(bar.statistic)),
-             "limit": bar.limit}
-            for one, bar in report.misses
-        ],
-        "rows": [
-            {**_measurement(one.row), "family": one.family, "measured": one.row.value,
-             "predicted": plain(one.predicted), "error": plain(one.error),
-             "predicted_otherwise": plain(one.otherwise)}
-            for one in report.compared
-        ],
-        "left_out": [{**_measurement(one.row), "measured": one.row.value, "reason": one.reason}
-                     for one in report.left_out],
-    })  # fmt: skip
-
-
-def _measurement(row: Microbenchmark) -> dict[str, Json]:
-    told = ("id", "chip", "category", "what", "shape", "precision", "unit", "source", "locator")
-    return {name: plain(getattr(row, name)) for name in told}
 
 
 def fit(report: FitReport) -> str:

@@ -136,28 +136,27 @@ def _ipu(
 
 def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
     """What an IPU that only answers reads from streaming memory for a batch: its keys and values alone (Eq. 87) [B]."""
-    return _streamed(workload, mapping, ipu, served, served.cached_tokens * mapping.micro_batch)
+    return _streamed(workload, mapping, ipu, served, mapping.micro_batch)
 
 
 def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
     """What streaming memory holds of it: keys and values of every batch under way."""
-    return _streamed(workload, mapping, ipu, served, served.kept(mapping))
+    return _streamed(workload, mapping, ipu, served, mapping.micro_batch * served.under_way(mapping))
 
 
-def _streamed(workload: Workload, mapping: Mapping, ipu: int, served: "Served", tokens: int) -> float:
+def _streamed(workload: Workload, mapping: Mapping, ipu: int, served: "Served", rows: int) -> float:
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
     elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
-    cached = sum(unit.cache_elements for unit in units) * tokens if served.streams_cache else 0
+    cached = sum(unit.cached(served.cached_tokens) for unit in units) * rows if served.streams_cache else 0
     return float((elements + cached) * ELEMENT_BYTES[workload.precision])
 
 
 def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
     """Weights, keys and values, and inputs where nothing is kept for a backward pass (Eq. 86)."""
     units = [unit for stage in stages for unit in stage.units]
-    weights, cached = [unit.parameters for unit in units], [unit.cache_elements for unit in units]
-    kept = max(cached) * mapping.micro_batch * served.cached_tokens if served.streams_cache else sum(
-        cached) * served.kept(mapping)  # fmt: skip
+    weights, cached = [unit.parameters for unit in units], [unit.cached(served.cached_tokens) for unit in units]
     rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
+    kept = rows * (max(cached) if served.streams_cache else sum(cached) * served.under_way(mapping))
     return {
         "weights": float(element * (max(weights) if served.streams_weights else sum_in_order(weights))),
         "kv_cache": float(element * kept),

@@ -18,7 +18,8 @@ KERNEL = 3  # of both convolutions over a spectrogram
 
 def units(size: EncoderDecoder) -> tuple[Unit, ...]:
     """The whole model in order."""
-    return (*_encoder(size), *_decoder(size), _head(size))
+    encoder = (replace(unit, once=True, fixed_keys=False) for unit in _encoder(size))
+    return (*encoder, *_decoder(size), _head(size))
 
 
 def layers(size: EncoderDecoder, tokens: int) -> Transformer:
@@ -130,7 +131,7 @@ def _cross(size: EncoderDecoder, name: str, queries: int, keys: int) -> tuple[Un
     last = Matmul(groups=heads, m=queries, k=keys, n=width, weights=False)
     dropout = (vector.dropout(f"{at}.dropout", queries * hidden),) if size.dropout else ()
     inner = (vector.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),) if size.dropout else ()
-    held = Unit(name=f"{at}-keys", group="attention", checkpoint=False,
+    held = Unit(name=f"{at}-keys", group="attention", checkpoint=False, once=True,
                 operators=_dense(size, f"{at}-keys.dense", keys, 2 * hidden))  # fmt: skip
     attention = (
         _norm(size, f"{at}.norm", queries),
@@ -144,7 +145,7 @@ def _cross(size: EncoderDecoder, name: str, queries: int, keys: int) -> tuple[Un
         *dropout,
         vector.residual(f"{at}.residual", queries * hidden),
     )
-    return held, Unit(name=at, group="attention", checkpoint=False, operators=attention)
+    return held, Unit(name=at, group="attention", checkpoint=False, fixed_keys=True, operators=attention)
 
 
 def _unheld(unit: Unit) -> Unit:

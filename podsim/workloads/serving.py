@@ -9,7 +9,8 @@ from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Stream, 
 from podsim.workloads import vector
 
 TRAINED_ONLY = (Kind.LOSS, Kind.DROPOUT)
-POSITIONS = "embedding.position"  # the table that podsim/workloads/transformer.py writes
+POSITIONS = ("embedding.position", "decoder.embedding.position")  # tables of podsim/workloads/transformer.py and others
+INDEX_BYTES = 4  # of a token, which comes from the IPU that chose it
 
 
 def forward(workload: Workload) -> Workload:
@@ -49,10 +50,9 @@ def folded_norms(workload: Workload) -> bool:
 
 def tokens(workload: Workload) -> int:
     """Tokens that attend to each other; InputError where the workload is no decoder."""
-    if sum(unit.group == "embedding" for unit in workload.units) > 1:
-        raise _no_decoder(workload, "an encoder runs before its decoder; its answers are of whole passes")
-    found = {pair[0].m for unit in workload.units for _, _, pair in _attentions(unit)}
-    keys = {pair[0].n for unit in workload.units for _, _, pair in _attentions(unit)}
+    units = [unit for unit in workload.units if not (unit.once or unit.fixed_keys)]
+    found = {pair[0].m for unit in units for _, _, pair in _attentions(unit)}
+    keys = {pair[0].n for unit in units for _, _, pair in _attentions(unit)}
     if len(keys) != 1 or any(queries % min(keys) for queries in found):
         raise _no_decoder(workload, "it has no attention over one number of tokens")
     return keys.pop()
@@ -61,7 +61,7 @@ def tokens(workload: Workload) -> int:
 def positions(workload: Workload) -> int | None:
     """Tokens for which a position was learned; None where positions have no table."""
     tables = (o.shape.table for unit in workload.units for o in unit.operators
-              if o.name == POSITIONS and isinstance(o.shape, Gather))  # fmt: skip
+              if o.name in POSITIONS and isinstance(o.shape, Gather))  # fmt: skip
     return next(tables, None)
 
 
@@ -87,18 +87,24 @@ def prefill(workload: Workload) -> Workload:
 
 
 def decoding(workload: Workload, context: int) -> Workload:
-    """One new token of each row, which attends to `context` tokens (Eq. 89).
+    """One new token of each row, which attends to `context` tokens (Eq. 89); what runs once for a row does not run.
 
     Raises InputError where an operator does not do the same for every token.
     """
-    return _over(workload, tokens(workload), 1, context)
+    count = tokens(workload)
+    each = tuple(unit for unit in workload.units if not unit.once)
+    found = _over(replace(workload, units=each), count, 1, context)
+    return found if len(each) == len(workload.units) else replace(found, row_bytes=float(INDEX_BYTES))
 
 
 def _over(workload: Workload, count: int, queries: int, context: int) -> Workload:
     """So many tokens of each row instead of `count`, which attend to `context` tokens."""
     units = tuple(
-        replace(unit, operators=tuple(_of_tokens(workload, unit, count, queries, context))) for unit in workload.units
+        unit if unit.once else replace(unit, operators=tuple(_of_tokens(workload, unit, count, queries, context)))
+        for unit in workload.units
     )
+    if any(unit.once for unit in workload.units):
+        return replace(workload, units=units)  # what is encoded is as long as ever
     return replace(workload, units=units, row_bytes=workload.row_bytes / count * queries)
 
 
@@ -113,7 +119,10 @@ def _attentions(unit: Unit) -> Iterator[tuple[int, int, tuple[Matmul, Matmul]]]:
 
 
 def _of_tokens(workload: Workload, unit: Unit, count: int, queries: int, context: int) -> Iterator[Operator]:
-    inside = {at: (at == first, at == last) for first, last, _ in _attentions(unit) for at in range(first, last + 1)}
+    found = tuple(_attentions(unit))
+    inside = {at: (at == first, at == last) for first, last, _ in found for at in range(first, last + 1)}
+    before = found[0][2][0].n if unit.fixed_keys and found else count
+    context = before if unit.fixed_keys else context
     for at, operator in enumerate(unit.operators):
         shape = operator.shape
         if at not in inside:
@@ -121,7 +130,7 @@ def _of_tokens(workload: Workload, unit: Unit, count: int, queries: int, context
         elif isinstance(shape, Matmul):
             yield replace(operator, shape=_attending(shape, count, queries, context, scores=inside[at][0]))
         elif isinstance(shape, Stream):
-            yield replace(operator, shape=_over_scores(shape, count, queries, context))
+            yield replace(operator, shape=_over_scores(shape, (count, before), queries, context))
         else:
             raise _no_decoder(workload, f"{operator.name} stands inside its attention")
 
@@ -132,13 +141,14 @@ def _attending(product: Matmul, count: int, queries: int, context: int, *, score
     return replace(product, m=rows, n=context) if scores else replace(product, m=rows, k=context)
 
 
-def _over_scores(shape: Stream, count: int, queries: int, context: int) -> Stream:
-    """A vector operator over the scores of some tokens."""
+def _over_scores(shape: Stream, were: tuple[int, int], queries: int, context: int) -> Stream:
+    """A vector operator over the scores of some tokens, which `were` so many of queries and of keys."""
+    count, keys = were
     between = tuple(
         _attending(product, count, queries, context, scores=at == 0) for at, product in enumerate(shape.between)
     )
-    row = context if shape.row == count else shape.row
-    return replace(shape, elements=shape.elements // count**2 * queries * context, row=row, between=between)
+    row = context if shape.row == keys else shape.row
+    return replace(shape, elements=shape.elements // (count * keys) * queries * context, row=row, between=between)
 
 
 def _each(workload: Workload, operator: Operator, count: int, queries: int) -> Matmul | Conv | Stream | Gather:

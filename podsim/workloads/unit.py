@@ -45,7 +45,10 @@ def _unit(given: GivenUnit, name: str) -> Unit:
             around = [made[other].shape for other in operator.between]
             between = tuple(product for product in around if isinstance(product, Matmul))
             made[operator.name] = replace(made[operator.name], shape=replace(shape, between=between))
-    return Unit(name=name, group=given.group or given.name, checkpoint=given.checkpoint, operators=tuple(made.values()))
+    return Unit(
+        name=name, group=given.group or given.name, checkpoint=given.checkpoint, once=given.once,
+        fixed_keys=given.fixed_keys, operators=tuple(made.values()),
+    )  # fmt: skip
 
 
 def _operator(given: GivenOperator, unit: str) -> Operator:
@@ -95,6 +98,7 @@ def written(chain: tuple[Unit, ...]) -> list[dict[str, Any]]:
             head = {"block": block, "repeat": repeat} if block else {}
             stated = {"name": name, **({"group": unit.group} if unit.group != name else {})}
             kept = {} if unit.checkpoint else {"checkpoint": False}
+            kept |= {mark: True for mark in ("once", "fixed_keys") if getattr(unit, mark)}
             tables.append({**stated, **kept, **head, "operator": list(_operators(unit))})
     return tables
 

@@ -15,7 +15,7 @@ from podsim.files.catalog import PointsFile
 from podsim.files.families import FamilyFile
 from podsim.files.keys import bare, entries, member, unit_of
 from podsim.files.load import SCHEMAS
-from podsim.model.calibration import ParameterSet
+from podsim.model.calibration import ParameterSet, TensorParallel
 from podsim.model.chip import Chip
 from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
@@ -65,6 +65,7 @@ ROOTS: dict[str, type] = {
     "prices": PriceList,
     "sweep": SweepFile,
     "practices": GeneralPractice,
+    "tensor-parallel": TensorParallel,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -21,7 +21,7 @@ from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Chip
 from podsim.model.microbenchmark import Bar, Compared, MicrobenchmarkReport, Statistic, quantile, summary
 from podsim.physics import exchange
-from podsim.report import json_text
+from podsim.report import json_microbenchmarks
 from podsim.report.terminal import Look, render
 from podsim.report.views import microbenchmarks as view
 
@@ -256,7 +256,7 @@ def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) 
 
 @pytest.mark.slow
 def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
-    said = json.loads(json_text.microbenchmarks(report))
+    said = json.loads(json_microbenchmarks.microbenchmarks(report))
     assert said["schema"] == "podsim.microbenchmarks/1"
     assert len(said["rows"]) + len(said["left_out"]) == len(ROWS)
     row = said["rows"][0]

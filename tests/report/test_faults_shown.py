@@ -5,7 +5,7 @@ import json
 import pytest
 
 from podsim import api
-from podsim.report import chrome_trace, json_text, terminal
+from podsim.report import chrome_trace, json_goodput, json_text, terminal
 from podsim.report.digits import rounded
 from podsim.report.views import goodput, trace
 
@@ -41,11 +41,11 @@ def test_a_trace_counts_the_kinds_of_replicas_it_shows(faults, shown):
 
 def test_goodput_says_what_faults_cost():
     found = api.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
-    told = json.loads(json_text.goodput(found))["faults"]
+    told = json.loads(json_goodput.goodput(found))["faults"]
     assert told["texts"] == FAULTS
     assert told["step_s"] == rounded(found.step_s) > told["healthy_step_s"]
     assert "faults: ipu:2=0.5" in screen(goodput.document(found))
-    assert "faults" not in json.loads(json_text.goodput(api.goodput("bert", runs=5, **FLAGS)))
+    assert "faults" not in json.loads(json_goodput.goodput(api.goodput("bert", runs=5, **FLAGS)))
 
 
 def test_noise_that_is_in_the_fit_adds_nothing():

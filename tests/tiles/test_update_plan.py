@@ -44,9 +44,16 @@ def test_float_weights_need_no_cast(gc200: Chip):
     assert "cast" in [step.name for step in update.plan("adam", WEIGHTS, FP16, gc200).supersteps]
 
 
+def test_plain_sgd_is_one_pass_without_state(gc200: Chip):
+    found = update.plan("sgd", WEIGHTS, FP16, gc200)
+    assert [step.name for step in found.supersteps] == ["scaled_add"]
+    assert found.sram_bytes_per_tile["optimizer_state"] == 0
+    assert cycles("sgd", gc200) < cycles("momentum", gc200)
+
+
 def test_bad_questions_are_refused(gc200: Chip):
     with pytest.raises(InputError, match="not known"):
-        update.plan("sgd", WEIGHTS, FP16, gc200)
+        update.plan("adagrad", WEIGHTS, FP16, gc200)
     with pytest.raises(InputError, match="cannot be planned"):
         update.plan("lamb", 0, FP16, gc200)
     with pytest.raises(Infeasible):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from podsim.calibrate.microbenchmarks import exchange, host, links, products, stencils, training, vectors
 from podsim.calibrate.microbenchmarks.families import FAMILIES
+from podsim.calibrate.microbenchmarks.fitted import constant_of
 from podsim.calibrate.microbenchmarks.rules import Rule
 from podsim.errors import Infeasible
 from podsim.model.microbenchmark import Compared, Family, LeftOut, MicrobenchmarkReport, summary
@@ -57,7 +58,8 @@ def _judged(row: Microbenchmark, bench: Bench) -> Compared | LeftOut:
         return LeftOut(row=row, reason=ZERO)
     try:
         other = rule.otherwise(row, bench) if rule.otherwise else None
-        return Compared(row=row, family=rule.family, predicted=rule.predict(row, bench), otherwise=other)
+        return Compared(row=row, family=rule.family, predicted=rule.predict(row, bench), otherwise=other,
+                        fitted=constant_of(row, rule.family))  # fmt: skip
     except Infeasible as no:
         return LeftOut(row=row, reason=f"podsim says it does not fit: {no.message}")
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 CONFORMER: Final = "^Conformer$"
 ANCHOR: Final = "pod4"
+ANCHOR_CHIP: Final = "gc200"
+WHOLE: Final = "a whole model: podsim validate --published"
 IPUS_PER_REPLICA: Final = 4  # graphcore-examples, speech/wenet_conformer: one pipeline of 4 IPUs a replica
 STAGES: Final = 4
 
@@ -35,9 +37,10 @@ def _conformer(row: Microbenchmark, bench: Bench) -> float:
 
 RULES = (
     Rule(category="train", what=CONFORMER, family="conformer", predict=_conformer,
-         where=lambda row: row.shape.get("machine") != ANCHOR),
+         where=lambda row: row.chip == ANCHOR_CHIP and row.shape.get("machine") != ANCHOR),
+    Rule(category="train", what=CONFORMER, where=lambda row: row.chip != ANCHOR_CHIP, reason=WHOLE),
     leave_out("train", CONFORMER, "sets the time of a micro-batch: the length of an utterance is not published"),
     leave_out("train|infer|other", "", "a ratio to other hardware or software, not a measurement", note="ratio|factor"),
     leave_out("train", "", "a comparator: no IPU", note="comparator"),
-    leave_out("train|infer", "", "a whole model without a workload file here, or another framework"),
+    leave_out("train|infer", "", WHOLE),
 )  # fmt: skip

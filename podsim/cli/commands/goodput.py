@@ -24,7 +24,7 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
-from podsim.report import json_text
+from podsim.report import json_goodput
 from podsim.report.views import goodput as view
 
 LASTING = Group("failures", sort_key=3)
@@ -78,7 +78,7 @@ def goodput(
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),
-        json_text=lambda: json_text.goodput(report),
+        json_text=lambda: json_goodput.goodput(report),
         line=lambda: view.answer(report),
     )
     return ExitCode.ANSWERED

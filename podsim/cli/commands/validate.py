@@ -74,13 +74,14 @@ def _results(output: OutputFlags) -> int:
 
 def _microbenchmarks(output: OutputFlags) -> int:
     from podsim import api
+    from podsim.report import json_microbenchmarks
 
     with progress("predicting", output) as on_progress:
         report = api.microbenchmarks(on_progress=on_progress)
     give(
         output,
         screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_text.microbenchmarks(report),
+        json_text=lambda: json_microbenchmarks.microbenchmarks(report),
         line=lambda: microbenchmark_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED

@@ -28,6 +28,8 @@ def document(report: MicrobenchmarkReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading("errors by family"), _summary(report)),
     ]
+    if report.compared:
+        groups.append((Heading("rows that a constant was fitted to, apart"), _constants(report)))
     if verbose:
         for one in report.summaries:
             rows = [item for item in report.compared if item.family == one.family.key]
@@ -54,6 +56,17 @@ def _summary(report: MicrobenchmarkReport) -> Table:
     return Table(columns, tuple(_family(one) for one in report.summaries))
 
 
+def _constants(report: MicrobenchmarkReport) -> Table:
+    """Rows that podsim has no constant from, and those of each constant."""
+    columns = (Column("constant", wraps=True), Column("rows", number=True), Column("median", number=True),
+               Column("90 % within", number=True, priority=1), Column("signed", number=True))  # fmt: skip
+    return Table(columns, tuple(
+        (one.family.title, f"{one.count:,}", numbers.percent(one.median_abs, 1),
+         numbers.percent(one.nine_in_ten_abs, 1), numbers.signed_percent(one.mean_signed))
+        for one in report.by_constant
+    ))  # fmt: skip
+
+
 def _family(one: FamilySummary) -> tuple[str, ...]:
     return (
         one.family.title,
@@ -74,14 +87,16 @@ def _rows(rows: list[Compared]) -> Table:
         Column("what", wraps=True, priority=1),
         Column("shape", wraps=True, priority=2),
         Column("precision", priority=4),
+        Column("fitted", wraps=True, priority=5),
         Column("measured", number=True, priority=3),
         Column("predicted", number=True, priority=3),
         Column("unit", priority=3),
         Column("error", number=True),
     )
     return Table(columns, tuple(
-        (item.row.id, item.row.what, item.row.shape_text, item.row.precision, numbers.significant(item.row.value, 4),
-         numbers.significant(item.predicted, 4), item.row.unit, numbers.signed_percent(item.error))
+        (item.row.id, item.row.what, item.row.shape_text, item.row.precision, item.fitted,
+         numbers.significant(item.row.value, 4), numbers.significant(item.predicted, 4), item.row.unit,
+         numbers.signed_percent(item.error))
         for item in rows
     ))  # fmt: skip
 

@@ -18,8 +18,8 @@ def rate(p: Prediction) -> Iterator[Fact]:
 
 def batch(p: Prediction) -> Iterator[Fact]:
     """Tokens of a weight update."""
-    if p.tokens_per_batch is None or p.row_tokens is None:
+    if p.global_batch_tokens is None or p.row_tokens is None:
         return
-    text = numbers.scale(p.tokens_per_batch, numbers.COUNT)
+    text = numbers.scale(p.global_batch_tokens, numbers.COUNT)
     rows = f"{p.mapping.rows_per_step:,.0f} × {p.row_tokens:,}"
-    yield Fact("", text.number(p.tokens_per_batch), f"{text.unit} tokens".strip(), rows, "rows × tokens a row")
+    yield Fact("", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows, "rows × tokens a row")
