@@ -221,20 +221,22 @@ def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]
     practice = p.mapping.practice
     machine = computing(question.machine, practice)
     planned, factor = rates(machine, question.workload, practice.memory_proportion), machine.program_factor
-    useful_s = again_s = 0.0
+    useful_s, again_s, calls = 0.0, 0.0, 0
     for stage in p.mapping.stages:
         for unit in stage.units:
             for operator in unit.active(p.mapping.practice):
                 useful, again = _compute_s(operator, p.mapping, planned)
                 useful_s, again_s = useful_s + useful, again_s + again
+                calls += _calls(operator, p.mapping, planned) if practice.operator_call_cycles else 0
     each = p.mapping.accumulation / (1 if p.mapping.schedule is Schedule.PHASED else p.mapping.ipus_per_replica)
     useful_s, again_s = useful_s * each, again_s * each
+    called_s = calls * practice.operator_call_cycles / machine.chip.clock_hz * each
     ideal_s = p.mfu * p.timeline.step_s
     yield Mechanism.IDEAL, ideal_s
     yield Mechanism.BELOW_PEAK, useful_s / factor - ideal_s
     yield Mechanism.RECOMPUTATION, again_s / factor
-    yield Mechanism.PROGRAMS, (useful_s + again_s) * (1 - 1 / factor)
-    yield Mechanism.UNEVEN_STAGES, p.breakdown_s.get(Part.COMPUTE, 0.0) - useful_s - again_s
+    yield Mechanism.PROGRAMS, (useful_s + again_s) * (1 - 1 / factor) + called_s
+    yield Mechanism.UNEVEN_STAGES, p.breakdown_s.get(Part.COMPUTE, 0.0) - useful_s - again_s - called_s
 
 
 def _compute_s(operator: Operator, mapping: Mapping, planned: Rates) -> tuple[float, float]:
@@ -244,3 +246,10 @@ def _compute_s(operator: Operator, mapping: Mapping, planned: Rates) -> tuple[fl
     if mapping.recompute is Recompute.NONE:
         return useful_s, 0.0
     return useful_s, cost(operator, Pass.RECOMPUTE, mapping.micro_batch, planned).compute_s
+
+
+def _calls(operator: Operator, mapping: Mapping, planned: Rates) -> int:
+    """Passes of an operator in one micro-batch that have any work (Eq. 97)."""
+    runs = [Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
+    runs += [] if mapping.recompute is Recompute.NONE else [Pass.RECOMPUTE]
+    return sum(cost(operator, run, mapping.micro_batch, planned).total_s > 0 for run in runs)
