@@ -57,14 +57,14 @@ def bars(report: PublishedReport) -> tuple[BarResult, ...]:
 def _bars(report: PublishedReport) -> Iterator[BarResult]:
     networks = report.networks
     name, rows = "networks, configuration stated", len(networks.rows)
-    yield BarResult(name=name, statistic="median absolute error", rows=rows, value=networks.median_abs,
+    yield BarResult(name=name, statistic="median", rows=rows, value=networks.median_abs,
                     most=MOST_MEDIAN)  # fmt: skip
     yield BarResult(
         name=name, statistic=f"within {100 * NEAR:.0f} %", rows=rows, value=networks.share_near, least=LEAST_NEAR
     )
-    yield BarResult(name=name, statistic="mean signed error", rows=rows, value=networks.mean, least=-MOST_MEAN,
+    yield BarResult(name=name, statistic="mean, signed", rows=rows, value=networks.mean, least=-MOST_MEAN,
                     most=MOST_MEAN)  # fmt: skip
-    yield BarResult(name=name, statistic="inside 90 % intervals", rows=networks.with_interval,
+    yield BarResult(name=name, statistic="inside 90 %", rows=networks.with_interval,
                     value=networks.share_inside, least=LEAST_INSIDE, most=MOST_INSIDE)  # fmt: skip
     for framework, most in FRAMEWORKS.items():
         found = Summary(rows=tuple(one for one in networks.rows if one.framework == framework))
@@ -72,7 +72,7 @@ def _bars(report: PublishedReport) -> Iterator[BarResult]:
             yield _median(framework, found.rows, most)
     yield from _families(report)
     refused = len(report.refused)
-    yield BarResult(name="published configurations", statistic="refused for memory",
+    yield BarResult(name="published configurations", statistic="refused",
                     rows=len(report.compared) + refused, value=refused, most=0, counts=True)  # fmt: skip
 
 
@@ -82,11 +82,11 @@ def _families(report: PublishedReport) -> Iterator[BarResult]:
         mine = tuple(one for one in rows if one.family == family and one.stated is not Stated.NO_CHIP)
         if mine:
             worst = max(abs(one.error) for one in mine)
-            yield BarResult(name=family, statistic="largest absolute error", rows=len(mine), value=worst,
+            yield BarResult(name=family, statistic="worst", rows=len(mine), value=worst,
                             most=MOST_ATTENTION)  # fmt: skip
     heat = tuple(one for one in report.of((Mode.TILES,)).rows if one.row.what == HEAT and one.row.whole("ipus") > 1)
     if heat:
-        yield BarResult(name=f"{HEAT}, 2 to 16 IPUs", statistic="largest absolute error", rows=len(heat),
+        yield BarResult(name=f"{HEAT}, 2 to 16 IPUs", statistic="worst", rows=len(heat),
                         value=max(abs(one.error) for one in heat), most=MOST_HEAT)  # fmt: skip
     yield from _some(f"{SCHNET}, QM9", tuple(one for one in rows if one.family == SCHNET), MOST_SCHNET)
     cards = (one for one in rows if one.row.chip == CARD and one.family == RESNET and one.stated is Stated.YES)
@@ -100,7 +100,7 @@ def _some(name: str, rows: tuple[ReadRow, ...], most: float) -> Iterator[BarResu
 
 def _median(name: str, rows: tuple[ReadRow, ...], most: float) -> BarResult:
     value = quantile(sorted(abs(one.error) for one in rows), 0.5)
-    return BarResult(name=name, statistic="median absolute error", rows=len(rows), value=value, most=most)
+    return BarResult(name=name, statistic="median", rows=len(rows), value=value, most=most)
 
 
 def missed(report: PublishedReport) -> bool:

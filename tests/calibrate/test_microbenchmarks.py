@@ -14,6 +14,7 @@ import pytest
 
 from podsim.calibrate.microbenchmarks import compare as comparison
 from podsim.calibrate.microbenchmarks.families import FAMILIES
+from podsim.calibrate.microbenchmarks.fitted import FITTED, constant_of
 from podsim.calibrate.microbenchmarks.rules import Rule
 from podsim.cli.commands import validate as command
 from podsim.errors import InputError
@@ -53,7 +54,7 @@ def table(tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_every_row_of_the_sources_is_carried() -> None:
-    assert Counter(row.id.startswith("published-") for row in ROWS) == {False: 2074, True: 47}
+    assert Counter(row.id.startswith("published-") for row in ROWS) == {False: 2074, True: 103}
     assert len({row.id for row in ROWS}) == len(ROWS)
 
 
@@ -205,6 +206,33 @@ def _hand_made(*errors: float, limit: float = 0.05) -> MicrobenchmarkReport:
     row = next(row for row in ROWS if row.id == "latency-0002")
     items = tuple(Compared(row=row, family="latency", predicted=row.value * (1 + error)) for error in errors)
     return MicrobenchmarkReport(compared=items, left_out=(), summaries=(summary(family, errors),))
+
+
+def test_rows_behind_a_constant_are_those_of_its_source() -> None:
+    rows = {row.id: row for row in ROWS}
+    assert constant_of(rows["memory-0001"], "sram") == "gc2 sram.load"
+    gathers = next(row for row in ROWS if row.source == "hydronet-gnn" and row.what.startswith("row gather"))
+    assert constant_of(gathers, "gather") == "gather.FRAMEWORK_CYCLES"
+    assert constant_of(gathers, "independent") == ""
+    later = replace(rows["latency-0002"], locator="table 4.19")
+    assert constant_of(rows["latency-0002"], "latency") == "gc2 sync.on_chip"
+    assert constant_of(later, "latency") == ""
+
+
+def test_rows_behind_a_constant_count_apart() -> None:
+    (known,), (other,) = _hand_made(0.1).compared, _hand_made(0.3).compared
+    mixed = replace(_hand_made(0.1), compared=(replace(known, fitted="x"), other, other))
+    assert [(one.family.title, one.count) for one in mixed.by_constant] == [("no constant", 2), ("x", 1)]
+    told = json.loads(json_microbenchmarks.microbenchmarks(mixed))
+    assert [one["fitted"] for one in told["rows"]] == ["x", "", ""]
+    assert [(one["constant"], one["count"]) for one in told["constants"]] == [("", 2), ("x", 1)]
+
+
+@pytest.mark.slow
+def test_every_constant_has_rows(report: MicrobenchmarkReport) -> None:
+    found = {one.family.key: one.count for one in report.by_constant}
+    assert set(found) == {"", *(one.constant for one in FITTED)}
+    assert sum(found.values()) == len(report.compared)
 
 
 @pytest.mark.parametrize("family", ["convolution", "stems", "grouped"])

@@ -194,7 +194,7 @@ def table(rows: Sequence[ReadRow]) -> Table:
         Column("error", number=True),
     )
     return Table(columns, tuple(
-        (number(one.row), one.row.what, where(one.row), one.framework, one.row.precision, as_published(one.row),
+        (number(one.row), one.family, where(one.row), one.framework, one.row.precision, as_published(one.row),
          numbers.significant(one.predicted, 4), interval(one), one.row.unit, numbers.signed_percent(one.error))
         for one in rows
     ))  # fmt: skip
@@ -212,17 +212,17 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
     columns = (
         Column("row"),
         Column("what", wraps=True),
-        Column("where", priority=4, wraps=True),
-        Column("precision", priority=3),
+        Column("where", priority=5, wraps=True),
+        Column("precision", priority=4),
         Column("measured", number=True),
         Column("predicted", number=True),
         Column("error", number=True),
-        Column("least – most", number=True),
-        Column("in range", priority=1),
-        Column("unit", priority=2),
+        Column("least – most", number=True, priority=1),
+        Column("in range", priority=2),
+        Column("unit", priority=3),
     )
     return Table(columns, tuple(
-        (number(one.row), one.row.what, where(one.row), one.row.precision, as_published(one.row),
+        (number(one.row), one.family, where(one.row), one.row.precision, as_published(one.row),
          numbers.significant(one.predicted, 4), numbers.signed_percent(one.error),
          f"{numbers.significant(one.low, 3)} – {numbers.significant(one.high, 3)}",
          "yes" if one.in_range else "no", one.row.unit)
