@@ -65,10 +65,10 @@ def lowering(question: Question, mapping: Mapping) -> Iterator[str]:
     full = memory.fit(question.workload, usual, question.machine.topology)
     quick = question.by_formula
     longer = assemble.step(quick, mapping).step_s / assemble.step(quick, usual).step_s - 1
-    yield said(mapping, full, f"{100 * longer:.1f} % longer steps")
+    yield lowering_note(mapping, full, f"{100 * longer:.1f} % longer steps")
 
 
-def said(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
+def lowering_note(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
     """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs."""
     full = f"IPU {usual.fullest.ipu} of a replica would need {100 * usual.fraction:.0f} % of its SRAM"
     lower = mapping.practice.memory_proportion

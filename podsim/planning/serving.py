@@ -12,7 +12,7 @@ from podsim.lowering import layout
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
-from podsim.planning.available_memory import at_default, lowered, said
+from podsim.planning.available_memory import at_default, lowered, lowering_note
 from podsim.planning.practice import MOST_IPUS, powers
 from podsim.predicting import serving as predicting
 from podsim.tiles import memory
@@ -249,7 +249,7 @@ def lowering(asked: Asked, wanted: Wanted, found: Found) -> Iterator[str]:
     held = memory.fit(workload, _holding(usual, workload), asked.machine.topology, found.served)
     before = _timed(asked, wanted, usual, held, found.served).service
     longer = found.service.period_s / before.period_s - 1
-    yield said(found.mapping, held, f"{100 * longer:.1f} % longer batches")
+    yield lowering_note(found.mapping, held, f"{100 * longer:.1f} % longer batches")
 
 
 def load(wanted: Load, service: Service) -> Load:

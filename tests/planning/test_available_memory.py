@@ -11,6 +11,8 @@ from podsim.model.training import AVAILABLE_MEMORY, StatePlace
 from podsim.planning import choose
 from podsim.planning.available_memory import STEPS, at_default, largest_that_fits
 from podsim.planning.practice import Planner
+from podsim.report.terminal import Look, render
+from podsim.report.views import inference
 from podsim.tiles import memory
 
 BASE = {"preset": "popart", "topology": "pod16", "samples": 1e9, "engine": "analytic"}
@@ -100,3 +102,11 @@ def test_a_search_takes_a_larger_micro_batch_at_less_memory_only_where_it_is_fas
     answer = podsim.predict("rnnt", pod=64, engine="analytic")
     best = min(answer.choice.considered, key=lambda one: one.time_to_train_s)
     assert best.mapping == answer.mapping
+
+
+def test_a_served_batch_says_so_on_screen_without_asking():
+    report = podsim.infer("bert-base", topology="c600", batch=128, engine="analytic", requests=100)
+    (line,) = shown(report)
+    text = " ".join(render(inference.document(report), Look(100)).split())
+    assert line.endswith("% longer batches")
+    assert line in text

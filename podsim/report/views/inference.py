@@ -46,7 +46,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
         (Heading("a batch alone"), _bars(report)),
         (Heading("tokens"), Facts(tuple(_tokens(report)))) if report.decoding else (),
         tuple(_sweep(report)),
-        (Note(report.limited_by, "limited by", Tone.STRONG), *_remarks(report)),
+        (Note(report.limited_by, "limited by", Tone.STRONG), *_lowering(report), *_remarks(report)),
     ]
     if verbose:
         groups += [
@@ -58,6 +58,12 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     )
     groups.append((Note(f"{quiet.rstrip(' ·')} · {NOT_MLPERF}", "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
+
+
+def _lowering(report: InferenceReport) -> Iterator[Note]:
+    """That the available memory was lowered so that the batch fits; it is the first assumption then."""
+    if report.mapping.memory_lowered:
+        yield Note(report.assumptions[0], "memory")
 
 
 def _facts(report: InferenceReport) -> Iterator[Fact]:
