@@ -99,7 +99,7 @@ def test_replicas_too_many_for_the_batch_of_the_recipe_are_refused_with_the_batc
 def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     path = tmp_path / "open.toml"
     path.write_text(TEXT.replace("run_samples = 409600\n", ""), encoding="utf-8")
-    assert predict(str(path), pod=16).length_flags == ("--samples 1e9",)
+    assert predict(str(path), pod=16).length_flags == ("--samples 1e9", "--tokens 20e9")
     with pytest.raises(MissingParameter, match="how long a run"):
         scale(str(path), pods="16,32")
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
