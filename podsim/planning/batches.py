@@ -64,6 +64,11 @@ def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
     if not known or (benchmark.global_batch and _near(batch, benchmark.global_batch)):
         return ""
     if not any(_near(batch, one) for one in known):
+        if batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]:
+            return (
+                f"global batch {batch:,}: the streaming memory of {topology.title} does not hold the activations of "
+                f"the published batch of {known[0]:,.0f}; --global-batch sets another"
+            )
         return (
             f"global batch {batch:,}: the published batch of {known[0]:,.0f} does not divide over the replicas of "
             f"{topology.title}, this is the nearest that does; --global-batch sets another"

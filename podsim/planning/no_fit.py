@@ -66,7 +66,7 @@ def _pod_that_fits(planner: Planner, mapping: Mapping) -> str:
                 )
                 if held.fits:
                     return f"--pod {ipus}, which has streaming memory"
-    return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; a smaller model would fit"
+    return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; {_less(planner)}"
 
 
 def _what_fits(planner: Planner, mapping: Mapping) -> str:
@@ -91,7 +91,7 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
                 f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
             )
-    return f"no number of IPUs a replica up to {MOST_IPUS} holds it; a smaller model would"
+    return f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner)}"
 
 
 def _larger_machine(planner: Planner, mapping: Mapping) -> str:
@@ -101,7 +101,13 @@ def _larger_machine(planner: Planner, mapping: Mapping) -> str:
         return held
     if held := _holding(planner, mapping, 1):
         return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {held}"
-    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; a smaller model would"
+    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; {_less(planner)}"
+
+
+def _less(planner: Planner) -> str:
+    """What needs less memory than any mapping saves."""
+    longer = planner.workload.row_tokens is not None
+    return "shorter sequences or a smaller model would need less" if longer else "a smaller model would need less"
 
 
 def _holding(planner: Planner, mapping: Mapping, rows: int) -> str:

@@ -52,6 +52,7 @@ class Search:
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
     recipes: tuple[float, ...] = ()  # global batches to try where none is wanted: published ones, unless stated
+    smaller: bool = False  # whether less than a published batch will do
     recipe: float | None = None  # the one of them that is tried, in samples
 
     def __post_init__(self) -> None:
@@ -70,7 +71,7 @@ class Search:
     def run(self) -> tuple[Mapping, Choice]:
         """The best mapping and why; Infeasible where none fits."""
         quick = self._quick()
-        found = self._of_recipes(quick)
+        found = self._of_recipes(quick) or self._of_smaller_batches(quick)
         if not found:
             raise self.no()
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -93,6 +94,13 @@ class Search:
             if found := self._nearest_first(quick) or self._relaxed(quick):
                 return found
         return []
+
+    def _of_smaller_batches(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+        """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
+        if self.nearest is None or self.nearest[0].fraction > 1 or not self.recipes:
+            return []
+        self.smaller = True
+        return self._of_recipes(quick)
 
     def _nearest_first(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
         near, far = self._sizes()
@@ -225,7 +233,7 @@ class Search:
 
     def _chosen(self) -> bool:
         """Whether the batch is free: nobody asks for one and no recipe goes with one."""
-        return bool(self.question.workload.points or self.question.by_law)
+        return self.smaller or bool(self.question.workload.points or self.question.by_law)
 
     def _time_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
         beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))

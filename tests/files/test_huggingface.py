@@ -79,9 +79,9 @@ def test_a_config_answers_and_says_what_it_assumes(tmp_path):
     config, *_ = PUBLIC["vit-base-patch16-224"]
     path = written(tmp_path, "own", config)
     answer = podsim.predict(path, pod=16)
-    assert answer.run.steps * answer.mapping.global_batch >= 1_000_000
-    assert answer.time_to_train_s.grade == "assumed"
-    assert any("no practice is published" in line for line in answer.assumptions)
+    assert answer.length_flags == ("--samples 1e9",)
+    assert answer.step_s.grade == "assumed"
+    assert any(line.startswith("configuration: as ViT-B/16, the same network") for line in answer.assumptions)
     assert any("no length of a run" in line for line in answer.assumptions)
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from podsim import explain, predict
+from podsim import explain, predict, scale
 from podsim.errors import InputError, MissingParameter
 
 TEXT = """
@@ -91,7 +91,7 @@ def test_a_machine_too_large_for_the_batch_of_the_recipe_leaves_ipus_idle(short)
 def test_replicas_too_many_for_the_batch_of_the_recipe_are_refused_with_the_batch_they_would_take(short):
     with pytest.raises(InputError) as no:
         predict(short, pod=8192, replicas=8192)
-    assert any("miss the global batch of the recipe" in line for line in no.value.context)
+    assert any("miss the published global batch" in line for line in no.value.context)
     assert no.value.hint == "--global-batch 8192"
     assert predict(short, pod=8192, replicas=8192, global_batch=8192).mapping.replicas == 8192
 
@@ -99,8 +99,9 @@ def test_replicas_too_many_for_the_batch_of_the_recipe_are_refused_with_the_batc
 def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     path = tmp_path / "open.toml"
     path.write_text(TEXT.replace("run_samples = 409600\n", ""), encoding="utf-8")
+    assert predict(str(path), pod=16).length_flags == ("--samples 1e9", "--tokens 20e9")
     with pytest.raises(MissingParameter, match="how long a run"):
-        predict(str(path), pod=16)
+        scale(str(path), pods="16,32")
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
 
 
