@@ -16,11 +16,7 @@ from podsim.predicting.maturity import version
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
 PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
 TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
-<<<<<<< HEAD
-=======
-SMALLER_SHARES = (0.4, 0.2)  # of the SRAM for one product, where its default of 0.6 leaves no mapping that fits
 FURTHER_SHARDS, ATTENTION_PARTS = 16, 8  # what a row of 8,192 tokens takes: llama31-8b, which nobody published
->>>>>>> next
 MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
 MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 
@@ -37,11 +33,7 @@ class WhatIf:
     state: StatePlace | None = None
     tensor_shards: int | None = None
     state_sharded: bool | None = None
-<<<<<<< HEAD
-=======
-    available_memory: float | None = None
     cut_further: bool = False  # of a step in phases: half a layer a phase, queries of attention in parts
->>>>>>> next
 
     def of(self, practice: Practice) -> Practice:
         """The practice with that changed; InputError where its tensor shards go with no such schedule."""
@@ -118,8 +110,7 @@ def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[Wh
     if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
         for shards in TENSOR_SHARDS:
             yield streamed(base, shards)
-        for share in SMALLER_SHARES:
-            yield replace(streamed(base, FURTHER_SHARDS), available_memory=share, cut_further=True)
+        yield replace(streamed(base, FURTHER_SHARDS), cut_further=True)
 
 
 def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:

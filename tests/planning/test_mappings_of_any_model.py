@@ -175,20 +175,11 @@ def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> 
 
 
 def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:
-<<<<<<< HEAD
-    answer = podsim.predict(own(tmp_path, GPT2), pod=16, tokens=1e9, engine="analytic")
+    other = {**GPT2, "n_layer": 3}  # no published network is near
+    answer = podsim.predict(own(tmp_path, other), pod=16, tokens=1e9, engine="analytic")
     lower = answer.mapping.practice.available_memory
     assert lower in available_memory.STEPS[1:]
     assert answer.mapping.schedule is not Schedule.PHASED
     assert any(f"available-memory proportion {lower} instead of the default 0.6" in line for line in answer.assumptions)
-    best = podsim.mappings(own(tmp_path, GPT2), pod=16, tokens=1e9).advised[0]
-    assert best.mapping.memory_lowered
-=======
-    other = {**GPT2, "n_layer": 3}  # no published network is near
-    answer = podsim.predict(own(tmp_path, other), pod=16, tokens=1e9, engine="analytic")
-    assert answer.mapping.practice.available_memory == 0.4
-    assert answer.mapping.schedule is not Schedule.PHASED
-    assert "available-memory proportion 0.4: with more nothing fits" in answer.assumptions
     best = podsim.mappings(own(tmp_path, other), pod=16, tokens=1e9).advised[0]
-    assert best.mapping.practice.available_memory == 0.4
->>>>>>> next
+    assert best.mapping.memory_lowered
