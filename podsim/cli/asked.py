@@ -13,6 +13,7 @@ from podsim.cli import settings
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError
 from podsim.files import inputs
+from podsim.files import settings as kept
 
 NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
 """Where an answer goes, and where and in how many processes it is computed, does not change it."""
@@ -40,9 +41,12 @@ def run(app: App, words: Sequence[str]) -> object:
 def refuse_overwritten_inputs(bound: BoundArguments) -> None:
     """Raise InputError where a file that the command writes is one that it reads, or writes under another flag.
 
-    The same file counts under any name: a link to it too, and of a folder of logs every file that is no TOML.
+    The same file counts under any name: a link to it too, and of a folder of logs every file that is no TOML. What is
+    read includes settings files, whether they set a flag of this command or not.
     """
     values = [(name, value) for name, value in _every(bound) if value and value != "-"]
+    if any(name in OUTPUTS for name, _ in values):
+        values += [("settings", str(path)) for path in kept.files().read]
     for name, value in values:
         if name not in OUTPUTS:
             continue

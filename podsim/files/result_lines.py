@@ -19,6 +19,8 @@ from podsim.model.sweep import SweepAnswer, SweepOutcome, SweepRefusal
 
 SCHEMA: Final = "podsim.sweep-results/2"
 BEGINS: Final = b'{"schema":"podsim.sweep-results/'
+SET_ASIDE: Final = b'{"line":'
+"""How each line of a file of what was set aside begins."""
 OTHER: Final = "it comes from other results"
 """Why a line is bad that podsim wrote, under a header that this file has not."""
 FOREIGN: Final = "podsim did not write it"

@@ -23,6 +23,7 @@ from podsim.files.result_lines import (
     FOREIGN,
     OTHER,
     SCHEMA,
+    SET_ASIDE,
     BadLine,
     Contents,
     Header,
@@ -179,12 +180,14 @@ class Results:
             self._append(self.header.line())
 
     def _set_aside(self, lines: list[BadLine]) -> None:
-        """Add lines to the file beside that keeps them. OSError or InputError where that cannot be."""
+        """Add lines to the file beside that keeps them; InputError where it cannot be written or is not podsim's."""
         if not lines:
             return
         beside = aside(self.path)
         descriptor = _opened(beside)
         try:
+            if os.read(descriptor, len(SET_ASIDE)) not in (b"", SET_ASIDE):
+                raise _cannot(beside, "it holds what podsim did not set aside, and is left alone; move it")
             os.lseek(descriptor, 0, os.SEEK_END)
             _write_whole(descriptor, b"".join(set_aside(lines)))
             os.fsync(descriptor)

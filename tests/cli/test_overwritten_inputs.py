@@ -18,6 +18,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("old.json").write_text("{}", encoding="utf-8")
     Path("link.json").symlink_to("config.json")
     Path("hard.json").hardlink_to("config.json")
+    Path("podsim.toml").write_text("[trace]\npod = 16\n", encoding="utf-8")
+    Path("settings.json").symlink_to("podsim.toml")
+    Path("settings-hard.json").hardlink_to("podsim.toml")
     return tmp_path
 
 
@@ -29,6 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "predict link.json --pod 64 --samples 1e5 -o config.json",
         "predict config.json --pod 64 --samples 1e5 -o hard.json",
         "workload import config.json -o config.json",
+        "predict bert --pod 16 -o settings.json",
+        "trace bert -o settings.json",
+        "explain bert --pod 16 -o settings-hard.json",
         "plan bert --prices old.json -o old.json",
         "trace config.json --pod 64 -o config.json",
         "sweep a.toml --results r.json -o r.json",

@@ -257,3 +257,17 @@ def test_ten_thousand_lines_are_checked_quickly(tmp_path):
     assert time.process_time() - began_s < 2.0, "0.5 s of an idle core"
     assert found.is_clean
     assert len(found.results) == 10_000
+
+
+@pytest.mark.parametrize("text", ["my notes\n", 'schema = "podsim.sweep/1"\n', "{}\n"])
+def test_a_file_of_the_user_gets_no_lines_that_were_set_aside(path, text):
+    """Neither the results nor the file beside change; once it is moved away, the sweep goes on."""
+    beside = aside(path)
+    beside.write_text(text, encoding="utf-8")
+    path.write_bytes(path.read_bytes() + b"no json\n")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="holds what podsim did not set aside"):
+        Results(path, HEADER).__enter__()
+    assert (beside.read_text(encoding="utf-8"), path.read_bytes()) == (text, before)
+    beside.unlink()
+    assert resumed(path)[2][0]["text"] == "no json"
