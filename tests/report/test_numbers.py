@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.model.quantity import Estimate, Grade
-from podsim.report import numbers
+from podsim.report import digits, numbers
 
 SIZES = st.floats(min_value=1e-9, max_value=1e12)
 READ_BACK = {"days": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -161,3 +161,12 @@ def test_what_takes_much_longer_is_said_in_multiples():
     assert [numbers.longer(share) for share in (0.006, 0.999, 1.0, 30.58)] == [
         "+0.6 %", "+99.9 %", "2 × as long", "32 × as long"
     ]  # fmt: skip
+
+
+def test_written_numbers_have_twelve_digits():
+    """The thirteenth depends on the processor: a sum of tenths and three tenths are written alike."""
+    assert digits.rounded({"sum": [0.1 + 0.2, 1 / 3, -0.0, 10**15 + 1]}) == {
+        "sum": [0.3, 0.333333333333, 0.0, 10**15 + 1]
+    }
+    assert str(digits.rounded(-0.0)) == "0.0"
+    assert digits.rounded(1234567890123.4) == 1234567890120.0
