@@ -118,6 +118,7 @@ class Search:
                 return found
             if what_if.tensor_shards is None:  # a refusal is of the usual share of the memory
                 self.nearest, self.nearest_by = known
+        self.planner = usual
         return []
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
