@@ -116,6 +116,7 @@ class Search:
             self.planner = usual.otherwise(what_if)
             if found := self._nearest_first(quick):
                 return found
+        self.planner = usual
         return []
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
