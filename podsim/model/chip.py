@@ -67,6 +67,8 @@ class Library:
 
     counts_copies: bool = True  # of a convolution's operands into another order, while plans are compared
     slic: bool = True  # whether it has the vertices of sub-kernels for few channels
+    quarter_blocks: bool = True  # whether convolutions of several groups use blocks of a quarter of the input channels
+    run_bytes: Count = 8  # the shortest run of channels that copies of a convolution's operands move as a whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

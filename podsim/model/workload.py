@@ -56,6 +56,14 @@ class Matmul:
         return self.groups * self.m * self.k + (0 if self.weights else self.groups * self.k * self.n)
 
 
+def _met(size: int, kernel: int, stride: int) -> int:
+    """Pairs of an output and a kernel position along one edge that meet a pixel, not padding; same padding."""
+    outputs = math.ceil(size / stride)
+    before = max((outputs - 1) * stride + kernel - size, 0) // 2
+    starts = (output * stride - before for output in range(outputs))
+    return sum(min(start + kernel, size) - max(start, 0) for start in starts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conv:
     """A 2-D convolution of `batch` images; sizes in pixels.
@@ -114,6 +122,13 @@ class Conv:
     def flop(self) -> float:
         """Multiply and add are two [FLOP]."""
         return 2.0 * self.outputs * self.reduction
+
+    @property
+    def flop_in_image(self) -> float:
+        """FLOP without multiplications by padding, as poplibs counts them (lib/poplin/Convolution.cpp)."""
+        edges = zip(self.edges, self.kernel_edges, self.strides, strict=True)
+        met = math.prod(_met(size, kernel, stride) for size, kernel, stride in edges)
+        return self.flop * met / math.prod((*self.out_edges, *self.kernel_edges))
 
     @property
     def parameters(self) -> int:

@@ -5,7 +5,7 @@ part of the table goes through all look-ups, and what lies in its part costs mor
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,86 +15,17 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.model.workload import Gather
-from podsim.tiles import vector
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, access_cycles, call, checked, fitted, spread, step
+from podsim.tiles.gather_steps import ATOM_BYTES, BACK, Array, Ask, Candidates, Part, Work, add_up, look_up
+from podsim.tiles.shares import call, checked, fitted, step
 from podsim.tiles.splitting import distinct
 from podsim.tiles.supersteps import exchange_rates, total
 
-Array = npt.NDArray[np.float64]
-
 FRAMEWORK_CYCLES: Final = 400
 """What a framework's call takes beyond its plan, for gather and scatter alike; fitted to the calls in hydronet-gnn."""
-INDEX_BYTES, ATOM_BYTES, FLOAT_BYTES = 4, 8, 4  # an index; the least a tile stores at once; a partial sum
-LOOK_OVERHEAD, HIT, HIT_ACCESS, MISS = 30, 19, 2, 8  # cycles of a thread: once, a row found, its 8 B, a row not found
-ADD_HIT, ADD_ELEMENT, ADD_MISS = 11, 3, 5
-SUM_OVERHEAD, SUM_VECTOR, SUM_PARTIAL = 33, 7, 1  # of a thread that sums the partial tables of the look-up split
-BACK: Final = "other order back"
 LOST_KEPT = 5  # alternatives a plan remembers
 
-
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """What is planned, whether table and rows come in another order, and the temporary bytes a tile may use for it."""
-
-    name: str
-    shape: Gather
-    size: int
-    chip: Chip
-    rearranged: bool
-    limit_bytes: float
-
-    def even_bytes(self, elements: int) -> int:
-        """Bytes of the fullest tile where elements lie evenly on all."""
-        return spread(elements, self.chip.tiles, VECTOR_BYTES // self.size)[0][1] * self.size
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One superstep of all candidates, left out where it does nothing; `serial` ones run for each serial part."""
-
-    name: str
-    phase: str
-    compute: Array
-    receive: Array
-    send: Array | float = 0.0
-    serial: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """All supersteps of all candidates, and the bytes of a tile: what stays, and what the operator needs meanwhile."""
-
-    parts: tuple[_Part, ...]
-    operands: Array
-    temporary: Array
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """All splits of table rows, width and look-ups that the tiles allow, and what a tile of each has."""
-
-    rows: Array
-    width: Array
-    lookups: Array
-    on_tile: Array
-    elements: Array
-    looked: Array
-    serial: int
-
-    @property
-    def splits(self) -> tuple[Array, Array, Array]:
-        """Parts of table rows, width and look-ups."""
-        return self.rows, self.width, self.lookups
-
-    @property
-    def home(self) -> Array:
-        """Elements of the table that a tile keeps: those that share the look-ups of a part share it as well."""
-        kept: Array = np.ceil(self.on_tile * self.elements / self.lookups)
-        return kept
-
-
-_Supersteps = Callable[[_Candidates, _Ask], _Work]
+_Supersteps = Callable[[Candidates, Ask], Work]
 
 
 def plan(
@@ -115,7 +46,7 @@ def plan(
     false leaves out the plans that lost.
     """
     ask = _ask(name, shape, precision, chip, rearranged, available_memory)
-    return _chosen(ask, _look_up, call(overhead_cycles, chip.tiles), rivals)
+    return _chosen(ask, look_up, call(overhead_cycles, chip.tiles), rivals)
 
 
 def scatter_add(
@@ -134,20 +65,21 @@ def scatter_add(
     The table is rearranged before and after, the rows once. Raises Infeasible as `plan` does.
     """
     ask = _ask(name, shape, precision, chip, rearranged, available_memory)
-    return _chosen(ask, _add_up, call(overhead_cycles, chip.tiles), rivals)
+    return _chosen(ask, add_up, call(overhead_cycles, chip.tiles), rivals)
 
 
-def _ask(name: str, shape: Gather, precision: Precision, chip: Chip, rearranged: bool, available_memory: float) -> _Ask:
+def _ask(name: str, shape: Gather, precision: Precision, chip: Chip, rearranged: bool, available_memory: float) -> Ask:
     checked(name, table=shape.table, width=shape.width, lookups=shape.lookups)
     if not 0 < available_memory <= 1:
         raise InputError(
             f"available memory is a share of the SRAM above 0 and at most 1, not {available_memory:g}",
             code="bad-available-memory",
         )
-    return _Ask(name, shape, OUTPUT_BYTES[precision], chip, rearranged, available_memory * chip.sram.bytes_per_tile)
+    return Ask(name, shape, OUTPUT_BYTES[precision], chip, rearranged, available_memory * chip.sram.bytes_per_tile)
 
 
-def _candidates(ask: _Ask, serial: int) -> _Candidates:
+def candidates(ask: Ask, serial: int) -> Candidates:
+    """All splits for look-ups in so many serial parts."""
     shape, chip, atom = ask.shape, ask.chip, ATOM_BYTES // ask.size
     of_rows, of_width, of_lookups = (
         _cuts(count, chip.tiles) for count in (shape.table, -(-shape.width // atom), -(-shape.lookups // serial))
@@ -156,7 +88,7 @@ def _candidates(ask: _Ask, serial: int) -> _Candidates:
     held = of_rows[first] * of_width[second]
     pair, third = np.nonzero(np.outer(held, of_lookups) <= chip.tiles)
     rows, width, lookups = of_rows[first[pair]], of_width[second[pair]], of_lookups[third]
-    return _Candidates(
+    return Candidates(
         rows,
         width,
         lookups,
@@ -173,139 +105,50 @@ def _cuts(count: int, most: int) -> Array:
     return distinct((-(-count // -(-count // parts))).astype(np.float64))
 
 
-def _thread(cycles: Array, chip: Chip) -> Array:
-    return VERTEX_CYCLES + chip.worker_threads * cycles
-
-
-def _look_up(these: _Candidates, ask: _Ask) -> _Work:
-    """A table that is not copied stays where it is; what is found goes on as its part is done."""
-    size, chip = ask.size, ask.chip
-    each = HIT + HIT_ACCESS * np.ceil(these.elements * size / VECTOR_BYTES)
-    mine = np.ceil(these.looked / chip.worker_threads)
-    hits = np.minimum(mine, np.ceil(mine * these.on_tile / ask.shape.table))
-    cut = these.rows > 1
-    merged = np.ceil(these.looked / these.rows)
-    again = LOOK_OVERHEAD + np.ceil(merged / chip.worker_threads) * each
-    copied = np.where(these.lookups > 1, these.on_tile * these.elements * size, 0.0)
-    arriving = np.where(cut, these.rows * merged * these.elements * size, 0.0)
-    found = these.looked * these.elements * size
-    result = ask.even_bytes(ask.shape.lookups * ask.shape.width)
-    parts = (
-        *_brought(these, ask, 0),
-        _Part("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
-        _Part("look up", "vector", _thread(LOOK_OVERHEAD + hits * each + (mine - hits) * MISS, chip), 0.0 * mine),
-        _Part("merge parts of the table", "reduce", np.where(cut, _thread(again, chip), 0.0), arriving),
-        *_returned(np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True),
-    )
-    temporary = copied + found + these.looked * INDEX_BYTES + arriving
-    return _Work(parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size)
-
-
-def _add_up(these: _Candidates, ask: _Ask) -> _Work:
-    """Threads share the table's rows, so each goes through all that are added."""
-    size, chip, threads = ask.size, ask.chip, ask.chip.worker_threads
-    held = these.on_tile * these.elements
-    hits = np.minimum(these.looked, np.ceil(these.looked * np.ceil(these.on_tile / threads) / ask.shape.table))
-    adding = LOOK_OVERHEAD + hits * (ADD_HIT + ADD_ELEMENT * these.elements) + (these.looked - hits) * ADD_MISS
-    summed = np.ceil(np.ceil(held / these.lookups) * size / VECTOR_BYTES / threads)
-    cut = these.lookups > 1
-    rows = ask.even_bytes(ask.shape.lookups * ask.shape.width)
-    arriving = these.looked * (these.elements * size + INDEX_BYTES)
-    added = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
-    parts = (
-        *_brought(these, ask, rows),
-        _Part("rows and indices", "input", np.zeros_like(held), arriving),
-        _Part(
-            "clear", "vector", _thread(23 + np.ceil(held / threads * size / VECTOR_BYTES), chip), 0.0 * held, 0.0, False
-        ),
-        _Part("add rows", "vector", _thread(adding, chip), 0.0 * held),
-        _Part(
-            "sum partial tables",
-            "reduce",
-            np.where(cut, _thread(SUM_OVERHEAD + summed * (SUM_VECTOR + SUM_PARTIAL * these.lookups), chip), 0.0),
-            np.where(cut, held * size, 0.0),
-            serial=False,
-        ),
-        _Part("scaled_add", "vector", _thread(_scaled(added, size, chip), chip), 0.0 * held, serial=False),
-        *_returned(np.full_like(held, _table(ask)), these.home * size, ask, serial=False),
-    )
-    temporary = FLOAT_BYTES * held * (1 + cut) + arriving
-    return _Work(parts, _resting(these, ask) + rows, temporary + ask.rearranged * (these.home * size + rows))
-
-
-def _scaled(vectors: Array, size: int, chip: Chip) -> Array:
-    """Cycles of a thread that adds so many vectors to the table."""
-    cycles: Array = vector.OPERATIONS["scaled_add"].thread_cycles(vectors, size, chip)  # type: ignore[arg-type,assignment]
-    return cycles
-
-
-def _table(ask: _Ask) -> int:
-    return ask.even_bytes(ask.shape.table * ask.shape.width)
-
-
-def _resting(these: _Candidates, ask: _Ask) -> Array:
-    """Bytes of the table: evenly on all tiles where it is rearranged, else as it is cut."""
-    return np.full_like(these.rows, _table(ask)) if ask.rearranged else these.home * ask.size
-
-
-def _brought(these: _Candidates, ask: _Ask, more_bytes: int) -> tuple[_Part, ...]:
-    """The table, and what else comes in another order, to the tiles of the split."""
-    if not ask.rearranged:
-        return ()
-    home = these.home * ask.size + more_bytes
-    sent = float(_table(ask) + more_bytes)
-    return (_Part("other order", "rearrange", _copied(home, ask.chip), home, sent, serial=False),)
-
-
-def _returned(arriving: Array, sent: Array, ask: _Ask, *, serial: bool) -> tuple[_Part, ...]:
-    """From the tiles of the split to all, evenly."""
-    if not ask.rearranged:
-        return ()
-    return (_Part(BACK, "rearrange", _copied(arriving, ask.chip), arriving, sent, serial),)
-
-
-def _copied(moved_bytes: Array, chip: Chip) -> Array:
-    """Cycles to copy so many bytes as fast as the SRAM takes them."""
-    return moved_bytes / VECTOR_BYTES * access_cycles(1, 1, chip)
-
-
-def _chosen(ask: _Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], rivals: bool) -> TilePlan:
+def _chosen(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], rivals: bool) -> TilePlan:
     """The cheapest candidate whose bytes fit, with the look-ups in as few serial parts as that takes."""
     serial = 1
     while True:
-        these = _candidates(ask, serial)
+        these = candidates(ask, serial)
         work = supersteps(these, ask)
         fitting = _fitting(work, ask)
         if fitting.any():
             break
         if serial == 1:
-            _refuse(supersteps(_candidates(ask, ask.shape.lookups), ask), ask)
+            _refuse(supersteps(candidates(ask, ask.shape.lookups), ask), ask)
         serial = min(2 * serial, ask.shape.lookups)
     around = total(before, ask.chip).total
     spent = {part.name: _cycles(part, ask.chip, serial) for part in work.parts}
     cycles = sum(spent.values(), np.full_like(work.temporary, around))
-    best = int(np.argmin(np.where(fitting, cycles, np.inf)))
+    best = _best(work, cycles, fitting)
     tiles = int(np.prod([of[best] for of in these.splits]))
     return TilePlan(
         operator=ask.name,
         method="slice",
         splits={**_named(these, best), "serial lookups": serial},
         supersteps=(*before, *_steps(work.parts, best, tiles, serial, ask.chip)),
-        flop=float(ask.shape.lookups * ask.shape.width) if supersteps is _add_up else 0.0,
+        flop=float(ask.shape.lookups * ask.shape.width) if supersteps is add_up else 0.0,
         sram_bytes_per_tile={"operands": float(work.operands[best]), "temporary": float(work.temporary[best])},
         tiles_used=tiles,
         alternatives=_lost(these, spent, cycles, work, fitting, best) if rivals else (),
     )
 
 
-def _fitting(work: _Work, ask: _Ask) -> npt.NDArray[np.bool_]:
+def _best(work: Work, cycles: Array, fitting: npt.NDArray[np.bool_]) -> int:
+    """The split that is compared as the cheapest, of equal ones the one that takes least."""
+    compared = cycles if work.compared is None else work.compared
+    first = np.lexsort((cycles, np.where(fitting, compared, np.inf)))[0]
+    return int(first)
+
+
+def _fitting(work: Work, ask: Ask) -> npt.NDArray[np.bool_]:
     fits: npt.NDArray[np.bool_] = (work.temporary <= ask.limit_bytes) & (
         work.operands + work.temporary <= ask.chip.sram.bytes_per_tile
     )
     return fits
 
 
-def _refuse(least: _Work, ask: _Ask) -> None:
+def _refuse(least: Work, ask: Ask) -> None:
     """Raise Infeasible where nothing fits though every look-up is a serial part of its own."""
     if _fitting(least, ask).any():
         return
@@ -319,7 +162,7 @@ def _refuse(least: _Work, ask: _Ask) -> None:
     )
 
 
-def _cycles(part: _Part, chip: Chip, serial: int) -> Array:
+def _cycles(part: Part, chip: Chip, serial: int) -> Array:
     """What podsim.tiles.supersteps makes of the part, for all candidates at once."""
     send, receive, _ = exchange_rates(chip)
     moved = np.maximum(part.receive / receive, part.send / send)
@@ -327,7 +170,7 @@ def _cycles(part: _Part, chip: Chip, serial: int) -> Array:
     return np.where((part.compute > 0) | (moved > 0), once * (serial if part.serial else 1), 0.0)
 
 
-def _steps(parts: tuple[_Part, ...], at: int, tiles: int, serial: int, chip: Chip) -> tuple[Superstep, ...]:
+def _steps(parts: tuple[Part, ...], at: int, tiles: int, serial: int, chip: Chip) -> tuple[Superstep, ...]:
     """Supersteps of one candidate; an even order is that of all tiles, on one side of the exchange or on the other."""
     found = []
     for part in parts:
@@ -349,15 +192,15 @@ def _steps(parts: tuple[_Part, ...], at: int, tiles: int, serial: int, chip: Chi
     return tuple(found)
 
 
-def _named(these: _Candidates, at: int) -> dict[str, int]:
+def _named(these: Candidates, at: int) -> dict[str, int]:
     return {name: int(split[at]) for name, split in zip(("rows", "width", "lookups"), these.splits, strict=True)}
 
 
 def _lost(
-    these: _Candidates,
+    these: Candidates,
     spent: Mapping[str, Array],
     cycles: Array,
-    work: _Work,
+    work: Work,
     fitting: npt.NDArray[np.bool_],
     best: int,
 ) -> tuple[Alternative, ...]:
@@ -369,6 +212,8 @@ def _lost(
             return "does not fit the memory allowed"
         if cycles[at] == cycles[best]:
             return "as many cycles"
+        if cycles[at] < cycles[best]:
+            return "more cycles before syncs and changes of layout"
         most = max(spent, key=lambda name: float(spent[name][at] - spent[name][best]))
         return f"{most}: {spent[most][at] - spent[most][best]:,.0f} cycles more"
 

@@ -17,6 +17,7 @@ from podsim.tiles.problem import VECTOR_BYTES
 Array = npt.NDArray[np.float64]
 
 THREADS = 6
+WHOLE_RUN_BYTES = 16  # groups of 8 half or 4 float channels, the least that layouts of poplibs hold together
 TWO_STAGES, THREE_STAGES = 16, 125  # depths from which a sum takes two and three stages (ConvReducePlan.cpp)
 
 
@@ -96,10 +97,12 @@ def add_cycles(elements: Array, partial_bytes: int) -> Array:
 def copy_cycles(elements: Array, run: int, element_bytes: int, chip: Chip) -> Array:
     """Tile cycles to bring an operand into the planner's order, run by run; six threads in turn.
 
-    The constants are those of `rearrange`. 21 cycles an element by itself, 5 in runs of 4, 1.4 in runs of 16, where
-    poplibs estimates 1.25 (lib/poplin/ConvPlan.cpp). GC2 takes 24 with 2 channels a group and 10 to 33 with 3 channels
-    and the kernel moved among them (jia-2019, table 5.5).
+    Runs of 16 B and more take the 1.25 cycles an element of poplibs (lib/poplin/ConvPlan.cpp). Shorter ones are copied
+    piece by piece, with the constants of `rearrange`: 21 cycles an element by itself, 5 in runs of 4. GC2 takes 24 with
+    2 channels a group and 10 to 33 with 3 channels and the kernel moved among them (jia-2019, table 5.5).
     """
     piece = run * element_bytes
+    if piece >= WHOLE_RUN_BYTES:
+        return elements * rearrange.BLOCK_CYCLES
     access = rearrange.piece_cycles(piece, math.gcd(piece, VECTOR_BYTES), chip)
     return elements / run * (rearrange.PIECE_CYCLES + access)

@@ -15,9 +15,9 @@ VECTOR_BYTES = 8
 RUN = 16  # channels of a group in the layouts of poplibs
 
 
-def run_of(channels: int, element_bytes: int) -> int:
-    """Channels that lie next to each other: groups of up to 16 of whole 8 B vectors, else each by itself."""
-    return math.gcd(channels, RUN) if channels * element_bytes % VECTOR_BYTES == 0 else 1
+def run_of(channels: int, element_bytes: int, least_bytes: int = VECTOR_BYTES) -> int:
+    """Channels copied together: groups of up to 16 of whole vectors of `least_bytes`, else each by itself."""
+    return math.gcd(channels, RUN) if channels * element_bytes % least_bytes == 0 else 1
 
 
 @dataclass(frozen=True, slots=True)

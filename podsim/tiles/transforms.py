@@ -45,13 +45,13 @@ class Layer:
 
     @property
     def run_in(self) -> int:
-        """Input channels of a group next to each other."""
-        return run_of(self.inputs, amp.ELEMENT_BYTES[self.precision])
+        """Input channels of a group copied together."""
+        return run_of(self.inputs, amp.ELEMENT_BYTES[self.precision], self.chip.library.run_bytes)
 
     @property
     def run_out(self) -> int:
-        """Output channels of a group next to each other."""
-        return run_of(self.outputs, amp.ELEMENT_BYTES[self.precision])
+        """Output channels of a group copied together."""
+        return run_of(self.outputs, amp.ELEMENT_BYTES[self.precision], self.chip.library.run_bytes)
 
     @property
     def pixels(self) -> int:
@@ -139,7 +139,9 @@ def _spatial(layer: Layer) -> Iterator[Way]:
 
 def _groups(layer: Layer) -> tuple[int, ...]:
     """Input groups of the n x 1 vertex: a full block, or a part of one with kernel rows packed beside each other."""
-    parts = tuple(size for size in (layer.group // 4, layer.group // 2) if layer.inputs <= size)
+    quarter = layer.shape.channel_groups == 1 or layer.chip.library.quarter_blocks
+    sizes = (layer.group // 4, layer.group // 2) if quarter else (layer.group // 2,)
+    parts = tuple(size for size in sizes if layer.inputs <= size)
     return (*parts[:1], layer.group)
 
 

@@ -61,7 +61,6 @@ PRODUCTS = st.one_of(
 )
 VECTORS = st.one_of(SHARED, WHOLE_ROWS)
 GATHERS = st.builds(one, st.builds(Gather, table=SIZES, width=SIZES, lookups=SIZES), st.just(Kind.GATHER))
-GROWING = st.one_of(CHAINS, GATHERS)
 OPERATORS = st.one_of(VECTORS, PRODUCTS, GATHERS)
 
 
@@ -240,18 +239,24 @@ def test_a_faster_exchange_never_makes_a_slower_product(gc200, operator, run, ro
     assert other.total_s <= base.total_s * (1 + 1e-12)
 
 
-@given(st.one_of(SHARED, PRODUCTS, GATHERS), st.sampled_from(RUNS), st.integers(2, 8))
+@given(st.one_of(SHARED, PRODUCTS), st.sampled_from(RUNS), st.integers(2, 8))
 @FEW
 def test_more_rows_never_take_more_than_one_by_one(rates, operator, run, rows):
-    """Where elements spread over all tiles: whole rows of a softmax or loss may leave some of them idle."""
+    """Where elements spread over all tiles: whole rows of a softmax or loss may leave some of them idle.
+
+    More look-ups may need a second stage.
+    """
     one_row, many = cost(operator, run, 1, rates), cost(operator, run, rows, rates)
     assert many.total_s <= rows * one_row.total_s * (1 + 1e-12)
 
 
-@given(GROWING, st.sampled_from(RUNS), st.integers(2, 8))
+@given(CHAINS, st.sampled_from(RUNS), st.integers(2, 8))
 @FEW
 def test_more_rows_never_take_less(rates, operator, run, rows):
-    """Where there is nothing to cut another way: a product with more rows, or a softmax with whole ones, may gain."""
+    """Where there is nothing to cut another way: a product with more rows, or a softmax with whole ones, may gain.
+
+    So may a gather, as measured (test_gather_plan.py).
+    """
     assert cost(operator, run, 1, rates).total_s <= cost(operator, run, rows, rates).total_s * (1 + 1e-12)
 
 

@@ -11,6 +11,7 @@ from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Gather
 from podsim.tiles import gather
+from podsim.tiles.gather_steps import Ask, look_up
 from podsim.tiles.supersteps import total
 
 FP16, FP32 = Precision.FP16_16, Precision.FP32
@@ -39,7 +40,7 @@ def test_measured_gathers():
         abs(cycles(gather.plan(Gather(table=table, width=width, lookups=lookups), FP32, BOW)) / measured - 1)
         for table, width, lookups, measured in GATHERED
     ]
-    assert statistics.median(errors) <= 0.15
+    assert statistics.median(errors) <= 0.08
 
 
 def test_measured_scatter_adds():
@@ -47,8 +48,8 @@ def test_measured_scatter_adds():
         abs(cycles(gather.scatter_add(Gather(table=table, width=width, lookups=rows), FP32, BOW)) / measured - 1)
         for rows, width, table, measured in SCATTERED
     ]
-    assert statistics.median(errors) <= 0.2
-    assert max(errors) <= 0.35
+    assert statistics.median(errors) <= 0.08
+    assert max(errors) <= 0.25
 
 
 @given(table=st.integers(1, 10**5), width=st.integers(1, 1024), lookups=st.integers(1, 4096))
@@ -57,8 +58,40 @@ def test_a_plan_uses_tiles_that_are_there_and_loses_to_nothing_it_remembers(tabl
     assert plan.tiles_used <= BOW.tiles
     assert all(cohort.tiles == plan.tiles_used for step in plan.supersteps[1:] for cohort in step.cohorts)
     own = total(plan.supersteps[1:], BOW).total
-    fitting = [other for other in plan.alternatives if "fit" not in other.why]
+    fitting = [other for other in plan.alternatives if "fit" not in other.why and "before syncs" not in other.why]
     assert all(other.cycles >= own - 1e-6 * own for other in fitting)
+
+
+def test_a_table_cut_over_tiles_has_a_second_stage():
+    """1,024 rows of 64 bytes and few look-ups: measured 6,933 cycles (hydronet-gnn), 2,700 without the second stage."""
+    plan = gather.plan(Gather(table=1024, width=32, lookups=128), FP32, BOW)
+    assert plan.splits["rows"] > 1
+    assert {"indices of the second stage", "merge parts of the table"} <= {step.name for step in plan.supersteps}
+    assert cycles(plan) == pytest.approx(6933, rel=0.25)
+
+
+def test_more_look_ups_may_take_less_as_measured():
+    """128 look-ups in a table of 512 x 128 take 7,613 cycles and 1,024 take 3,966: those need no second stage."""
+    few, many = (gather.plan(Gather(table=512, width=128, lookups=count), FP32, BOW) for count in (128, 1024))
+    assert few.splits["rows"] > 1 == many.splits["rows"]
+    assert cycles(few) > cycles(many)
+
+
+@given(st.integers(1, 4096), st.integers(1, 256), st.integers(1, 500), st.integers(0, 500))
+def test_what_splits_are_compared_by_never_falls_with_look_ups(table, width, lookups, more):
+    def least(count):
+        ask = Ask("gather", Gather(table=table, width=width, lookups=count), 2, BOW, True, float("inf"))
+        return look_up(gather.candidates(ask, 1), ask).compared.min()
+
+    assert least(lookups) <= least(lookups + more) * (1 + 1e-12)
+
+
+def test_partial_tables_are_copied_into_the_order_of_the_table():
+    """A pass over the part of a tile: 16 rows added to 32,768 x 256 take 40,377 cycles, one pass of which 8,900."""
+    plan = gather.scatter_add(Gather(table=32768, width=256, lookups=16), FP32, BOW)
+    step = next(step for step in plan.supersteps if step.name == "partial tables in order")
+    assert total((step,), BOW).total == pytest.approx(8900, rel=0.05)
+    assert cycles(plan) == pytest.approx(40_377, rel=0.05)
 
 
 def test_order_and_call_are_charged_only_where_asked():

@@ -101,8 +101,10 @@ def _otherwise(row: Microbenchmark, bench: Bench) -> float | None:
 
 
 def _planned_on(row: Microbenchmark, chip: Chip) -> float:
-    plan = convolution.plan(_conv(row), Pass.FORWARD, PRECISIONS[row.precision], chip, relax=True)
-    return from_rate(row, plan_flop_per_s(plan, chip))
+    """The rate that poplibs reports: multiplications by padding do not count."""
+    shape = _conv(row)
+    plan = convolution.plan(shape, Pass.FORWARD, PRECISIONS[row.precision], chip, relax=True)
+    return from_rate(row, plan_flop_per_s(plan, chip) * shape.flop_in_image / shape.flop)
 
 
 def _narrow(row: Microbenchmark, bench: Bench) -> float:

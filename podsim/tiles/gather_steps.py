@@ -1,0 +1,212 @@
+"""Supersteps of rows looked up and of rows added, for all ways to split them over the tiles (Eq. 41).
+
+Cycles of the vertices as poplibs plans them (lib/popops/DynamicSlice.cpp, PerformanceEstimation.cpp).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from podsim.model.chip import Chip
+from podsim.model.workload import Gather
+from podsim.tiles import vector
+from podsim.tiles.shares import VECTOR_BYTES, VERTEX_CYCLES, access_cycles, spread
+from podsim.tiles.supersteps import exchange_rates
+
+Array = npt.NDArray[np.float64]
+
+INDEX_BYTES, ATOM_BYTES, FLOAT_BYTES = 4, 8, 4  # an index; the least a tile stores at once; a partial sum
+LOOK_OVERHEAD, HIT, HIT_ACCESS, MISS = 30, 19, 2, 8  # cycles of a thread: once, a row found, its 8 B, a row not found
+ADD_HIT, ADD_ELEMENT, ADD_MISS = 11, 3, 5
+SUM_OVERHEAD, SUM_VECTOR, SUM_PARTIAL = 33, 7, 1  # of a thread that sums the partial tables of the look-up split
+SECOND_STAGE_CYCLES: Final = 2700
+"""Index arithmetic of the second stage, whatever its size: the part of the table that has a row, and its place there.
+
+Median of what 13 calls of hydronet-gnn with available memory 0.1 take beyond all other supersteps; the 20 calls with
+0.6 are judged by it.
+"""
+BACK: Final = "other order back"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is planned, whether table and rows come in another order, and the temporary bytes a tile may use for it."""
+
+    name: str
+    shape: Gather
+    size: int
+    chip: Chip
+    rearranged: bool
+    limit_bytes: float
+
+    def even_bytes(self, elements: int) -> int:
+        """Bytes of the fullest tile where elements lie evenly on all."""
+        return spread(elements, self.chip.tiles, VECTOR_BYTES // self.size)[0][1] * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One superstep of all candidates, left out where it does nothing; `serial` ones run for each serial part."""
+
+    name: str
+    phase: str
+    compute: Array
+    receive: Array
+    send: Array | float = 0.0
+    serial: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All supersteps of all candidates, and the bytes of a tile: what stays, and what the operator needs meanwhile.
+
+    `compared` are the cycles that candidates are compared by; those of all supersteps where there are none.
+    """
+
+    parts: tuple[Part, ...]
+    operands: Array
+    temporary: Array
+    compared: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """All splits of table rows, width and look-ups that the tiles allow, and what a tile of each has."""
+
+    rows: Array
+    width: Array
+    lookups: Array
+    on_tile: Array
+    elements: Array
+    looked: Array
+    serial: int
+
+    @property
+    def splits(self) -> tuple[Array, Array, Array]:
+        """Parts of table rows, width and look-ups."""
+        return self.rows, self.width, self.lookups
+
+    @property
+    def home(self) -> Array:
+        """Elements of the table that a tile keeps: those that share the look-ups of a part share it as well."""
+        kept: Array = np.ceil(self.on_tile * self.elements / self.lookups)
+        return kept
+
+
+def _thread(cycles: Array, chip: Chip) -> Array:
+    return VERTEX_CYCLES + chip.worker_threads * cycles
+
+
+def look_up(these: Candidates, ask: Ask) -> Work:
+    """A table that is not copied stays where it is; where its rows are cut, a second stage collects partial rows.
+
+    Splits are compared as poplibs compares them: by the table's copies and both stages, without syncs, changes of
+    layout and index arithmetic (lib/popops/DynamicSlice.cpp).
+    """
+    size, chip = ask.size, ask.chip
+    each = HIT + HIT_ACCESS * np.ceil(these.elements * size / VECTOR_BYTES)
+    mine = np.ceil(these.looked / chip.worker_threads)
+    hits = np.minimum(mine, np.ceil(mine * these.on_tile / ask.shape.table))
+    cut = these.rows > 1
+    merged = np.ceil(these.looked / these.rows)
+    again = LOOK_OVERHEAD + np.ceil(merged / chip.worker_threads) * each
+    first = _thread(LOOK_OVERHEAD + hits * each + (mine - hits) * MISS, chip)
+    second = np.where(cut, _thread(again, chip), 0.0)
+    copied = np.where(these.lookups > 1, these.on_tile * these.elements * size, 0.0)
+    arriving = np.where(cut, these.rows * merged * these.elements * size, 0.0)
+    found = these.looked * these.elements * size
+    result = ask.even_bytes(ask.shape.lookups * ask.shape.width)
+    parts = (
+        *_brought(these, ask, 0),
+        Part("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
+        Part("look up", "vector", first, 0.0 * mine),
+        Part("indices of the second stage", "vector", np.where(cut, SECOND_STAGE_CYCLES, 0.0), 0.0 * mine),
+        Part("merge parts of the table", "reduce", second, arriving),
+        *_returned(np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True),
+    )
+    temporary = copied + found + these.looked * INDEX_BYTES + arriving
+    compared = (copied + arriving) / exchange_rates(chip)[1] + first + second
+    return Work(parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size, compared)
+
+
+def add_up(these: Candidates, ask: Ask) -> Work:
+    """Threads share the table's rows, so each goes through all that are added.
+
+    The partial tables are copied into the order of the table before they are summed, also where there is one
+    (poplibs charges the delivery of a single partial, lib/poplin/ConvPlan.cpp).
+    """
+    size, chip, threads = ask.size, ask.chip, ask.chip.worker_threads
+    held = these.on_tile * these.elements
+    hits = np.minimum(these.looked, np.ceil(these.looked * np.ceil(these.on_tile / threads) / ask.shape.table))
+    adding = LOOK_OVERHEAD + hits * (ADD_HIT + ADD_ELEMENT * these.elements) + (these.looked - hits) * ADD_MISS
+    summed = np.ceil(np.ceil(held / these.lookups) * size / VECTOR_BYTES / threads)
+    cut = these.lookups > 1
+    rows = ask.even_bytes(ask.shape.lookups * ask.shape.width)
+    arriving = these.looked * (these.elements * size + INDEX_BYTES)
+    added = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
+    parts = (
+        *_brought(these, ask, rows),
+        Part("rows and indices", "input", np.zeros_like(held), arriving),
+        Part(
+            "clear", "vector", _thread(23 + np.ceil(held / threads * size / VECTOR_BYTES), chip), 0.0 * held, 0.0, False
+        ),
+        Part("add rows", "vector", _thread(adding, chip), 0.0 * held),
+        *_ordered(held * size, ask),
+        Part(
+            "sum partial tables",
+            "reduce",
+            np.where(cut, _thread(SUM_OVERHEAD + summed * (SUM_VECTOR + SUM_PARTIAL * these.lookups), chip), 0.0),
+            np.where(cut, held * size, 0.0),
+            serial=False,
+        ),
+        Part("scaled_add", "vector", _thread(_scaled(added, size, chip), chip), 0.0 * held, serial=False),
+        *_returned(np.full_like(held, _table(ask)), these.home * size, ask, serial=False),
+    )
+    temporary = FLOAT_BYTES * held * (1 + cut) + arriving
+    return Work(parts, _resting(these, ask) + rows, temporary + ask.rearranged * (these.home * size + rows))
+
+
+def _scaled(vectors: Array, size: int, chip: Chip) -> Array:
+    """Cycles of a thread that adds so many vectors to the table."""
+    cycles: Array = vector.OPERATIONS["scaled_add"].thread_cycles(vectors, size, chip)  # type: ignore[arg-type,assignment]
+    return cycles
+
+
+def _table(ask: Ask) -> int:
+    return ask.even_bytes(ask.shape.table * ask.shape.width)
+
+
+def _resting(these: Candidates, ask: Ask) -> Array:
+    """Bytes of the table: evenly on all tiles where it is rearranged, else as it is cut."""
+    return np.full_like(these.rows, _table(ask)) if ask.rearranged else these.home * ask.size
+
+
+def _brought(these: Candidates, ask: Ask, more_bytes: int) -> tuple[Part, ...]:
+    """The table, and what else comes in another order, to the tiles of the split."""
+    if not ask.rearranged:
+        return ()
+    home = these.home * ask.size + more_bytes
+    sent = float(_table(ask) + more_bytes)
+    return (Part("other order", "rearrange", _copied(home, ask.chip), home, sent, serial=False),)
+
+
+def _ordered(held_bytes: Array, ask: Ask) -> tuple[Part, ...]:
+    """Partial tables in the order of the table."""
+    if not ask.rearranged:
+        return ()
+    cycles = _copied(held_bytes, ask.chip)
+    return (Part("partial tables in order", "rearrange", cycles, held_bytes, held_bytes, serial=False),)
+
+
+def _returned(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[Part, ...]:
+    """From the tiles of the split to all, evenly."""
+    if not ask.rearranged:
+        return ()
+    return (Part(BACK, "rearrange", _copied(arriving, ask.chip), arriving, sent, serial),)
+
+
+def _copied(moved_bytes: Array, chip: Chip) -> Array:
+    """Cycles to copy so many bytes as fast as the SRAM takes them."""
+    return moved_bytes / VECTOR_BYTES * access_cycles(1, 1, chip)
