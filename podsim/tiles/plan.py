@@ -374,8 +374,9 @@ def _between_products(
         first, last = _turned(last), _turned(first)
     heads = attention.Heads(groups=first.groups, queries=first.m, keys=first.n, width=first.k)
     left, taken = _product(operator, first, target), _product(operator, last, target)
-    before, after = attention.around_softmax(heads, left, taken, target.precision, target.chip, name=operator.name)
-    return before, made, after
+    around = heads, left, taken, target.precision, target.chip
+    before, after = attention.around_softmax(*around, name=operator.name)
+    return *attention.around_heads(*around, name=operator.name), before, made, after
 
 
 def _turned(shape: Matmul) -> Matmul:

@@ -30,7 +30,7 @@ def test_rows_between_products_come_from_the_tiles_that_hold_them(heads, gc200: 
     """A tile has several heads where they are more than the tiles."""
     scores, context = attention(heads, 64, 64)
     operator = vector.softmax("softmax", scores.outputs, 64, (scores, context))
-    to_rows, _, from_rows = plans(operator, Pass.FORWARD, 1, Target(gc200, FP16))
+    *_, to_rows, _, from_rows = plans(operator, Pass.FORWARD, 1, Target(gc200, FP16))
     made, taken = (product.plan(one, FP16, gc200).splits for one in (scores, context))
     assert to_rows.splits["before"] == math.prod(made.get(name, 1) for name in ("groups", "field", "outputs"))
     assert to_rows.splits["before"] <= gc200.tiles
@@ -66,7 +66,7 @@ def test_backward_the_products_around_a_softmax_change_places(gc200: Chip):
     """What the gradient of the context leaves goes to softmax, and from there to what makes the gradient of queries."""
     scores, context = attention(4, 256, 64)
     operator = vector.softmax("softmax", scores.outputs, 256, (scores, context))
-    to_rows, _, from_rows = plans(operator, Pass.BACKWARD, 1, Target(gc200, FP16))
+    *_, to_rows, _, from_rows = plans(operator, Pass.BACKWARD, 1, Target(gc200, FP16))
     made = product.plan(Matmul(groups=4, m=256, k=64, n=256, weights=False), FP16, gc200, relax=True)
     taken = product.plan(Matmul(groups=4, m=256, k=256, n=64, weights=False), FP16, gc200, relax=True)
     heads = Heads(groups=4, queries=256, keys=256, width=64)
