@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from podsim.api.answers import Progress, predict
 from podsim.api.checking import checked
+from podsim.api.comparators import predict_comparator
 from podsim.api.inference import infer
+from podsim.api.samplers import sample
 from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
@@ -210,14 +212,18 @@ def _world() -> World:
 
     from podsim.calibrate.claims.world import World
     from podsim.files import catalog, comparators, prices
+    from podsim.files import microbenchmarks as measured
 
     return World(
         predict=cache(_of_ipus),
         infer=infer,
+        sample=sample,
+        predict_comparator=cache(predict_comparator),
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
         rivals=comparators.shipped(),
+        measured={row.id: row for row in measured.published()},
         prices=prices.prices(),
     )
 

@@ -151,7 +151,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            _replace(path.resolve(), data)  # so that a link stays one
+            _replace(_behind_links(path), data)
     except (OSError, RuntimeError, ValueError) as error:
         raise _cannot(path, error) from None
 
@@ -180,9 +180,19 @@ def write_all(files: Iterable[tuple[Path, str]], answer: T) -> T:
     return answer
 
 
+def _behind_links(path: Path) -> Path:
+    """The path that links lead to, so that a link stays one; an error where they lead in a loop.
+
+    pathlib raises RuntimeError for a loop before Python 3.13, from then on it returns a path that still is a link.
+    """
+    target = path.resolve()
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
+
+
 def _cannot(path: Path, error: Exception) -> InputError:
-    # A loop of links is a RuntimeError for pathlib before Python 3.13.
-    loop = isinstance(error, RuntimeError)
+    loop = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
     why = "a loop of links" if loop else getattr(error, "strerror", None) or str(error)
     why = lost(path).removeprefix(": ") or why
     return InputError(f"cannot write {path}: {why}", code="cannot-write")
@@ -194,7 +204,7 @@ def _probe(path: Path) -> None:
             code = errno.EISDIR if path.is_dir() else errno.EACCES
             raise OSError(code, os.strerror(code))
         return
-    target = path.resolve()
+    target = _behind_links(path)
     if target.exists():
         os.close(os.open(target, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)))  # of a file that may not be changed
     with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=_BESIDE) as file:

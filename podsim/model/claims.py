@@ -25,6 +25,7 @@ class Metric(StrEnum):
     IPUS = "ipus"
     PORTABILITY = "portability"
     INFERENCE = "inference"
+    SAMPLING = "sampling"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,9 @@ class ClaimPart:
     """One number of a claim, in the unit of the claim, with what it is about; None where the source has no number.
 
     `machine` is a topology, a chip or a machine with a price; `preset` a published mapping; `…_before` what it is
-    compared with; `baseline` another chip, `round` where its result was published.
+    compared with; `baseline` another chip, `round` where its result was published. `baseline_row` is the id of a
+    measurement in `published.csv`, made on `row_chips` chips, where the result is not one of MLPerf's; for another
+    number of chips it is scaled by the law of the workload `scaled_as`.
     """
 
     workload: str = ""
@@ -47,6 +50,9 @@ class ClaimPart:
     baseline_chips: Count = 1
     baseline_price: str = ""
     round: str = ""
+    baseline_row: str = ""
+    row_chips: Count = 1
+    scaled_as: str = ""
     claimed: Positive | None = None
 
     @property
@@ -89,14 +95,24 @@ class Verdict(StrEnum):
 
     AGREES = "agrees"
     DISAGREES = "disagrees"
+    ANSWERED = "answered"
     CANNOT = "cannot be modelled yet"
+
+
+class Worth(StrEnum):
+    """What it says about the model that it agrees or disagrees with a claim."""
+
+    INDEPENDENT = "independent"
+    CALIBRATED = "calibrated on it"
+    DEFINITION = "by definition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartAnswer:
     """What podsim says of one number, in the claim's unit, and its relative error; None where it cannot say.
 
-    `conflict` is what published logs say against the claim, whatever podsim says.
+    `worth` is what an agreement would be worth; None without an answer. `conflict` is what published results say
+    against the claim: it disagrees with them, whatever podsim says. `remark` explains which reading of a log it is.
     """
 
     part: ClaimPart
@@ -104,7 +120,9 @@ class PartAnswer:
     error: float | None
     verdict: Verdict
     why: str
+    worth: Worth | None = None
     conflict: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +134,18 @@ class ClaimAnswer:
 
     @property
     def verdict(self) -> Verdict:
-        """Disagrees if any number does, else cannot if any cannot be modelled."""
+        """Disagrees if any number does, else cannot if any cannot be modelled; answered if none has a number."""
         found = {part.verdict for part in self.parts}
-        return next((one for one in (Verdict.DISAGREES, Verdict.CANNOT) if one in found), Verdict.AGREES)
+        order = (Verdict.DISAGREES, Verdict.CANNOT, Verdict.AGREES)
+        return next((one for one in order if one in found), Verdict.ANSWERED)
+
+    @property
+    def worth(self) -> Worth | None:
+        """The least that any answer is worth, but for figures that are read back; None where there is no verdict."""
+        if self.verdict not in (Verdict.AGREES, Verdict.DISAGREES):
+            return None
+        found = {part.worth for part in self.parts}
+        return next((one for one in (Worth.CALIBRATED, Worth.INDEPENDENT) if one in found), Worth.DEFINITION)
 
     @property
     def deciding(self) -> PartAnswer:
@@ -134,7 +161,8 @@ class ClaimAnswer:
         said = sum(part.podsim is not None for part in self.parts)
         if self.verdict is Verdict.CANNOT and said:
             why.append(f"{said} of {len(self.parts)} numbers answered")
-        return "; ".join([*why, *dict.fromkeys(part.conflict for part in self.parts if part.conflict)])
+        more = (text for part in self.parts for text in (part.conflict, part.remark) if text)
+        return "; ".join([*why, *dict.fromkeys(more)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +171,6 @@ class ClaimsReport:
 
     answers: tuple[ClaimAnswer, ...]
 
-    def count(self, verdict: Verdict) -> int:
-        """How many claims have this verdict."""
-        return sum(answer.verdict is verdict for answer in self.answers)
+    def count(self, verdict: Verdict, worth: Worth | None = None) -> int:
+        """How many claims have this verdict, of those whose verdict is worth that much."""
+        return sum(answer.verdict is verdict and worth in (None, answer.worth) for answer in self.answers)

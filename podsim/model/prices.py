@@ -43,6 +43,11 @@ class PriceRange:
     quoted: tuple[Price, ...]
 
     @property
+    def middle_usd(self) -> float:
+        """Halfway between the lowest and the highest quotation [USD]."""
+        return (self.low_usd + self.high_usd) / 2
+
+    @property
     def derived(self) -> bool:
         """Whether nobody published any of it."""
         return all(price.kind is SourceKind.DERIVED for price in self.quoted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.model.claims import Verdict
+from podsim.model.claims import Verdict, Worth
 from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
@@ -17,6 +17,12 @@ def claims(report: ClaimsReport) -> str:
     return text("claims-report", {
         "claims": [_claim(answer) for answer in report.answers],
         "count": {verdict.value: report.count(verdict) for verdict in Verdict},
+        "count_by_worth": {
+            worth.value: {
+                verdict.value: report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES)
+            }
+            for worth in Worth
+        },
     })  # fmt: skip
 
 
@@ -34,11 +40,13 @@ def _claim(answer: ClaimAnswer) -> dict[str, Json]:
         "error": plain(deciding.error),
         "tolerance": claim.tolerance,
         "verdict": answer.verdict.value,
+        "worth": answer.worth.value if answer.worth else None,
         "reason": answer.reason,
         "note": claim.note,
         "parts": [
             {"about": part.part.label, "claimed": plain(part.part.claimed), "podsim": plain(part.podsim),
-             "error": plain(part.error), "verdict": part.verdict.value, "why": part.why, "conflict": part.conflict}
+             "error": plain(part.error), "verdict": part.verdict.value, "why": part.why, "conflict": part.conflict,
+             "worth": part.worth.value if part.worth else None, "remark": part.remark}
             for part in answer.parts
         ],
     }  # fmt: skip

@@ -11,7 +11,7 @@ from podsim import api
 from podsim.calibrate.claims.evaluate import EVALUATORS
 from podsim.errors import InputError
 from podsim.files import catalog, claims, find, prices
-from podsim.model.claims import ClaimAnswer, Metric, Verdict
+from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth
 
 TEXT = (find.shipped("calibration") / "claims.toml").read_text(encoding="utf-8")
 CLAIMS = {claim.id: claim for claim in claims.claims().value.claims}
@@ -117,3 +117,73 @@ def test_prices_are_ranges_and_say_when_nobody_published_them() -> None:
     assert (dgx.low_usd, dgx.high_usd, dgx.derived) == (199_000, 199_999, False)
     assert found.of("pod64") is None
     assert {price.source for price in found.prices} <= set(catalog.sources())
+
+
+def test_a_claim_that_logs_contradict_disagrees_however_near_podsim_is(tmp_path: Path) -> None:
+    """5.78 min against 5.879 in the logs: podsim is within the tolerance of both."""
+    answer = one(tmp_path, "C25")
+    assert answer.verdict is Verdict.DISAGREES
+    assert abs(answer.deciding.error or 1) < answer.claim.tolerance
+    assert one(tmp_path, "C25", ("claimed = 5.78", "claimed = 5.88")).verdict is Verdict.AGREES
+
+
+def test_a_normalised_score_is_another_reading_and_no_contradiction(tmp_path: Path) -> None:
+    answer = one(tmp_path, "C29")
+    assert answer.verdict is Verdict.AGREES
+    assert not answer.deciding.conflict
+    assert "normalised score" in answer.deciding.remark
+
+
+def test_what_an_agreement_is_worth(tmp_path: Path) -> None:
+    worth = {id_: one(tmp_path, id_).worth for id_ in ("C02", "C05", "C10", "C15", "C16")}
+    assert worth == {
+        "C02": Worth.CALIBRATED,  # the log is one of those fitted
+        "C05": Worth.DEFINITION,  # the sum of the chips' peaks
+        "C10": Worth.DEFINITION,  # the price list is read back
+        "C15": Worth.INDEPENDENT,
+        "C16": Worth.INDEPENDENT,
+    }
+    unlogged = one(tmp_path, "C02", ('preset = "mlperf-v1.0-closed", ', ""))
+    assert unlogged.worth is Worth.INDEPENDENT
+
+
+def test_a_price_of_a_range_is_its_middle_whatever_is_claimed(tmp_path: Path) -> None:
+    """Within a range nothing moves towards the claim."""
+    changes = ('machine = "dgx-a100-640gb", claimed = 300000.0', 'machine = "dgx-a100-320gb", claimed = 199900.0')
+    high = one(tmp_path, "C10", changes).parts[1]
+    low = one(tmp_path, "C10", (changes[0], changes[1].replace("199900", "199100"))).parts[1]
+    assert high.podsim == low.podsim == pytest.approx(199_499.5)
+
+
+def test_a_measured_row_is_the_baseline_and_a_law_scales_it(tmp_path: Path) -> None:
+    """69.5 h on 8 chips; on 24 less by what the law of the chip says, and never less than a third."""
+    eight, more = (one(tmp_path, id_).deciding for id_ in ("C13", "C14"))
+    assert "published-0021: 69.5 h on 8 × a100" in eight.why
+    assert eight.podsim is not None
+    assert more.podsim is not None
+    assert 1 / 3 < more.podsim / eight.podsim < 0.4
+    own = one(tmp_path, "C13", ('"published-0021"', '"published-0012"'))
+    assert own.verdict is Verdict.CANNOT
+
+
+def test_a_row_of_other_chips_needs_a_law(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        one(tmp_path, "C14", (', scaled_as = "bert"', ""))
+    assert "scaled_as" in str(error.value.context)
+    assert "8 chips, not 24" in str(error.value.context)
+
+
+def test_a_sampler_is_answered_and_the_rate_of_its_baseline_follows(tmp_path: Path) -> None:
+    answer = one(tmp_path, "C20")
+    assert (answer.verdict, answer.worth) == (Verdict.ANSWERED, None)
+    rates = {part.podsim for part in answer.parts}
+    assert rates == {api.sample("abc-covid19", topology="m2000").samples_per_s}
+    assert "neither its type nor its rate is published" in answer.reason
+
+
+def test_claims_are_counted_by_what_they_are_worth() -> None:
+    report = api.claims()
+    assert sum(report.count(verdict) for verdict in Verdict) == 33
+    decided = report.count(Verdict.AGREES) + report.count(Verdict.DISAGREES)
+    parts = sum(report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES) for worth in Worth)
+    assert parts == decided > 20

@@ -35,7 +35,11 @@ REFUSED = {
 
 
 def run(tmp_path, line):
-    """A command line in a folder that is gone, with the sweep in one that is there."""
+    """A command line in a folder that is gone, with the sweep in one that is there.
+
+    As the installed command, without the working folder in the path of modules: with it, Python 3.13.0 cannot even
+    import numpy in a folder that is gone.
+    """
     gone, there = tmp_path / "gone", tmp_path / "there"
     gone.mkdir()
     there.mkdir()
@@ -46,7 +50,7 @@ def run(tmp_path, line):
         "from podsim.cli.app import main; sys.exit(main())"
     )
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "PODSIM_CACHE": str(tmp_path / "cache"), "HOME": str(there)},
     )  # fmt: skip
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
-from podsim.model.claims import Metric
+from podsim.model.claims import Metric, Worth
 from podsim.model.money import per_dollar
 from podsim.units import FIXED, parse
 
@@ -17,51 +17,54 @@ if TYPE_CHECKING:
     from podsim.calibrate.claims.world import World
     from podsim.model.claims import Claim, ClaimPart
 
-ROUNDING: Final = 0.01
-"""How far a claim may be from the log it quotes."""
+ROUNDING: Final = 0.005
+"""How far a claim may be from the log it quotes: half a unit of the third digit, at most."""
 SERVED: Final = 8
 """Requests answered together where a claim does not say: the batch of `podsim infer` in the README."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What podsim says in the unit of the claim, what it rests on, and what speaks against the claim.
+    """What podsim says in the unit of the claim, what that rests on, and what an agreement would be worth.
 
-    `compared` is what errors are of: for a reduction, what is left.
+    `conflict` is what published results say against the claim, `remark` which of a log's readings the claim quotes.
+    `compared` is what errors are of: for a reduction, what is left; None where nothing published can be compared.
     """
 
     value: float
+    worth: Worth = Worth.INDEPENDENT
     basis: str = ""
     conflict: str = ""
-    compared: Callable[[float], float] = float
+    remark: str = ""
+    compared: Callable[[float], float] | None = float
 
 
 def time_to_train(claim: Claim, part: ClaimPart, world: World) -> Found:
     """Predicted time, or the published one where the machine is another chip."""
     unit_s = FIXED[claim.unit][0]
     if not part.machine:
-        row = world.rival(part)
-        return Found(value=60 * row.measured_minutes / unit_s, basis=f"published result {row.id}")
+        time_s, basis = world.baseline_s(part)
+        return Found(value=time_s / unit_s, worth=Worth.DEFINITION, basis=basis)
     value = world.time_s(part) / unit_s
     point = world.logged(part, part.preset)
     if point is None or part.claimed is None:
         return Found(value=value)
     clock, score = 60 * point.minutes / unit_s, 60 * point.score_minutes / unit_s
+    conflict, remark = _logged(part.claimed, point.id, clock, score)
     return Found(
-        value=value,
-        basis=f"the log of {point.id} says {clock:.3f}",
-        conflict=_logged(part.claimed, point.id, clock, score),
-    )
+        value=value, worth=Worth.CALIBRATED, basis=f"the log of {point.id} says {clock:.3f}",
+        conflict=conflict, remark=remark,
+    )  # fmt: skip
 
 
-def _logged(claimed: float, point: str, clock: float, score: float) -> str:
-    """How a claimed time stands against the log: the clock's reading, or the score after normalisation."""
+def _logged(claimed: float, point: str, clock: float, score: float) -> tuple[str, str]:
+    """How a claimed time stands against the log: a contradiction, or that it is the normalised score."""
     if abs(claimed / clock - 1) <= ROUNDING:
-        return ""
+        return "", ""
     if abs(claimed / score - 1) <= ROUNDING:
-        return f"the claim is the normalised score of {point}: the clock's {clock:.3f} × {score / clock:.3f}"
+        return "", f"the claim is the normalised score of {point}: the clock's {clock:.3f} × {score / clock:.3f}"
     off = f"{100 * (claimed / clock - 1):+.1f}".replace("-", "−")
-    return f"the claim conflicts with the log of {point}, which says {clock:.3f} ({off} %)"
+    return f"the claim conflicts with the log of {point}, which says {clock:.3f} ({off} %)", ""
 
 
 def time_reduction(_claim: Claim, part: ClaimPart, world: World) -> Found:
@@ -69,20 +72,38 @@ def time_reduction(_claim: Claim, part: ClaimPart, world: World) -> Found:
     after, before = (world.ask(part, preset=name).time_to_train_s.value for name in (part.preset, part.preset_before))
     value = 100 * (1 - after / before)
     now, then = (world.logged(part, name) for name in (part.preset, part.preset_before))
-    basis = conflict = ""
-    if now and then and part.claimed is not None:
-        clock, score = 100 * (1 - now.minutes / then.minutes), 100 * (1 - now.score_minutes / then.score_minutes)
-        basis = f"by the clock of the logs {clock:.1f} %: {then.minutes:.2f} to {now.minutes:.2f} min, "
-        basis += f"podsim {before / 60:.2f} to {after / 60:.2f}"
-        if abs(clock - part.claimed) > 1 >= abs(score - part.claimed):
-            conflict = f"the claim counts normalised scores of {now.id}; by the clock it is {clock:.1f} %"
-    return Found(value=value, basis=basis, conflict=conflict, compared=lambda percent: 1 - percent / 100)
+    found = Found(value=value, compared=lambda percent: 1 - percent / 100)
+    if not now or not then or part.claimed is None:
+        return found
+    clock, score = 100 * (1 - now.minutes / then.minutes), 100 * (1 - now.score_minutes / then.score_minutes)
+    basis = f"by the clock of the logs {clock:.1f} %: {then.minutes:.2f} to {now.minutes:.2f} min, "
+    basis += f"podsim {before / 60:.2f} to {after / 60:.2f}"
+    conflict = remark = ""
+    if abs(clock - part.claimed) > 1:
+        remark = f"the claim counts normalised scores of {now.id}; by the clock it is {clock:.1f} %"
+        if abs(score - part.claimed) > 1:
+            conflict = f"the claim conflicts with the logs: {clock:.1f} % by the clock, {score:.1f} % by the scores"
+            remark = ""
+    return replace(found, worth=Worth.CALIBRATED, basis=basis, conflict=conflict, remark=remark)
 
 
 def speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
-    """Published time of the baseline over the predicted one."""
-    time_s, row = world.time_s(part), world.rival(part)
-    return Found(value=60 * row.measured_minutes / time_s, basis=f"published result {row.id}")
+    """Time of the baseline, as published, over the predicted one."""
+    time_s, (baseline_s, basis) = world.time_s(part), world.baseline_s(part)
+    return Found(value=baseline_s / time_s, basis=f"podsim {time_s / 3600:.3g} h; {basis}")
+
+
+def sampling(_claim: Claim, part: ClaimPart, world: World) -> Found:
+    """Predicted samples a second of a sampler on a machine: of the baselines of these claims nothing is published."""
+    found = world.sample(part.workload, topology=part.machine)
+    rate = found.samples_per_s
+    basis = f"{rate:,.3g} samples/s on {part.machine}"
+    if part.claimed is not None:
+        basis += (
+            f": the {part.baseline} of the claim would do {rate / part.claimed:,.3g}, "
+            "and neither its type nor its rate is published"
+        )
+    return Found(value=rate, basis=basis, compared=None)
 
 
 def throughput_ratio(_claim: Claim, part: ClaimPart, world: World) -> Found:
@@ -115,29 +136,25 @@ def software_speedup(_claim: Claim, part: ClaimPart, world: World) -> Found:
 
 
 def performance_per_dollar(_claim: Claim, part: ClaimPart, world: World) -> Found:
-    """(1 / minutes) / price over the same of the baseline; where a price is a range, the end nearest to the claim."""
+    """(1 / minutes) / price over the same of the baseline; where a price is a range, its middle."""
     minutes = world.ask(part).time_to_train_s.value / 60
     row = world.rival(part)
     mine, theirs = world.price(part.machine), world.price(part.baseline_price)
-    low, high = (
-        per_dollar(minutes, usd, row.measured_minutes, base_usd)
-        for usd, base_usd in ((mine.high_usd, theirs.low_usd), (mine.low_usd, theirs.high_usd))
-    )
-    value = min(max(part.claimed or low, low), high)
-    basis = f"{minutes:.1f} min at {mine.low_usd:,.0f} USD; "
-    basis += f"{row.id} {row.measured_minutes:.1f} min at {theirs.high_usd:,.0f} USD"
+    usd, base_usd = mine.middle_usd, theirs.middle_usd
+    value = per_dollar(minutes, usd, row.measured_minutes, base_usd)
+    basis = f"{minutes:.1f} min at {usd:,.0f} USD; {row.id} {row.measured_minutes:.1f} min at {base_usd:,.0f} USD"
     point = world.logged(part, part.preset)
     logged = (
         f"; with the log's {point.minutes:.1f} min it would be {value * minutes / point.minutes:.2f}" if point else ""
     )
-    return Found(value=value, basis=basis + logged)
+    return Found(value=value, worth=Worth.CALIBRATED if point else Worth.INDEPENDENT, basis=basis + logged)
 
 
 def price(_claim: Claim, part: ClaimPart, world: World) -> Found:
-    """What the price list has; within a range, the claim itself."""
+    """What the price list has; of a range, its middle."""
     found = world.price(part.machine)
     quoted = ", ".join(dict.fromkeys(f"{one.source}, {one.date}" for one in found.quoted))
-    return Found(value=min(max(part.claimed or 0.0, found.low_usd), found.high_usd), basis=f"price list: {quoted}")
+    return Found(value=found.middle_usd, worth=Worth.DEFINITION, basis=f"price list: {quoted}")
 
 
 def peak(claim: Claim, part: ClaimPart, world: World) -> Found:
@@ -146,6 +163,7 @@ def peak(claim: Claim, part: ClaimPart, world: World) -> Found:
     rate = machine.chip.peak_flop_per_s(part.precision or Precision.FP16_16)
     return Found(
         value=machine.ipus * rate / parse(f"1 {claim.unit}", "FLOP/s"),
+        worth=Worth.DEFINITION,
         basis=f"{machine.ipus} × {rate / 1e12:.1f} TFLOP/s",
     )
 
@@ -163,7 +181,8 @@ def bandwidth(claim: Claim, part: ClaimPart, world: World) -> Found:
 def host_servers(_claim: Claim, part: ClaimPart, world: World) -> Found:
     """Servers of the published mapping, or of the plan where none is named."""
     answer = world.ask(part)
-    return Found(value=float(answer.hosts), basis=f"{answer.ipus // answer.hosts} IPUs a server")
+    worth = Worth.DEFINITION if part.preset else Worth.INDEPENDENT
+    return Found(value=float(answer.hosts), worth=worth, basis=f"{answer.ipus // answer.hosts} IPUs a server")
 
 
 def ipus(_claim: Claim, part: ClaimPart, world: World) -> Found:
@@ -171,6 +190,7 @@ def ipus(_claim: Claim, part: ClaimPart, world: World) -> Found:
     answer = world.ask(part)
     return Found(
         value=float(answer.ipus),
+        worth=Worth.DEFINITION,
         basis=f"{part.workload} is predicted on {answer.ipus:,} IPUs, "
         f"×{answer.time_to_train_s.beyond:,.0f} beyond calibration",
     )
@@ -181,6 +201,7 @@ def portability(_claim: Claim, part: ClaimPart, world: World) -> Found:
     answer = world.ask(part)
     return Found(
         value=float(answer.mapping.ipus),
+        worth=Worth.DEFINITION,
         basis=f"{answer.mapping.replicas} × {answer.mapping.ipus_per_replica} IPUs, "
         f"{answer.throughput_samples_per_s.value:,.0f} samples/s",
     )
@@ -210,4 +231,5 @@ EVALUATORS: Final[dict[Metric, Callable[[Claim, ClaimPart, World], Found]]] = {
     Metric.IPUS: ipus,
     Metric.PORTABILITY: portability,
     Metric.INFERENCE: inference,
+    Metric.SAMPLING: sampling,
 }

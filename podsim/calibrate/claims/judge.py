@@ -35,13 +35,15 @@ def _part(claim: Claim, part: ClaimPart, world: World) -> PartAnswer:
         found = EVALUATORS[claim.metric](claim, part, world)
     except PodsimError as no:  # what the catalogue does not know yet, or what does not fit
         return PartAnswer(part=part, podsim=None, error=None, verdict=Verdict.CANNOT, why=no.message)
-    if part.claimed is None:
-        return PartAnswer(part=part, podsim=found.value, error=None, verdict=Verdict.AGREES, why="answered")
+    if part.claimed is None or found.compared is None:
+        why = "; ".join(text for text in ("answered", found.basis) if text)
+        return PartAnswer(part=part, podsim=found.value, error=None, verdict=Verdict.ANSWERED, why=why)
     error = found.compared(found.value) / found.compared(part.claimed) - 1
     agrees = abs(error) <= claim.tolerance + EXACT
     return PartAnswer(
-        part=part, podsim=found.value, error=error, verdict=Verdict.AGREES if agrees else Verdict.DISAGREES,
-        why=_why(claim, part, found, error, agrees=agrees), conflict=found.conflict,
+        part=part, podsim=found.value, error=error, worth=found.worth,
+        verdict=Verdict.AGREES if agrees and not found.conflict else Verdict.DISAGREES,
+        why=_why(claim, part, found, error, agrees=agrees), conflict=found.conflict, remark=found.remark,
     )  # fmt: skip
 
 

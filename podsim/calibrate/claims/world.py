@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Protocol
 
 from podsim.errors import MissingParameter
 from podsim.planning.asking import ANY_LENGTH
+from podsim.units import FIXED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from podsim.model.calibration import CalibrationPoint
     from podsim.model.chip import Chip
     from podsim.model.claims import ClaimPart
-    from podsim.model.comparator import ComparatorResult
+    from podsim.model.comparator import ComparatorPrediction, ComparatorResult
     from podsim.model.fabric import Topology
     from podsim.model.inference import InferenceReport
+    from podsim.model.microbenchmark import Microbenchmark
     from podsim.model.prediction import Prediction
     from podsim.model.prices import PriceList, PriceRange
+    from podsim.model.sampler import SamplerReport
 
 
 class Predict(Protocol):
@@ -43,16 +46,33 @@ class Infer(Protocol):
         """How requests are answered; InputError or Infeasible where they are not."""
 
 
+class Sample(Protocol):
+    """`podsim.api.sample`, as far as claims need it."""
+
+    def __call__(self, sampler: str, *, topology: str) -> SamplerReport:
+        """How fast a sampler runs; InputError or Infeasible where it does not."""
+
+
+class PredictComparator(Protocol):
+    """`podsim.api.predict_comparator`, as far as claims need it."""
+
+    def __call__(self, workload: str, *, topology: str, chips: int) -> ComparatorPrediction:
+        """The answer of a scaling law; MissingParameter where nothing is published."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """The model and the data that claims are held against."""
 
     predict: Predict
     infer: Infer
+    sample: Sample
+    predict_comparator: PredictComparator
     chip_of: Callable[[str], Chip]
     topology_of: Callable[[str], Topology]
     points: tuple[CalibrationPoint, ...]
     rivals: tuple[ComparatorResult, ...]
+    measured: Mapping[str, Microbenchmark]
     prices: PriceList
 
     def ask(
@@ -106,6 +126,31 @@ class World:
                 f"no published result of {part.workload} on {part.baseline_chips} × {part.baseline}{when} is carried"
             )
         return min(found, key=lambda row: row.measured_minutes)
+
+    def baseline_s(self, part: ClaimPart) -> tuple[float, str]:
+        """Time of the baseline [s] and where it comes from: a published result, or a measured row of other chips.
+
+        A row of another number of chips is divided by the ratio of throughputs that the law of `scaled_as` gives.
+        """
+        if not part.baseline_row:
+            row = self.rival(part)
+            return 60 * row.measured_minutes, f"published result {row.id}"
+        measured = self.measured.get(part.baseline_row)
+        if measured is None or measured.unit not in FIXED:
+            raise MissingParameter(f"published.csv has no time to train with the id {part.baseline_row}")
+        time_s = measured.value * FIXED[measured.unit][0]
+        basis = f"{measured.id}: {measured.value:g} {measured.unit} on {part.row_chips} × {part.baseline}"
+        if part.baseline_chips == part.row_chips:
+            return time_s, basis
+        less, more = (
+            self.predict_comparator(part.scaled_as, topology=f"dgx-{part.baseline}", chips=chips)
+            for chips in (part.row_chips, part.baseline_chips)
+        )
+        gain = more.throughput_samples_per_s.value / less.throughput_samples_per_s.value
+        return (
+            time_s / gain,
+            f"{basis}, {gain:.2f} times as fast on {part.baseline_chips} by the law of {part.scaled_as}",
+        )
 
     def price(self, machine: str) -> PriceRange:
         """What a machine costs; MissingParameter where nobody says."""

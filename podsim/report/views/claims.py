@@ -2,18 +2,32 @@
 
 from collections.abc import Callable, Iterator
 
-from podsim.model.claims import ClaimAnswer, ClaimsReport, PartAnswer, Verdict
+from podsim.model.claims import ClaimAnswer, ClaimsReport, PartAnswer, Verdict, Worth
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
 
-WORDS = {Verdict.AGREES: "agrees", Verdict.DISAGREES: "disagrees", Verdict.CANNOT: "cannot yet"}
+WORDS = {
+    Verdict.AGREES: "agrees",
+    Verdict.DISAGREES: "disagrees",
+    Verdict.ANSWERED: "answered",
+    Verdict.CANNOT: "no answer",
+}
 
 MOST_NUMBERS = 3  # more of them are shown as a range
 
 
 def answer(report: ClaimsReport) -> str:
-    """The answer in one line: "33 claims: agrees 16, disagrees 4, cannot yet 13"."""
+    """The answer in one line: "33 claims: agrees 16, disagrees 8, answered 3, no answer 6"."""
     return f"{len(report.answers)} claims: " + ", ".join(f"{WORDS[one]} {report.count(one)}" for one in Verdict)
+
+
+def by_worth(report: ClaimsReport) -> str:
+    """Agreements of each kind: "independent 2 of 9 agree, calibrated on it 6 of 9, by definition 6 of 6"."""
+    counts = []
+    for worth in Worth:
+        agree, disagree = (report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES))
+        counts.append(f"{worth} {agree} of {agree + disagree}")
+    return "agreement by what it is worth: " + ", ".join(counts)
 
 
 def document(report: ClaimsReport, *, verbose: bool = False) -> Doc:
@@ -36,6 +50,7 @@ def table(report: ClaimsReport) -> Table:
         Column("podsim", number=True),
         Column("error", number=True, priority=2),
         Column("verdict"),
+        Column("agreement is", priority=3),
     )
     return Table(columns, tuple(row(one) for one in report.answers))
 
@@ -49,17 +64,20 @@ def row(one: ClaimAnswer) -> tuple[str, ...]:
         if len(known) > MOST_NUMBERS:
             return f"{numbers.significant(min(known), 3)} – {numbers.significant(max(known), 3)}"
         texts = [numbers.UNKNOWN if number is None else numbers.significant(number, 3) for number in found]
-        return " / ".join(texts if any(number is not None for number in found) else [numbers.UNKNOWN])
+        if len(set(texts)) == 1:
+            return texts[0]
+        return " / ".join(texts)
 
     claimed, said = of(lambda part: part.part.claimed), of(lambda part: part.podsim)
     error = numbers.signed_percent(one.deciding.error)
     unit = f" {one.claim.unit}" if said != numbers.UNKNOWN else ""
-    return one.claim.id, one.claim.claim, claimed, f"{said}{unit}", error, WORDS[one.verdict]
+    worth = one.worth.value if one.worth else numbers.UNKNOWN
+    return one.claim.id, one.claim.claim, claimed, f"{said}{unit}", error, WORDS[one.verdict], worth
 
 
 def conflicts(one: ClaimAnswer) -> bool:
-    """Whether logs speak against the claim, whatever podsim says."""
-    return any(part.conflict for part in one.parts)
+    """Whether logs contradict the claim, or it quotes a reading of them that needs a word."""
+    return any(part.conflict or part.remark for part in one.parts)
 
 
 def _why(one: ClaimAnswer, *, verbose: bool) -> str:
@@ -70,4 +88,5 @@ def _why(one: ClaimAnswer, *, verbose: bool) -> str:
 
 def _verdict(report: ClaimsReport, *, verbose: bool) -> Iterator[Block]:
     more = "" if verbose else " · -v says why it agrees, and who claims it"
+    yield Note(by_worth(report))
     yield Note(f"{answer(report)}{more} · {NOT_MLPERF}", "", Tone.QUIET)
