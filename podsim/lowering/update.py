@@ -246,7 +246,7 @@ def _optimizer(update: Update) -> list[Task]:
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
     if practice.returns_to_host:
-        host: Cut = ((Part.HOST_STEP, HOST_CALL_S),)
+        host: Cut = ((Part.HOST_STEP, HOST_CALL_S / practice.device_iterations),)
         tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
     return tasks
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
+from podsim.model.framework import Framework
 from podsim.model.quantity import Bytes, Count, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
@@ -171,6 +172,8 @@ class Practice:
     separate_evaluation: bool = False  # checkpoints are evaluated by a process of its own, started after training
     norm_span: Count = 1  # replicas that share batch-norm statistics
     returns_to_host: bool = False  # the framework returns to its host program after every weight update
+    framework: Framework | None = None  # None where it adds nothing or is not stated
+    device_iterations: Count = 1  # weight updates of one call from the host
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
     io_tiles: Whole = 0  # tiles set aside for traffic that runs beside compute
@@ -242,5 +245,6 @@ class Preset:
     optimizer: str
     sdk: str
     hosts: Count
+    framework: Framework | None = None  # that of the practice unless stated
     source: str
     locator: str = ""

@@ -182,6 +182,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     ),
     "calibrate_noise": _FIT,
     "calibrate_comparators": (*_FIT, a.ON_PROGRESS),
+    "calibrate_frameworks": (*_FIT, a.ON_PROGRESS),
     "freeze": (*_FIT, a.ON_PROGRESS),
     "validate": (a.ON_PROGRESS,),
     "validate_comparators": (a.ON_PROGRESS,),

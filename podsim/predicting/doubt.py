@@ -115,7 +115,23 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
 def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]) -> StepDoubt:
     """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
     moved = sensitivity(question, timeline)
-    return step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    found = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    added = _of_framework(question, mapping, timeline)
+    if not added:
+        return found
+    parameters = found.variances[Cause.PARAMETERS] + added
+    return replace(found, variances={**found.variances, Cause.PARAMETERS: parameters})
+
+
+def _of_framework(question: Question, mapping: WorkMapping, timeline: StepTimeline) -> float:
+    """Variance of the log of a step from the constants of its framework (Eq. 94)."""
+    framework, costs = mapping.practice.framework, question.machine.frameworks
+    whole_s = timeline.breakdown_s.get(Part.FRAMEWORK, 0.0)
+    if framework is None or not whole_s:
+        return 0.0
+    fitted_s = mapping.accumulation * sum_in_order(costs.parts(framework, mapping.replicas).values())
+    share = min(fitted_s, whole_s) / timeline.step_s
+    return costs.variance(framework, mapping.replicas, share)
 
 
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:
