@@ -79,6 +79,21 @@ class FrameworkFit:
     groups: tuple[FrameworkGroup, ...]
     path: str = ""
 
+    @property
+    def by_framework(self) -> dict[Framework, FrameworkGroup]:
+        """The groups of each framework as one."""
+        names = dict.fromkeys(one.framework for one in self.groups)
+        return {name: _joined([one for one in self.groups if one.framework is name]) for name in names}
+
+
+def _joined(groups: Sequence[FrameworkGroup]) -> FrameworkGroup:
+    before, in_sample, held_out = (
+        tuple(error for one in groups for error in getattr(one, kind)) for kind in ("before", "in_sample", "held_out")
+    )
+    return FrameworkGroup(
+        framework=groups[0].framework, family="", before=before, in_sample=in_sample, held_out=held_out
+    )
+
 
 def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | None = None) -> FrameworkFit:
     """Fit all rows; then leave out each framework and family in turn."""

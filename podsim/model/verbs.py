@@ -74,7 +74,8 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.word("to_preset", "The same machine with this published mapping."),
         Argument(name="practice", kind=Kind.MAPPING, members=a.PRACTICE, help="Flags of the practice, by name."),
     ),
-    "plan": (a.WORKLOAD, a.WITHIN, *a.SEARCH, a.PLAN_SEED, a.SAMPLES, a.CHANGES, a.ON_PROGRESS, *a.MONEY, *a.LENGTH),
+    "plan": (a.WORKLOAD, a.WITHIN, *a.SEARCH, a.PLAN_SEED, a.SAMPLES, a.CHANGES, a.ON_PROGRESS, *a.MONEY, *a.LENGTH,
+             a.FRAMEWORK),
     "plan_mix": (
         a.file("workloads", "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml.",
                default=REQUIRED),
@@ -82,6 +83,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     ),
     "infer": (
         a.WORKLOAD, *_ON_MACHINE, a.SDK, a.REPLICAS, a.IPUS_PER_REPLICA, a.INTERVAL, a.ON_PROGRESS, a.BATCH, a.BATCHES,
+        a.FRAMEWORK._replace(help="Framework that serves the model [default: none, inputs ahead and no call a batch]."),
         a.choice("weights", "resident streamed", "Where weights are: in SRAM, or in the DDR of the machine, read for "
                  "every batch.", default="resident"),
         a.choice("precision", "8.16 16.16 16.32 32", "Operands and partial sums, such as 16.16 or 8.16 [default: as "

@@ -13,6 +13,7 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
 from podsim.model.sums import sum_in_order
 from podsim.planning import asking, runs
+from podsim.planning.practice import what_if
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
 from podsim.units import whole
@@ -47,6 +48,7 @@ class Asked:
     models: tuple[Workload, ...] = ()
     samples: float | None = None
     by_law: LawLength | None = None  # how long a run is, where a law says so
+    framework: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +140,9 @@ class Scale:
     def _best(self, questions: Sequence[assemble.Question]) -> Weighed:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
         given = (self.asked.sdk, None, None)
-        parts = []
+        parts, wanted = [], Wanted(what_if=what_if(framework=self.asked.framework))
         for question in questions:
-            mapping, choice, said = asking.settled(question, Wanted(), None, given, None)
+            mapping, choice, said = asking.settled(question, wanted, None, given, None)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts["slower than another mapping of their machine"] += choice.legal - 1

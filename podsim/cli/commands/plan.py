@@ -66,7 +66,18 @@ class SearchFlags:
     seed: Annotated[int, flag("plan", "seed", RUN, show_default=True)] = 0
 
 
-ANY_DEMAND, ANY_SEARCH = DemandFlags(), SearchFlags()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrameworkFlags:
+    """What runs the model."""
+
+    framework: Annotated[
+        Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
+        flag("plan", "framework", RUN),
+    ] = None
+
+
+ANY_DEMAND, ANY_SEARCH, ANY_FRAMEWORK = DemandFlags(), SearchFlags(), FrameworkFlags()
 
 
 def plan(
@@ -76,6 +87,7 @@ def plan(
     model: ModelFlags = ANY_MODEL,
     demand: DemandFlags = ANY_DEMAND,
     search: SearchFlags = ANY_SEARCH,
+    framework: FrameworkFlags = ANY_FRAMEWORK,
     samples: SamplesFlags = ANY_SAMPLES,
     length: LengthFlags = ANY_LENGTH,
     money: MoneyFlags = ANY_MONEY,
@@ -98,8 +110,10 @@ def plan(
     given = keywords(demand, search, money)
     del given["workloads"]
     if workload:
-        return _single(workload, {**given, **keywords(samples, length), "changes": model.changes}, report, output)
-    if (model, samples, length) != (ANY_MODEL, ANY_SAMPLES, ANY_LENGTH):
+        return _single(
+            workload, {**given, **keywords(framework, samples, length), "changes": model.changes}, report, output
+        )
+    if (model, framework, samples, length) != (ANY_MODEL, ANY_FRAMEWORK, ANY_SAMPLES, ANY_LENGTH):
         raise InputError("sizes and length of a run are those of one workload: --workloads has several",
                          code="conflicting-flags", hint="a TOML file for each (podsim workload import)")  # fmt: skip
     return _mix(search, given, demand, report, output)
