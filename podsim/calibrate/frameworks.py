@@ -1,4 +1,4 @@
-"""What frameworks add to a step, fitted to published training rates; each framework and family held out once (Eq. 94).
+"""What frameworks add to a step, fitted to published training rates; each framework and family held out once (Eq. 13).
 
 The error of a network is the same under every framework: each workload has an offset of its own, drawn to none, so that
 the constants are what frameworks of one workload differ by. Offsets enter no prediction.

@@ -114,7 +114,7 @@ class Pipeline:
 
     @cached_property
     def in_line_s(self) -> float:
-        """Time for which a micro-batch waits for its input under this framework [s] (Eq. 94)."""
+        """Time for which a micro-batch waits for its input under this framework [s] (Eq. 13)."""
         framework = self.mapping.practice.framework
         parts = self.machine.frameworks.parts(framework or "", self.mapping.replicas)
         if not parts:

@@ -16,7 +16,7 @@ NAMES: Final = (MICRO_BATCH, REPLICA)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkCosts:
-    """Fitted constants of frameworks (Eq. 94); without any, no framework adds anything.
+    """Fitted constants of frameworks (Eq. 13); without any, no framework adds anything.
 
     `correlation` is that of the logs of the two constants, `scatter` the rms log error of step times with each
     framework and family left out of the fit, beyond the errors of the constants.
