@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from podsim.api import (
         calibrate,
         calibrate_comparators,
+        calibrate_frameworks,
         calibrate_noise,
         collective,
         compare,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "calibrate",
     "calibrate_comparators",
+    "calibrate_frameworks",
     "calibrate_noise",
     "collective",
     "compare",

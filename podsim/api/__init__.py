@@ -16,6 +16,7 @@ from podsim.api.comparators import calibrate_comparators, predict_comparator, va
 from podsim.api.comparing import compare
 from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
+from podsim.api.frameworks import calibrate_frameworks
 from podsim.api.inference import infer
 from podsim.api.models import import_model
 from podsim.api.money import priced, purse
@@ -46,6 +47,7 @@ __all__ = [
     "PredictFlags",
     "calibrate",
     "calibrate_comparators",
+    "calibrate_frameworks",
     "calibrate_noise",
     "calibrate_own",
     "claims",

@@ -44,6 +44,7 @@ class PracticeFlags(TypedDict, total=False):
 
     schedule: Literal["grouped", "1f1b", "sequential"] | None
     prefetch: int | None
+    framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None
     overlap: bool
     io_tiles: int | None
 

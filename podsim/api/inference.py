@@ -38,6 +38,7 @@ def infer(
     batches: str | Iterable[int] | None = None,
     ipus_per_replica: int | None = None,
     replicas: int | None = None,
+    framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None = None,
     weights: Literal["resident", "streamed"] = "resident",
     precision: str | None = None,
     rate: str | float | None = None,
@@ -56,7 +57,7 @@ def infer(
     from podsim.planning import asking, inference
 
     load = _load(rate, clients, wait, requests, seed)
-    wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights)
+    wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights, framework)
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters)  # fmt: skip
@@ -90,7 +91,10 @@ def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, t
     return found, (said,) if said else ()
 
 
-def _wanted(load: Load, tokens: tuple[int, int | None], cache: str | None, split: Split, weights: str) -> Wanted:
+def _wanted(
+    load: Load, tokens: tuple[int, int | None], cache: str | None, split: Split, weights: str, framework: str | None
+) -> Wanted:  # fmt: skip
+    from podsim.model.framework import Framework
     from podsim.model.inference import Place
     from podsim.planning.serving import Wanted
 
@@ -104,6 +108,7 @@ def _wanted(load: Load, tokens: tuple[int, int | None], cache: str | None, split
     return Wanted(
         batch=batch, ipus_per_replica=ipus_per_replica, replicas=replicas, weights=Place(weights), load=load,
         generated=generate, cache=None if cache is None else Place(cache),
+        framework=None if framework is None else Framework(framework),
     )  # fmt: skip
 
 

@@ -19,7 +19,9 @@ Progress = Callable[[int, int], None]
 
 
 class PlanFlags(MoneyFlags, LengthFlags, total=False):
-    """What else `plan` takes: terms of owning, how long a run of a language model is."""
+    """What else `plan` takes: terms of owning, how long a run of a language model is, the framework."""
+
+    framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None
 
 
 Aim = Literal["time", "cost", "energy", "price-performance"]
@@ -62,7 +64,7 @@ def plan(
     money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
     asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
                            parameters=parameters, seed=seed, models=run.models, samples=samples,
-                           by_law=by_law, global_batch=global_batch)  # fmt: skip
+                           by_law=by_law, global_batch=global_batch, framework=others.get("framework"))  # fmt: skip
     no_rent(money.get("rent_per_hour") if len(named) > 1 else None)
     return planning.plan(run, asked, named, on_progress)
 

@@ -215,7 +215,7 @@ def _world() -> World:
     from podsim.files import microbenchmarks as measured
 
     return World(
-        predict=cache(_of_ipus),
+        predict=cache(of_ipus),
         infer=infer,
         sample=sample,
         predict_comparator=cache(predict_comparator),
@@ -249,7 +249,7 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
     return report(asked_rows, asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
 
 
-def _of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
+def of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
     """`predict`; InputError for a machine without IPUs."""
     from podsim.model.prediction import Prediction
 
@@ -282,7 +282,7 @@ def diff(old: str | Path, new: str | Path) -> Difference:
             others = {name: value for name, value in parameters.items() if value != here.get(name)}
             changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
             with inputs.recording() as ledger:
-                return _of_ipus(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
+                return of_ipus(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
             raise InputError(f"its flags are none of podsim predict: {error}", code="bad-saved-answer") from None
 
@@ -301,7 +301,7 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     from podsim.model.validation import FreezeReport
 
     def ask(row: FrozenPrediction) -> Prediction:
-        return _of_ipus(row.workload, topology=row.topology, preset=row.preset)
+        return of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
     before = catalog.frozen()
     target = Path(path) if path is not None else catalog.frozen_path()

@@ -147,6 +147,10 @@ class PracticeFlags:
     schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", PRACTICE)] = None
     prefetch: Annotated[int | None, flag("predict", "prefetch", PRACTICE)] = None
 
+    framework: Annotated[
+        Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
+        flag("predict", "framework", PRACTICE),
+    ] = None
     overlap: Annotated[bool, flag("predict", "overlap", PRACTICE)] = False
     io_tiles: Annotated[int | None, flag("predict", "io_tiles", PRACTICE)] = None
 

@@ -34,9 +34,9 @@ OWN_FILE: Final = {
 _HARMLESS: Final = """
 accumulation algorithm alone available_memory batch batches budget by bytes cache channel_groups checkpoint_every
 chip chips chunks claims clients color columns comparators confidence count_copies coverage csv division dry_run
-elements engine failures fault fidelity generate global_batch grid group groups hold_out hold_outs hosts images
-in_channels interval io_tiles ipus_per_replica json k kernel keys kind knee kwh_price law level links logs lookups m
-machines
+elements engine failures fault fidelity framework generate global_batch grid group groups hold_out hold_outs hosts
+images in_channels interval io_tiles ipus_per_replica json k kernel keys kind knee kwh_price law level links logs
+lookups m machines
 max_power method micro_batch microbenchmarks money most n noise noise_scale objective operation ops optimizer
 out_channels outputs overlap pace parameters pass pod pods points precision prefetch preset prices prompt published
 pue queries quiet rate rent_per_hour replicas requests rounds rows runs samples scaling schedule sdk seed sequence

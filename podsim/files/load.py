@@ -26,6 +26,7 @@ SCHEMAS: Final = {
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
     "free": "podsim.free/1",
+    "frameworks": "podsim.frameworks/1",
     "sdk": "podsim.sdk/1",
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",

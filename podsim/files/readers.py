@@ -13,6 +13,7 @@ from podsim.model.training import Convergence
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
+    from podsim.model.framework_costs import FrameworkCosts
     from podsim.model.free import FreeParameters
     from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
@@ -110,6 +111,13 @@ def _free(loaded: Loaded) -> "Document[FreeParameters]":
     return document(loaded, FreeParameters, free.faults)
 
 
+def _frameworks(loaded: Loaded) -> "Document[FrameworkCosts]":
+    from podsim.files import frameworks
+    from podsim.model.framework_costs import FrameworkCosts
+
+    return document(loaded, FrameworkCosts, frameworks.faults)
+
+
 def _releases(loaded: Loaded) -> "Document[Releases]":
     from podsim.files import releases
     from podsim.model.maturity import Releases
@@ -148,6 +156,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "convergence": lambda loaded: document(loaded, Convergence),
     "parameters": lambda loaded: document(loaded, ParameterSet, form_faults),
     "free": _free,
+    "frameworks": _frameworks,
     "sdk": _releases,
     "frozen": frozen,
     "noise": _noise,

@@ -15,8 +15,8 @@ from podsim.units import parted
 
 NAMES: Final = (
     "pod", "topology", "chip", "hosts", "preset", "replicas", "ipus_per_replica", "micro_batch", "accumulation",
-    "global_batch", "schedule", "prefetch", "io_tiles", "overlap", "samples", "division", "sdk", "engine", "fidelity",
-    "seed",
+    "global_batch", "schedule", "prefetch", "framework", "io_tiles", "overlap", "samples", "division", "sdk", "engine",
+    "fidelity", "seed",
 )  # fmt: skip
 FLAGS: Final[Mapping[str, Argument]] = {name: VERBS["predict"][name] for name in NAMES}
 """Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""

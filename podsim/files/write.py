@@ -21,6 +21,7 @@ from podsim.units import spell
 
 if TYPE_CHECKING:
     from podsim.model.comparator import Laws
+    from podsim.model.framework_costs import FrameworkCosts
 
 T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -37,6 +38,11 @@ def parameters_text(parameters: ParameterSet) -> str:
 def laws_text(laws: "Laws") -> str:
     """The scaling laws of other chips as TOML, likewise."""
     return _fitted_text(laws, "laws", "podsim calibrate --comparators")
+
+
+def frameworks_text(costs: "FrameworkCosts") -> str:
+    """The constants of frameworks as TOML, likewise."""
+    return _fitted_text(costs, "frameworks", "podsim calibrate --frameworks")
 
 
 def _fitted_text(value: Any, what: str, writer: str) -> str:

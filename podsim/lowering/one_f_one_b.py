@@ -8,7 +8,7 @@ Graham's anomalies (graham-1969): a faster part could make a longer step. Source
 from dataclasses import dataclass, field
 
 from podsim.lowering.inputs import Inputs
-from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task
+from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task, in_line_task
 from podsim.lowering.work import StageWork
 from podsim.model.program import Task
 from podsim.model.sums import sum_in_order
@@ -126,10 +126,18 @@ class _Emitter:
         stage, micro_batch, backward = key
         before = stage + 1 if backward else stage - 1
         if not 0 <= before < len(self.pipeline.work):
-            return () if backward else self.inputs.take(self.tasks, begin)
+            return () if backward else self._input(begin)
         sent = self.done[(before, micro_batch, backward)]
         flows = self.pipeline.boundary(self.pipeline.work[before], self.pipeline.work[stage])
         if not flows:
             return sent
         self.tasks.append(boundary_task(self.pipeline, flows, sent))
+        return (len(self.tasks) - 1,)
+
+    def _input(self, begin: tuple[int, ...]) -> tuple[int, ...]:
+        """The input of the next micro-batch, and the wait for it where the framework fetches it in line."""
+        arrived = self.inputs.take(self.tasks, begin)
+        if not self.pipeline.in_line_s:
+            return arrived
+        self.tasks.append(in_line_task(self.pipeline, tuple(sorted({*begin, *arrived}))))
         return (len(self.tasks) - 1,)

@@ -15,7 +15,7 @@ from podsim.lowering import collective, pacing, update
 from podsim.lowering.groups import Group
 from podsim.lowering.joined import Joined
 from podsim.lowering.phases import Plan, Setting
-from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.pipeline import Pipeline, in_line_task
 from podsim.lowering.work import StageWork
 from podsim.model.collective import Collective, Pace
 from podsim.model.mapping import Stage
@@ -123,6 +123,8 @@ def _pass(phased: Phased, work: StageWork, count: int, *, backward: bool) -> Ite
     if beside:
         batch.add_after((_sync(phased),))
         batch.ends = (*batch.ends, *arrived)
+    if work.stage.index == 0 and not backward and line.in_line_s:
+        batch.add_after((in_line_task(line),))
     yield Block(name, tuple(batch.tasks), count * line.micro_batches, micro_batch=True)
     if backward:
         yield from _gradients(phased, work.stage, count)

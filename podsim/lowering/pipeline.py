@@ -17,6 +17,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
+from podsim.physics.hostio import IN_LINE_BYTES_PER_S
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
 from podsim.topology.likeness import same_inputs
@@ -111,6 +112,15 @@ class Pipeline:
         ipu = replica * self.mapping.ipus_per_replica + self.work[0].stage.ipu
         return self.fabric.host_route(ipu, server).links
 
+    @cached_property
+    def in_line_s(self) -> float:
+        """Time for which a micro-batch waits for its input under this framework [s] (Eq. 13)."""
+        framework = self.mapping.practice.framework
+        parts = self.machine.frameworks.parts(framework or "", self.mapping.replicas)
+        if not parts:
+            return 0.0
+        return sum(parts.values()) + self.workload.row_bytes * self.mapping.micro_batch / IN_LINE_BYTES_PER_S
+
     def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
         """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""
         ddr, *rest = self.fabric.streaming_route(where).links
@@ -174,6 +184,9 @@ def turn_tasks(pipeline: Pipeline, turn: Turn, *, beside: bool) -> tuple[Task, .
         tasks.append(input_task(pipeline))
         first = (0,) if pipeline.mapping.practice.prefetch == 0 else ()
     (_sequential if sequential else _cycle)(pipeline, turn.active, tasks, first)
+    if turn.takes and pipeline.in_line_s:
+        ahead = 1 if loads and not first else 0  # an input loaded ahead is waited for at the end of the turn
+        tasks.append(in_line_task(pipeline, tuple(range(ahead, len(tasks)))))
     return tuple(tasks)
 
 
@@ -237,6 +250,12 @@ def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool
 def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
     """Input of one micro-batch of every replica."""
     return Task(TaskKind.HOST, "host input", -1, (), needs, flows=pipeline.inputs, part=Part.HOST)
+
+
+def in_line_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
+    """The wait of all replicas for the input of the next micro-batch, which nothing hides."""
+    waits = ((Part.FRAMEWORK, pipeline.in_line_s),)
+    return Task(TaskKind.HOST, "input in line", -1, waits, needs, part=Part.FRAMEWORK)
 
 
 def _sync(pipeline: Pipeline, needs: tuple[int, ...]) -> Task:

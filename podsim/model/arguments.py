@@ -98,7 +98,11 @@ OVERLAP = switch(
     "overlap", "Reduce gradients of an IPU while others still run backward; takes tiles from compute."
 )  # fmt: skip
 IO_TILES = from_zero("io_tiles", "Tiles set aside for traffic beside compute [default: none; 64 with --overlap].")
-PRACTICE = (SCHEDULE, PREFETCH, OVERLAP, IO_TILES)
+FRAMEWORK = choice(
+    "framework", "popart tensorflow1 tensorflow2 poptorch popxl poprt",
+    "Framework that runs the model [default: that of the configuration; PopART and TensorFlow 1 are the reference].",
+)  # fmt: skip
+PRACTICE = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number("samples", "Samples to converge; exactly that many are charged.", MOST_LENGTH)

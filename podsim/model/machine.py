@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
+from podsim.model.framework_costs import NO_COSTS, FrameworkCosts
 from podsim.model.maturity import Maturity
 
 
@@ -22,6 +23,7 @@ class Machine:
     hosts: int
     maturity: Maturity | None = None
     parameters_file: str = ""
+    frameworks: FrameworkCosts = NO_COSTS
     assumed: frozenset[str] = frozenset()  # paths of numbers that nobody has published
 
     @property

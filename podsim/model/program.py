@@ -35,6 +35,7 @@ class Part(StrEnum):
     STREAMING = "streaming_memory"
     HOST = "host_input"
     HOST_STEP = "host_step"
+    FRAMEWORK = "framework"
 
 
 Cut = tuple[tuple[Part, float], ...]

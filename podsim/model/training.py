@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
+from podsim.model.framework import Framework
 from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
@@ -173,6 +174,7 @@ class Practice:
     norm_span: Count = 1  # replicas that share batch-norm statistics
     returns_to_host: bool = False  # the framework returns to its host program after every weight update
     call_updates: Count = 1  # weight updates of all replicas together for which it returns once; each runs its share
+    framework: Framework | None = None  # None where it adds nothing or is not stated
     prefetch: Whole = 1  # micro-batches whose input is loaded ahead of use; 0 loads in line with compute
     overlaps_reduction: bool = False  # an IPU reduces its gradients while others still run backward
     operator_call_cycles: Annotated[Cycles, Key("operator_call")] = 0.0  # of each pass of an operator, beyond its plan
@@ -249,5 +251,6 @@ class Preset:
     optimizer: str
     sdk: str
     hosts: Count
+    framework: Framework | None = None  # that of the practice unless stated
     source: str
     locator: str = ""

@@ -77,7 +77,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     "plan": (
         a.WORKLOAD, a.WITHIN, *a.SEARCH, a.PLAN_SEED, a.SAMPLES,
         a.GLOBAL_BATCH._replace(help="Samples a weight update, on every machine."), a.CHANGES, a.ON_PROGRESS, *a.MONEY,
-        *a.LENGTH,
+        *a.LENGTH, a.FRAMEWORK,
     ),
     "plan_mix": (
         a.file("workloads", "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml.",
@@ -86,6 +86,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     ),
     "infer": (
         a.WORKLOAD, *_ON_MACHINE, a.SDK, a.REPLICAS, a.IPUS_PER_REPLICA, a.INTERVAL, a.ON_PROGRESS, a.BATCH, a.BATCHES,
+        a.FRAMEWORK._replace(help="Framework that serves the model [default: none, inputs ahead and no call a batch]."),
         a.choice("weights", "resident streamed", "Where weights are: in SRAM, or in the DDR of the machine, read for "
                  "every batch.", default="resident"),
         a.choice("precision", "8.16 16.16 16.32 32", "Operands and partial sums, such as 16.16 or 8.16 [default: as "
@@ -186,6 +187,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     ),
     "calibrate_noise": _FIT,
     "calibrate_comparators": (*_FIT, a.ON_PROGRESS),
+    "calibrate_frameworks": (*_FIT, a.ON_PROGRESS),
     "freeze": (*_FIT, a.ON_PROGRESS),
     "validate": (a.ON_PROGRESS,),
     "validate_comparators": (a.ON_PROGRESS,),

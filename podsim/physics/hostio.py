@@ -10,6 +10,10 @@ products of 4096 cubed leave 0.27 and 0.29 ms.
 """
 
 
+IN_LINE_BYTES_PER_S = 5.5e9
+"""What one stream through the gateway reaches where the program waits for it (graphcore-examples, EfficientDet)."""
+
+
 def host_s(volume_bytes: float, bytes_per_s: float) -> float:
     """Time until `volume_bytes` from the host have arrived [s]: a start, then the narrowest link."""
     return HOST_START_S + volume_bytes / bytes_per_s

@@ -106,7 +106,7 @@ def asked_of(
 
     `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
     """
-    from podsim.files import cache, catalog
+    from podsim.files import cache, catalog, frameworks
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
     from podsim.planning import choose
@@ -124,7 +124,7 @@ def asked_of(
     machine = Machine(
         topology=found, parameters=apply_to_parameters(maturity.applied(parameters, grown), changes), sdk=release,
         hosts=_hosts(hosts, found) or choose.usual_hosts(model, found, named), maturity=grown, parameters_file=own,
-        assumed=document.assumed,
+        assumed=document.assumed, frameworks=frameworks.costs(),
     )  # fmt: skip
     return machine, model, named
 

@@ -163,6 +163,8 @@ def published_mapping(planner: Planner, named: Preset) -> Mapping:
     practice = next((p for p in planner.workload.practices if p.name == named.practice), None)
     if practice is None:
         raise InputError(f'preset {named.name} names an unknown practice "{named.practice}"', code="unknown-practice")
+    if named.framework:
+        practice = replace(practice, framework=named.framework)
     return planner.mapping(
         practice, replicas=named.replicas, ipus_per_replica=named.ipus_per_replica,
         micro_batch=named.micro_batch, accumulation=named.accumulation,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from podsim.errors import InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.fabric import Topology
+from podsim.model.framework import INTERFACES, Framework
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
@@ -26,6 +27,7 @@ class WhatIf:
     """What is to be otherwise than practice has it; None leaves it."""
 
     schedule: Schedule | None = None
+    framework: Framework | None = None
     prefetch: int | None = None
     overlap: bool = False
     io_tiles: int | None = None
@@ -52,6 +54,10 @@ class WhatIf:
             schedule=self.schedule or practice.schedule,
             recompute=self.recompute or practice.recompute,
             state=self.state or practice.state,
+            framework=self.framework or practice.framework,
+            returns_to_host=INTERFACES[self.framework].calls_each_update
+            if self.framework
+            else practice.returns_to_host,
             prefetch=practice.prefetch if self.prefetch is None else self.prefetch,
             overlaps_reduction=overlaps,
             attention_parts=ATTENTION_PARTS if self.cut_further else practice.attention_parts,
@@ -84,6 +90,8 @@ class WhatIf:
                 yield f"attention and feed-forward in phases of their own, queries in {practice.attention_parts} parts"
         elif self.schedule is not None:
             yield f"what if: schedule {practice.schedule}, as asked"
+        if self.framework is not None:
+            yield f"framework {self.framework}, as asked"
         if self.prefetch is not None:
             yield f"what if: inputs of {practice.prefetch} micro-batches loaded ahead, as asked"
         if self.overlap:
@@ -135,11 +143,13 @@ def may_stream(workload: Workload) -> bool:
 
 
 def what_if(
-    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None
-) -> WhatIf:
+    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None,
+    framework: str | None = None,
+) -> WhatIf:  # fmt: skip
     """As flags say it."""
     order = None if schedule is None else Schedule(schedule)
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles)
+    named = None if framework is None else Framework(framework)
+    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles, framework=named)
 
 
 def published(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.lowering import layout
+from podsim.model.framework import INTERFACES, Framework
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
@@ -43,6 +44,7 @@ class Wanted:
     load: Load = field(default_factory=Load)
     generated: int = 0
     cache: Place | None = None
+    framework: Framework | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,7 @@ def find(asked: Asked, wanted: Wanted, batch: int, *, advise: bool = True) -> Fo
     for streams in dict.fromkeys(served.streams_cache for served in places):
         for size, served in product(_sizes(asked, wanted), (one for one in places if one.streams_cache is streams)):
             try:
-                mapping = _mapping(asked, size, wanted.replicas, batch)
+                mapping = _mapping(asked, size, wanted.replicas, batch, wanted.framework)
             except InputError:
                 if wanted.ipus_per_replica:
                     raise
@@ -152,13 +154,14 @@ def _places(asked: Asked, wanted: Wanted) -> Iterator[Served]:
         yield replace(bare, streams_cache=True)
 
 
-def _mapping(asked: Asked, size: int, replicas: int | None, batch: int) -> Mapping:
+def _mapping(asked: Asked, size: int, replicas: int | None, batch: int, framework: Framework | None = None) -> Mapping:
     """A batch a replica on so many IPUs, stages of even work."""
     chip = asked.machine.chip
     practice = Practice(
         name="inference", source="", chips=(chip.name,), ipus_per_replica=(size,), schedule=Schedule.GROUPED,
         recompute=Recompute.NONE, state=StatePlace.ON_CHIP, state_sharded=False, moment_bytes=(), gradient_bytes=0,
-        checkpoint_bytes=ELEMENT_BYTES[asked.workload.precision],
+        checkpoint_bytes=ELEMENT_BYTES[asked.workload.precision], framework=framework,
+        returns_to_host=framework is not None and INTERFACES[framework].calls_each_update,
     )  # fmt: skip
     return Mapping(
         replicas=replicas or asked.machine.topology.ipus // size,
@@ -367,7 +370,7 @@ def _fits(asked: Asked, wanted: Wanted, batch: int) -> bool:
     """Whether any replica holds a batch, keys and values kept wherever they may be."""
     for size in _sizes(asked, wanted):
         try:
-            mapping = _mapping(asked, size, wanted.replicas, batch)
+            mapping = _mapping(asked, size, wanted.replicas, batch, wanted.framework)
         except InputError:
             continue
         if any(_held(asked, wanted, mapping, served)[1].fits for served in _places(asked, wanted)):

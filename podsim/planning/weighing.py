@@ -13,6 +13,7 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
 from podsim.model.sums import sum_in_order
 from podsim.planning import asking, runs
+from podsim.planning.practice import what_if
 from podsim.planning.search import Wanted
 from podsim.predicting import assemble, intervals
 from podsim.units import whole
@@ -48,6 +49,7 @@ class Asked:
     samples: float | None = None
     by_law: LawLength | None = None  # how long a run is, where a law says so
     global_batch: int | None = None  # samples a weight update, on every machine
+    framework: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,8 @@ class Scale:
 
     def _best(self, questions: Sequence[assemble.Question]) -> Weighed:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
-        given, wanted = (self.asked.sdk, None, None), Wanted(global_batch=self.asked.global_batch)
+        given = (self.asked.sdk, None, None)
+        wanted = Wanted(global_batch=self.asked.global_batch, what_if=what_if(framework=self.asked.framework))
         parts = []
         for question in questions:
             mapping, choice, said = asking.settled(question, wanted, None, given, None)

@@ -358,6 +358,7 @@ NAMES = {
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
     Part.HOST_STEP: "the call from the host",
+    Part.FRAMEWORK: "the framework",
 }
 
 

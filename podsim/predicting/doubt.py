@@ -116,12 +116,26 @@ def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline, fo
     """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
     moved = sensitivity(question, timeline)
     known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    if added := _of_framework(question, mapping, timeline):
+        parameters = known.variances[Cause.PARAMETERS] + added
+        known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters})
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known
     from podsim.files import tensor_parallel
 
     unmeasured = (share * tensor_parallel.time_error()) ** 2
     return replace(known, variances={**known.variances, Cause.TENSOR_PARALLEL: unmeasured}, grade=Grade.ASSUMED)
+
+
+def _of_framework(question: Question, mapping: WorkMapping, timeline: StepTimeline) -> float:
+    """Variance of the log of a step from the constants of its framework (Eq. 13)."""
+    framework, costs = mapping.practice.framework, question.machine.frameworks
+    whole_s = timeline.breakdown_s.get(Part.FRAMEWORK, 0.0)
+    if framework is None or not whole_s:
+        return 0.0
+    fitted_s = mapping.accumulation * sum_in_order(costs.parts(framework, mapping.replicas).values())
+    share = min(fitted_s, whole_s) / timeline.step_s
+    return costs.variance(framework, mapping.replicas, share)
 
 
 def sensitivity(question: Question, timeline: StepTimeline) -> dict[str, float]:

@@ -114,6 +114,7 @@ STRIPPED: dict[str, frozenset[Part]] = {
     "no sync": frozenset({Part.SYNC}),
     "free stage transfers": frozenset({Part.TRANSFER}),
     "no host": frozenset({Part.HOST, Part.HOST_STEP}),
+    "inputs fetched ahead": frozenset({Part.FRAMEWORK}),
     "free streaming memory": frozenset({Part.STREAMING}),
     "free weight update": frozenset({Part.WEIGHT_UPDATE}),
 }
@@ -191,6 +192,7 @@ def _less(program: StepProgram, parts: frozenset[Part]) -> StepProgram:
 IN_ORDER = (
     Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.TENSOR_PARALLEL, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
     Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
+    Part.FRAMEWORK,
 )  # fmt: skip
 
 

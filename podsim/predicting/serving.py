@@ -13,7 +13,7 @@ from podsim.model.inference import Service
 from podsim.model.program import Flow, Part
 from podsim.model.quantity import Cause, Grade
 from podsim.model.sums import sum_in_order
-from podsim.physics.hostio import HOST_START_S
+from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
 from podsim.predicting.doubt import STRETCHED, step_doubt
@@ -54,16 +54,18 @@ def service(asked: Asked, mapping: Mapping, served: Served) -> Service:
         - _time(asked, mapping, served, fewer, prefetch=1).step_s
     )
     arrive_s, leave_s = _host_s(asked, mapping, served)
+    call_s = HOST_CALL_S / mapping.updates_per_call if mapping.practice.returns_to_host else 0.0
+    parts_s = {**alone.breakdown_s, Part.HOST_STEP: call_s}
     full = stages > 1 and not served.one_at_a_time
     through_s = max(alone.step_s, stages * period_s + arrive_s) if full else alone.step_s
     return Service(
         batch=mapping.micro_batch,
         replicas=mapping.replicas,
-        period_s=max(period_s, leave_s),
-        latency_s=HOST_START_S + through_s + HOST_START_S + leave_s,
+        period_s=max(period_s, leave_s) + call_s,
+        latency_s=call_s + HOST_START_S + through_s + HOST_START_S + leave_s,
         host_in_s=HOST_START_S + arrive_s,
         host_out_s=HOST_START_S + leave_s,
-        parts_s={part: seconds for part, seconds in alone.breakdown_s.items() if seconds},
+        parts_s={part: seconds for part, seconds in parts_s.items() if seconds},
     )
 
 

@@ -10,6 +10,7 @@ from podsim.calibrate.microbenchmarks.bench import from_seconds
 from podsim.calibrate.microbenchmarks.compare import compare
 from podsim.errors import MissingParameter
 from podsim.model.claims import Claim, ClaimPart, Metric
+from podsim.model.framework import ROW_NAMES, Framework
 from podsim.model.published import Answer
 from podsim.model.readings import Mode
 from podsim.planning.asking import ANY_LENGTH
@@ -74,16 +75,26 @@ def predicted(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
 def _train(row: Microbenchmark, reading: RowReading, desk: Desk) -> Answer:
     if row.unit == HOURS:
         length = {"samples": float(reading.samples)} if reading.samples else {}
-        found = desk.verb("predict")(reading.workload, **length, **_flags(reading)).time_to_train_s
+        found = desk.verb("predict")(reading.workload, **length, **_flags(row, reading)).time_to_train_s
         return _scaled(found, 1 / FIXED[HOURS][0])
+    return _scaled(rated(row, reading, desk.verb("predict")).throughput_samples_per_s, _per_sample(row))
+
+
+def rated(row: Microbenchmark, reading: RowReading, predict: Callable[..., Any]) -> Any:  # noqa: ANN401  (a prediction)
+    """The prediction behind a row that is a training rate."""
     # A rate hangs on no length of a run, and some workloads state none.
-    answer = desk.verb("predict")(reading.workload, samples=ANY_LENGTH, **_flags(reading))
-    return _scaled(answer.throughput_samples_per_s, _per_sample(row))
+    return predict(reading.workload, samples=ANY_LENGTH, **_flags(row, reading))
 
 
-def _flags(reading: RowReading) -> dict[str, Any]:
-    """The flags of `predict` that a reading states."""
+def framework_of(row: Microbenchmark) -> Framework | None:
+    """The framework that a row names; None where it names none."""
+    return ROW_NAMES.get(row.shape.get("framework", ""))
+
+
+def _flags(row: Microbenchmark, reading: RowReading) -> dict[str, Any]:
+    """The flags of `predict` that a row and its reading state."""
     named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
+    named["framework"] = str(framework_of(row) or "")
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 

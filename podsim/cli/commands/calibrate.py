@@ -63,6 +63,7 @@ def calibrate(
     dry_run: bool = False,
     noise: bool = False,
     comparators: bool = False,
+    frameworks: bool = False,
     own: OwnFlags = ANY_OWN,
     out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
     output: OutputFlags = ANY_OUTPUT,
@@ -81,15 +82,20 @@ def calibrate(
         What varies from step to step and run to run instead, into calibration/noise.toml.
     comparators
         Scaling laws of other chips instead, into calibration/comparators/parameters.toml.
+    frameworks
+        What frameworks add to a step instead, into calibration/frameworks.toml, each framework and family held out.
     out
         Write the parameters here instead.
     """
     output.check()
     path = Path(out) if out is not None else None
-    if noise and comparators:
-        raise InputError("give one of --noise and --comparators", code="conflicting-flags")
-    if own.check(noise=noise or comparators):
+    given = [name for name, on in (("noise", noise), ("comparators", comparators), ("frameworks", frameworks)) if on]
+    if len(given) > 1:
+        raise InputError(f"give one of --{given[0]} and --{given[1]}", code="conflicting-flags")
+    if own.check(noise=bool(given)):
         return _own(own, None if dry_run else path, dry_run, output)
+    if frameworks:
+        return _frameworks(output, path, write=not dry_run)
     if comparators:
         return _comparators(output, path, write=not dry_run)
     if noise:
@@ -136,6 +142,22 @@ def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
         screen=lambda: law_view.report(report, verbose=output.verbose),
         json_text=lambda: json_comparators.report(report),
         line=lambda: law_view.line(report),
+    )
+    return ExitCode.ANSWERED
+
+
+def _frameworks(output: OutputFlags, path: Path | None, *, write: bool) -> int:
+    from podsim import api
+    from podsim.report import json_frameworks
+    from podsim.report.views import frameworks as framework_view
+
+    with progress("fitting", output) as on_progress:
+        report = answered(partial(api.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
+    give(
+        output,
+        screen=lambda: framework_view.document(report),
+        json_text=lambda: json_frameworks.report(report),
+        line=lambda: framework_view.answer(report),
     )
     return ExitCode.ANSWERED
 

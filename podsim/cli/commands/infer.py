@@ -37,6 +37,10 @@ class ServingFlags:
     batch: Annotated[int, flag("infer", "batch", SERVING, show_default=True)] = 1
     batches: Annotated[str | None, flag("infer", "batches", SERVING)] = None
 
+    framework: Annotated[
+        Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
+        flag("infer", "framework", SERVING),
+    ] = None
     weights: Annotated[Literal["resident", "streamed"], flag("infer", "weights", SERVING, show_default=True)] = (
         "resident"
     )

@@ -73,7 +73,18 @@ class RecipeFlags(SamplesFlags):
     global_batch: Annotated[int | None, flag("plan", "global_batch", RUN)] = None
 
 
-ANY_DEMAND, ANY_SEARCH, ANY_RECIPE = DemandFlags(), SearchFlags(), RecipeFlags()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrameworkFlags:
+    """What runs the model."""
+
+    framework: Annotated[
+        Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
+        flag("plan", "framework", RUN),
+    ] = None
+
+
+ANY_DEMAND, ANY_SEARCH, ANY_RECIPE, ANY_FRAMEWORK = DemandFlags(), SearchFlags(), RecipeFlags(), FrameworkFlags()
 
 
 def plan(
@@ -83,6 +94,7 @@ def plan(
     model: ModelFlags = ANY_MODEL,
     demand: DemandFlags = ANY_DEMAND,
     search: SearchFlags = ANY_SEARCH,
+    framework: FrameworkFlags = ANY_FRAMEWORK,
     samples: RecipeFlags = ANY_RECIPE,
     length: LengthFlags = ANY_LENGTH,
     money: MoneyFlags = ANY_MONEY,
@@ -105,8 +117,10 @@ def plan(
     given = keywords(demand, search, money)
     del given["workloads"]
     if workload:
-        return _single(workload, {**given, **keywords(samples, length), "changes": model.changes}, report, output)
-    if (model, samples, length) != (ANY_MODEL, ANY_RECIPE, ANY_LENGTH):
+        return _single(
+            workload, {**given, **keywords(framework, samples, length), "changes": model.changes}, report, output
+        )
+    if (model, framework, samples, length) != (ANY_MODEL, ANY_FRAMEWORK, ANY_RECIPE, ANY_LENGTH):
         raise InputError("sizes and length of a run are those of one workload: --workloads has several",
                          code="conflicting-flags", hint="a TOML file for each (podsim workload import)")  # fmt: skip
     return _mix(search, given, demand, report, output)

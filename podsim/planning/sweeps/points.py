@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from podsim.errors import PodsimError
-from podsim.files import catalog, find
+from podsim.files import catalog, find, frameworks
 from podsim.files.packing import spelled
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS
@@ -74,7 +74,7 @@ def _workload(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parameters() -> str:
-    return _digest(catalog.parameters())
+    return _digest((catalog.parameters(), frameworks.costs()))
 
 
 def _digest(content: object) -> str:
@@ -163,7 +163,7 @@ def _wanted(flags: Mapping[str, str]) -> Wanted:
     from podsim.planning.search import Wanted
 
     practice = what_if(
-        schedule=flags.get("schedule"), prefetch=_whole(flags, "prefetch"),
+        schedule=flags.get("schedule"), framework=flags.get("framework"), prefetch=_whole(flags, "prefetch"),
         overlap=flags.get("overlap") == "true", io_tiles=_whole(flags, "io_tiles"),
     )  # fmt: skip
     return Wanted(**{name: _whole(flags, name) for name in SPLIT}, what_if=practice)

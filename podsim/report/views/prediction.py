@@ -25,6 +25,7 @@ PARTS = {
     Part.HOST: "host input",
     Part.SHARDING: "sharded state",
     Part.HOST_STEP: "host call",
+    Part.FRAMEWORK: "framework",
 }
 REMARKS = {
     Part.BUBBLE: "fill and drain",
@@ -33,6 +34,7 @@ REMARKS = {
     Part.COLLECTIVE_STEPS: "software",
     Part.RACK_STEPS: "software",
     Part.HOST: "exposed",
+    Part.FRAMEWORK: "input in line",
     Part.STREAMING: "exposed",
 }
 EXAMPLES_OF_REJECTED = 8

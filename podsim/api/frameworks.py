@@ -1,0 +1,42 @@
+"""Constants of frameworks: fitted to published rates, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podsim.api.checking import checked
+
+if TYPE_CHECKING:
+    from podsim.calibrate.frameworks import FrameworkFit
+
+Progress = Callable[[int, int], None]
+
+
+@checked
+def calibrate_frameworks(
+    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
+) -> FrameworkFit:
+    """Fit what frameworks add to a step to published rates, and write it: `podsim calibrate --frameworks`."""
+    from podsim.api.upkeep import of_ipus
+    from podsim.calibrate import frameworks
+    from podsim.calibrate.published.framework_rows import framework_rows
+    from podsim.files import applications, catalog, readings
+    from podsim.files import frameworks as file
+    from podsim.files import microbenchmarks as measured
+    from podsim.files.write import check_writable, frameworks_text, write_all
+
+    target = Path(path) if path is not None else file.path()
+    check_writable(target if write else None)
+    asked = (*measured.published(), *applications.applications())
+
+    def row_bytes(workload: str, changes: tuple[str, ...]) -> float:
+        return catalog.workload(workload, changes).value.row_bytes
+
+    rows = framework_rows(asked, readings.readings().value, of_ipus, row_bytes)
+    report = frameworks.fit(rows, on_progress)
+    if write:
+        write_all([(target, frameworks_text(report.costs))], report)
+    return replace(report, path="" if not write else str(path or target.name))

@@ -1,0 +1,20 @@
+"""Constants of frameworks as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podsim.report.json_text import plain, text
+
+if TYPE_CHECKING:
+    from podsim.calibrate.frameworks import FrameworkFit
+
+
+def report(found: FrameworkFit) -> str:
+    """`podsim calibrate --frameworks --json`; errors of rates are fractions."""
+    return text("frameworks", {
+        "costs": plain(found.costs),
+        "groups": plain(found.groups),
+        "frameworks": {str(name): plain(errors) for name, errors in found.by_framework.items()},
+        "path": found.path,
+    })  # fmt: skip
