@@ -79,6 +79,13 @@ class Benchmark:
     interval_base: Positive | None = None
     interval_grain: Count | None = None
 
+    @property
+    def evaluates_checkpoints(self) -> bool:
+        """Whether checkpoints are written every so many epochs and evaluated after training."""
+        return self.style in (EvaluationStyle.EPOCHS, EvaluationStyle.FIXED) and all(
+            getattr(self, name) for name in NEEDED[EvaluationStyle.EPOCHS]
+        )
+
     def __post_init__(self) -> None:
         for name in NEEDED[self.style]:
             value = getattr(self, name)

@@ -10,7 +10,7 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
-from podsim.model.training import EvaluationStyle, Schedule
+from podsim.model.training import Schedule
 from podsim.planning import batches
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import AS_PRACTISED, MICRO_BATCHES, MOST_IPUS, Planner, WhatIf, powers, relaxed
@@ -242,7 +242,7 @@ class Search:
 
     def _evaluation_s(self, quick: assemble.Question, mapping: Mapping, step_s: float) -> float:
         """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
-        afterwards = self.question.workload.benchmark.style is EvaluationStyle.EPOCHS
+        afterwards = self.question.workload.benchmark.evaluates_checkpoints
         if not (mapping.practice.forward_evaluation or afterwards):
             return assemble.evaluation_s(quick, mapping, step_s)
         key = (*_split(mapping), min(mapping.accumulation, _depth(mapping)))

@@ -56,7 +56,8 @@ class Question:
     def overhead(self) -> Overhead:
         """What a run spends outside its steps, evaluations without their forward program (Eq. 29).
 
-        Nothing where it is not evaluated by the rules of a benchmark.
+        Nothing where no evaluation is stated. A run of a fixed length loads its program once more, to train: the clock
+        of MLPerf starts after that.
         """
         style = self.workload.benchmark.style
         load_s, call_s, checkpoint_s, switch_s = (
@@ -65,11 +66,11 @@ class Question:
         )
         if style is EvaluationStyle.INTERVAL:
             return replace(NO_OVERHEAD, startup_s=load_s, each_evaluation_s=call_s)
-        if style is not EvaluationStyle.EPOCHS:
+        if not self.workload.benchmark.evaluates_checkpoints:
             return NO_OVERHEAD
         return Overhead(
-            startup_s=0.0, graph_switch_s=switch_s, first_evaluation_s=load_s + call_s, each_evaluation_s=call_s,
-            checkpoint_s=checkpoint_s,
+            startup_s=load_s if style is EvaluationStyle.FIXED else 0.0, graph_switch_s=switch_s,
+            first_evaluation_s=load_s + call_s, each_evaluation_s=call_s, checkpoint_s=checkpoint_s,
         )  # fmt: skip
 
     @property
@@ -130,7 +131,7 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
     style, forward = question.workload.benchmark.style, mapping.practice.forward_evaluation
     if style is EvaluationStyle.INTERVAL and not forward:
         return math.ceil(question.workload.benchmark.evaluation_samples / mapping.global_batch) * step_s
-    if style not in (EvaluationStyle.INTERVAL, EvaluationStyle.EPOCHS):
+    if style is not EvaluationStyle.INTERVAL and not question.workload.benchmark.evaluates_checkpoints:
         return 0.0
     return forward_s(question, mapping) + question.overhead.each_evaluation_s
 
@@ -180,7 +181,7 @@ def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: f
     """The pace of a run with a given step; `each_s` is that of its evaluations where it is known."""
     one_s = evaluation_s(question, mapping, step_s) if each_s is None else each_s
     spent = question.overhead
-    if question.workload.benchmark.style is EvaluationStyle.EPOCHS:
+    if question.workload.benchmark.evaluates_checkpoints:
         forward = one_s - spent.each_evaluation_s
         spent = replace(spent, first_evaluation_s=spent.first_evaluation_s + forward, each_evaluation_s=one_s)
         if mapping.practice.separate_evaluation:

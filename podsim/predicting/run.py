@@ -81,7 +81,7 @@ def run(pace: Pace, samples: float) -> Run:
             evaluation_s=evaluations * pace.evaluation_s,
             checkpoint_s=0.0,
         )
-    if pace.benchmark.style is not EvaluationStyle.EPOCHS:  # nobody says when it evaluates, or nothing does
+    if not pace.benchmark.evaluates_checkpoints:  # nobody says when it evaluates, or nothing does
         return Run(
             steps=steps, evaluations=0, interval_samples=None, startup_s=overhead.startup_s,
             training_s=steps * pace.step_s, evaluation_s=0.0, checkpoint_s=0.0,
