@@ -48,6 +48,7 @@ def mappings(
     from podsim.planning import advising, asking
     from podsim.planning.practice import what_if
     from podsim.planning.search import Wanted
+    from podsim.predicting import convolutions
 
     machine, model, _ = asking.asked_of(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
@@ -57,7 +58,8 @@ def mappings(
     length, timed = _length(model, samples, others, needed=rank is Rank.TIME)
     question = asking.question(machine, model, None, samples=length[0], by_law=length[1], engine="analytic")
     wanted = Wanted(replicas, ipus_per_replica, micro_batch, accumulation, global_batch, what_if(**practice_of(others)))
-    said = (*machine.topology.notes, *asking.silent(machine, sdk, hosts, chip))
+    evidence = convolutions.unmeasured(model, machine.chip)
+    said = (*machine.topology.notes, *evidence, *asking.silent(machine, sdk, hosts, chip))
     return advising.mappings(question, wanted, rank, most, said, on_progress, timed=timed)
 
 

@@ -55,6 +55,7 @@ def infer(
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
     from podsim.planning import asking, inference
+    from podsim.predicting import convolutions
 
     load = _load(rate, clients, wait, requests, seed)
     wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights, framework)
@@ -62,7 +63,8 @@ def infer(
         workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
         changes=changes, parameters_file=parameters)  # fmt: skip
     asked, prompts = _prompted(_asked(machine, model, precision, engine), generate, prompt)
-    said = *prompts, *machine.topology.notes, *asking.silent(machine, sdk, hosts, chip)
+    evidence = convolutions.unmeasured(model, machine.chip)
+    said = *prompts, *machine.topology.notes, *evidence, *asking.silent(machine, sdk, hosts, chip)
     told = inference.Told(engine=engine, interval=interval, said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 

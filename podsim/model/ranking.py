@@ -40,3 +40,4 @@ class OperatorRanking:
     stretch: float
     total_s: float
     operators: tuple[OperatorShare, ...]
+    evidence: tuple[str, ...] = ()  # what no measurement supports

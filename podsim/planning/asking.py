@@ -276,9 +276,12 @@ def settled(
 ) -> tuple[TrainingMapping, Choice, tuple[str, ...]]:
     """The mapping that is wanted or the best, why, and all that was assumed."""
     from podsim.planning import choose
+    from podsim.predicting import convolutions
 
     chosen = choose.choose(question, wanted, named, on_progress)
-    said = (*chosen.assumptions, *question.machine.topology.notes, *silent(question.machine, *given))
+    machine = question.machine
+    evidence = convolutions.unmeasured(question.workload, machine.chip)
+    said = (*chosen.assumptions, *machine.topology.notes, *evidence, *silent(machine, *given))
     return chosen.mapping, chosen.choice, said
 
 

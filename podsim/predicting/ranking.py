@@ -11,6 +11,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
 from podsim.predicting.assemble import Question
+from podsim.predicting.convolutions import unmeasured
 from podsim.tiles.supersteps import Cycles, sram_rates, total
 
 NUMBER = re.compile(r"(?<=[a-z])\d+(?=\.)")  # of a layer or block, which have equal operators
@@ -58,6 +59,7 @@ def ranking(question: Question, micro_batch: int, plans: Plans) -> OperatorRanki
         micro_batch=micro_batch,
         stretch=stretch,
         total_s=whole * each_s,
+        evidence=unmeasured(question.workload, machine.chip),
         operators=tuple(
             OperatorShare(
                 name=name,

@@ -7,6 +7,7 @@ from podsim.model.operator_report import OperatorReport
 from podsim.model.prediction import AGREE
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
+from podsim.predicting.convolutions import MEASURED, UNMEASURED
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
 
@@ -57,6 +58,8 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
     yield Fact("plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
     if report.operator == "conv" and not chip.library.counts_copies:
         yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
+    if report.operator == "conv" and chip.name not in MEASURED:
+        yield Fact("evidence", "", "", UNMEASURED)
     if report.io is not None:
         size = numbers.parted(numbers.amount(report.io.volume_bytes))
         arrives = f"at {numbers.rate(report.io.bytes_per_s, 'B/s')} into {report.io.tiles:,} IO tiles"

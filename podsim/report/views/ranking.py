@@ -42,6 +42,7 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
             Tone.QUIET,
         )
     )
+    blocks += [Note(line, "·", Tone.QUIET) for line in ranking.evidence]
     drawn = (Heading("the longest operators, by share of the time"), _bars(ranking)) if charts else ()
     return Doc(tuple(group for group in (drawn, tuple(blocks)) if group))
 
