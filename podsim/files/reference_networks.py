@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.files.practices import general as general_practice
+from podsim.model.network_kind import NetworkKind
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Convergence, Practice, Schedule
-from podsim.model.workload import Kind, NetworkKind, Pass, Unit, Workload
+from podsim.model.workload import Kind, Pass, Unit, Workload
 from podsim.workloads import families
 
 if TYPE_CHECKING:

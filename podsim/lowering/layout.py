@@ -4,7 +4,7 @@ from podsim.errors import InputError
 from podsim.model.mapping import Stage
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Practice, Schedule
-from podsim.model.workload import Pass, Unit, Workload
+from podsim.model.workload import Kind, Pass, Unit, Workload
 
 
 def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
@@ -71,8 +71,12 @@ def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:
 
 def _tied(workload: Workload) -> bool:
     """Whether the last unit shares weights with the first, so that one IPU must hold both."""
-    held = {operator.shape.parameters for operator in workload.units[0].operators}
-    return any(operator.tied and operator.shape.parameters in held for operator in workload.units[-1].operators)
+    tied = {operator.shape.parameters for operator in workload.units[-1].operators if operator.tied}
+    tables = (
+        at for at, unit in enumerate(workload.units)
+        for operator in unit.operators if operator.kind is Kind.GATHER and operator.shape.parameters in tied
+    )  # fmt: skip
+    return bool(tied) and next(tables, 0) == 0
 
 
 def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:

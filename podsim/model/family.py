@@ -8,6 +8,7 @@ from podsim.model.chip import Precision
 from podsim.model.given import GivenUnit
 from podsim.model.graphs import Dlrm, SchNet
 from podsim.model.language import Deberta, EncoderDecoder
+from podsim.model.network_kind import NetworkKind
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import (
@@ -20,7 +21,6 @@ from podsim.model.training import (
     ReferenceRound,
 )
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer, Yolo
-from podsim.model.workload import NetworkKind
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
 

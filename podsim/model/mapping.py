@@ -49,6 +49,11 @@ class Mapping:
         return max(1, self.practice.call_updates // self.replicas)
 
     @property
+    def filling(self) -> int:
+        """Micro-batches that fill the pipeline, whatever its schedule."""
+        return 2 * len(self.stages) + 1
+
+    @property
     def schedule(self) -> Schedule:
         """Order of micro-batches on the stages."""
         return self.practice.schedule

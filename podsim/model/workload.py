@@ -8,6 +8,7 @@ from functools import cached_property
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
+from podsim.model.padding import share_in_image
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Configuration, Convergence, Practice, Preset, ReferencePoint
 
@@ -54,14 +55,6 @@ class Matmul:
     def inputs(self) -> int:
         """Activation elements read."""
         return self.groups * self.m * self.k + (0 if self.weights else self.groups * self.k * self.n)
-
-
-def _met(size: int, kernel: int, stride: int) -> int:
-    """Pairs of an output and a kernel position along one edge that meet a pixel, not padding; same padding."""
-    outputs = math.ceil(size / stride)
-    before = max((outputs - 1) * stride + kernel - size, 0) // 2
-    starts = (output * stride - before for output in range(outputs))
-    return sum(min(start + kernel, size) - max(start, 0) for start in starts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +119,7 @@ class Conv:
     @property
     def flop_in_image(self) -> float:
         """FLOP without multiplications by padding, as poplibs counts them (lib/poplin/Convolution.cpp)."""
-        edges = zip(self.edges, self.kernel_edges, self.strides, strict=True)
-        met = math.prod(_met(size, kernel, stride) for size, kernel, stride in edges)
-        return self.flop * met / math.prod((*self.out_edges, *self.kernel_edges))
+        return self.flop * share_in_image(self.edges, self.out_edges, self.kernel_edges, self.strides)
 
     @property
     def parameters(self) -> int:
@@ -248,14 +239,6 @@ class Kind(StrEnum):
     COPY = "copy"
     DROPOUT = "dropout"
     LOSS = "loss"
-
-
-class NetworkKind(StrEnum):
-    """What kind of network a chain of units is, as far as the configuration of its software goes."""
-
-    CONVOLUTIONAL = "convolutional"
-    VISION_TRANSFORMER = "vision-transformer"
-    LANGUAGE = "language"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle
-from podsim.planning.available_memory import largest_that_fits, lowering
+from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Wanted, fastest
+from podsim.planning.search import Wanted
 from podsim.predicting.assemble import Question
 
 

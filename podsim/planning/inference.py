@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from podsim.model.inference import InferenceReport, Place
+from podsim.planning import offered_load
 from podsim.planning import serving as planning
 from podsim.predicting import intervals
 from podsim.predicting import serving as predicting
@@ -37,7 +38,7 @@ def report(
     """What the machine answers; Infeasible where the batch does not fit or the rate is above what it can do."""
     planning.check(wanted, asked)
     found = planning.find(asked, wanted, wanted.batch)
-    load = planning.load(wanted.load, found.service)
+    load = offered_load.offered(wanted.load, found.service)
     machine, workload = asked.machine, asked.workload
     return InferenceReport(
         workload=workload.name,
@@ -72,7 +73,7 @@ def _assumed(asked: Asked, wanted: Wanted, found: Found, load: Load) -> Iterator
     service = found.service
     yield from planning.lowering(asked, wanted, found)
     if wanted.load.rate_per_s is None and wanted.load.clients is None:
-        yield f"requests at {100 * planning.USUAL_LOAD:.0f} % of what the replicas can do, as no flag says who asks"
+        yield f"requests at {100 * offered_load.USUAL_LOAD:.0f} % of what the replicas can do, as no flag says who asks"
     if load.rate_per_s is not None:
         yield "requests come at random at a constant mean rate (Poisson)"
     yield "a program is compiled for its batch: one that is not full takes as long"

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from podsim.errors import InputError, MissingParameter, PodsimError
@@ -12,6 +12,7 @@ from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
 from podsim.planning import batches
+from podsim.planning.available_memory import fastest
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import AS_PRACTISED, MICRO_BATCHES, MOST_IPUS, Planner, WhatIf, powers, relaxed
 from podsim.predicting import assemble
@@ -207,12 +208,12 @@ class Search:
                 self.nearest, self.nearest_by = (held, mapping), self.planner
             return None
         self.legal += len(accumulations)
-        full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
+        full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=mapping.filling))
         result = []
         for accumulation in accumulations:
             candidate = replace(mapping, accumulation=accumulation)
             # Below the depth of the pipeline the line is a lower bound; the settled candidates are timed exactly.
-            step_s = full.step_s + full.period_s * (accumulation - _depth(mapping))
+            step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
             result.append((self._time_s(quick, candidate, step_s), candidate, held))
         return result
 
@@ -245,7 +246,7 @@ class Search:
         afterwards = self.question.workload.benchmark.evaluates_checkpoints
         if not (mapping.practice.forward_evaluation or afterwards):
             return assemble.evaluation_s(quick, mapping, step_s)
-        key = (*_split(mapping), min(mapping.accumulation, _depth(mapping)))
+        key = (*_split(mapping), min(mapping.accumulation, mapping.filling))
         if key not in self.evaluations_s:
             self.evaluations_s[key] = assemble.evaluation_s(quick, mapping, step_s)
         return self.evaluations_s[key]
@@ -290,7 +291,7 @@ class Search:
 
     def _settle(self, quick: assemble.Question, mapping: Mapping, held: MemoryFit) -> Considered:
         """One candidate timed exactly: from the line where its pipeline is full, else by itself."""
-        timeline, more = self.full[_split(mapping)], mapping.accumulation - _depth(mapping)
+        timeline, more = self.full[_split(mapping)], mapping.accumulation - mapping.filling
         if more < 0:
             timeline, more = assemble.step(quick, mapping), 0
         step_s = timeline.step_s + more * timeline.period_s
@@ -381,24 +382,6 @@ class Search:
 def _missed(held: MemoryFit) -> tuple[float, float]:
     """By how much a mapping misses: what is shorter of both memories, then SRAM."""
     return round(held.needed, 3), held.fraction
-
-
-def fastest(quick: assemble.Question, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
-    """Of ways to store a mapping that fit, the one of the shortest step; the earlier where two take as long."""
-    if len(stored) == 1:
-        return stored[0]
-
-    def step_s(one: tuple[Mapping, MemoryFit]) -> float:
-        mapping, _ = one
-        full = assemble.step(quick, replace(mapping, accumulation=_depth(mapping)))
-        return full.step_s + full.period_s * (mapping.accumulation - _depth(mapping))
-
-    return min(stored, key=step_s)
-
-
-def _depth(mapping: Mapping) -> int:
-    """Micro-batches that fill a pipeline, whatever its schedule."""
-    return 2 * len(mapping.stages) + 1
 
 
 def _split(mapping: Mapping) -> tuple[int, int, int]:

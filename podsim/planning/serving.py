@@ -14,6 +14,7 @@ from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.planning.available_memory import at_default, lowered, lowering_note
+from podsim.planning.offered_load import offered
 from podsim.planning.practice import MOST_IPUS, powers
 from podsim.predicting import serving as predicting
 from podsim.tiles import memory
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.predicting.serving import Asked
 
-USUAL_LOAD = 0.8  # of what the replicas can do, where nobody says who asks; assumed
-SAFE_LOAD = 0.95  # the highest rate that a refusal proposes, of what the replicas can do; assumed
 INDEX_BYTES = 4  # of a token that was generated: it is chosen on the IPU; assumed
-MOST_WRITTEN = 1e12  # requests a second up to which a rate is written in digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,31 +253,6 @@ def lowering(asked: Asked, wanted: Wanted, found: Found) -> Iterator[str]:
     yield lowering_note(found.mapping, held, f"{100 * longer:.1f} % longer batches")
 
 
-def load(wanted: Load, service: Service) -> Load:
-    """The load that is meant, checked against what replicas can do.
-
-    Raises Infeasible where requests come faster than they can be answered, with the highest rate to be had.
-    """
-    most = service.capacity_per_s
-    if wanted.clients is not None:
-        return wanted
-    if wanted.rate_per_s is None:
-        return replace(wanted, rate_per_s=USUAL_LOAD * most)
-    if wanted.rate_per_s >= most:
-        able = f"{service.replicas:,} replicas answer at most {_rate(most)} a second, batches of {service.batch:,} full"
-        raise Infeasible(
-            f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
-            code="too-many-requests", context=[able],
-            hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more IPUs",
-        )  # fmt: skip
-    return wanted
-
-
-def _rate(per_s: float) -> str:
-    """A rate as `--rate` takes it: whole from a hundred a second on."""
-    return f"{per_s:,.0f}" if 100 <= per_s < MOST_WRITTEN else f"{per_s:.3g}"
-
-
 def sweep(
     asked: Asked, wanted: Wanted, batches: tuple[int, ...], on_progress: Callable[[int, int], None] | None = None
 ) -> tuple[Swept, ...]:
@@ -304,7 +277,7 @@ def _swept(asked: Asked, wanted: Wanted, batch: int) -> Swept:
         streams_cache=found.served.streams_cache,
     )  # fmt: skip
     try:
-        meant = load(wanted.load, service)
+        meant = offered(wanted.load, service)
     except Infeasible as error:
         return replace(row, refused=error.message)
     return replace(row, load_per_s=meant.rate_per_s, delays=predicting.delays(service, meant))

@@ -21,6 +21,7 @@ from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import Topology
 from podsim.model.family import GeneralPractice, WorkloadFile
+from podsim.model.framework_costs import FrameworkCosts
 from podsim.model.free import FreeParameters
 from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
@@ -66,6 +67,7 @@ ROOTS: dict[str, type] = {
     "sweep": SweepFile,
     "practices": GeneralPractice,
     "tensor-parallel": TensorParallel,
+    "frameworks": FrameworkCosts,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

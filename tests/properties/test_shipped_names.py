@@ -100,8 +100,13 @@ def parts_of(value, path="answer") -> Iterator[tuple[str, object]]:
 
 
 def faults_of(answer) -> Iterator[str]:
-    """What no answer may have."""
+    """What no answer may have; without a length of the run whatever follows from one is not a number."""
+    endless = bool(getattr(answer, "length_flags", ()))
+    if endless:
+        yield from faults_of((answer.step_s, answer.throughput_samples_per_s, answer.memory))
     for path, part in parts_of(answer):
+        if endless and math.isnan(getattr(part, "value", part if isinstance(part, float) else 0.0)):
+            continue
         if isinstance(part, Estimate | Ratio):
             if not 0 < part.value < math.inf:
                 yield f"{path} is {part.value}"
