@@ -254,8 +254,8 @@ def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
 
 def in_line_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
     """The wait of all replicas for the input of the next micro-batch, which nothing hides."""
-    waits = ((Part.FRAMEWORK, pipeline.in_line_s),)
-    return Task(TaskKind.HOST, "input in line", -1, waits, needs, part=Part.FRAMEWORK)
+    latency = ((Part.FRAMEWORK, pipeline.in_line_s),)
+    return Task(TaskKind.HOST, "input in line", -1, latency, needs, part=Part.FRAMEWORK)
 
 
 def _sync(pipeline: Pipeline, needs: tuple[int, ...]) -> Task:

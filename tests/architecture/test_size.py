@@ -1,4 +1,4 @@
-"""Small things: a file has at most 400 lines, a function 40, and only the command line prints."""
+"""Small things: a file has at most 400 lines, the body of a function 40, and only the command line prints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_functions_are_short() -> None:
         for path in modules("podsim", "tests")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES
+        and (lines := (node.end_lineno or node.lineno) - node.body[0].lineno + 1) > FUNCTION_LINES
     ]
     assert long == []
 

@@ -96,7 +96,8 @@ def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_lon
     assert alone.time_to_train_s == pytest.approx(p.run.training_s, rel=1e-9)
 
 
-def test_alternatives_are_sorted_and_say_why_they_cannot_be_had(found):
+def test_alternatives_are_sorted_and_say_why_they_cannot_be_had():
+    found = podsim.explain("bert", pod=64, engine="analytic")
     full = named(found.alternatives, "twice the micro-batch")
     assert full.time_to_train_s is None
     assert not full.helps

@@ -94,7 +94,7 @@ def framework_of(row: Microbenchmark) -> Framework | None:
 def _flags(row: Microbenchmark, reading: RowReading) -> dict[str, Any]:
     """The flags of `predict` that a row and its reading state."""
     named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
-    named["framework"] = "" if reading.on_device else str(framework_of(row) or "")
+    named["framework"] = "" if reading.input_on_chip else str(framework_of(row) or "")
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 

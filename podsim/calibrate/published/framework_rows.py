@@ -37,7 +37,7 @@ def framework_rows(
     found: list[FrameworkRow] = []
     for row in rows:
         framework = framework_of(row)
-        if framework is None or row.id not in asked or row.unit not in RATES or asked[row.id].on_device:
+        if framework is None or row.id not in asked or row.unit not in RATES or asked[row.id].input_on_chip:
             continue
         (_, reading), *_ = ways(asked[row.id], unsaid)
         try:
