@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from podsim.model.sums import sum_in_order
 from podsim.model.training import AVAILABLE_MEMORY
 from podsim.predicting import assemble
 from podsim.tiles import memory
@@ -97,7 +98,7 @@ def _may_fit(held: MemoryFit) -> bool:
 
 
 def _always_live(ipu: StageMemory) -> float:
-    return ipu.used_bytes - sum(ipu.by_category.get(name, 0.0) for name in PASSING)
+    return ipu.used_bytes - sum_in_order(ipu.by_category.get(name, 0.0) for name in PASSING)
 
 
 def fastest(quick: Question, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:

@@ -332,8 +332,8 @@ def _last_resort(asked: Asked) -> str:
     size = largest.parameters * ELEMENT_BYTES[asked.workload.precision]
     if size > asked.machine.chip.sram_bytes:
         return (
-            f"no machine of this chip holds it: {largest.name} alone has {size / 1e9:.2f} GB of weights, and podsim splits "
-            "no embedding, half layer or head over IPUs when it serves; try a --precision of fewer bytes"
+            f"no machine of this chip holds it: {largest.name} alone has {size / 1e9:.2f} GB of weights, and "
+            "podsim splits no embedding, half layer or head over IPUs when it serves; try a --precision of fewer bytes"
         )
     return "a larger machine, or a --precision of fewer bytes; no embedding, half layer or head is split over IPUs"
 
