@@ -101,7 +101,9 @@ def value(kind: Any) -> str:
         return f"{'array' if get_origin(inner) is tuple else 'table'} of {value(member(inner))}"
     if issubclass(inner, StrEnum):
         return "one of " + ", ".join(f'"{choice}"' for choice in inner)
-    return "table" if is_dataclass(inner) else {str: "text", bool: "true or false", int: "whole", float: "number"}[inner]
+    return (
+        "table" if is_dataclass(inner) else {str: "text", bool: "true or false", int: "whole", float: "number"}[inner]
+    )
 
 
 def expected(cls: type) -> list[tuple[str, str]]:
