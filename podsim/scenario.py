@@ -53,8 +53,8 @@ class RunLength:
 
     @property
     def stated(self) -> bool:
-        """Whether a flag states a length; a target loss alone states none."""
-        return any(value is not None for value in (self.samples, self.tokens, self.law))
+        """Whether a flag is about the length."""
+        return any(value is not None for value in (self.samples, self.tokens, self.law, self.target_loss))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from podsim.api.advising import mappings
 from podsim.api.answers import (
-    PracticeFlags,
-    PredictFlags,
     collective,
     explain_operators,
     goodput,
@@ -45,8 +43,6 @@ from podsim.scenario import Scenario
 Shown.page = staticmethod(drawn)
 
 __all__ = [
-    "PracticeFlags",
-    "PredictFlags",
     "Scenario",
     "calibrate",
     "calibrate_comparators",
