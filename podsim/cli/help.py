@@ -82,8 +82,16 @@ def _entry(label: str, text: str, column: int, width: int) -> list[str]:
     indent = " " * (column + 2)
     wrapped = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
     if len(label) + 1 > column:
-        return [f"  {label}", *(indent + line for line in wrapped if line)]
+        return [*_broken_label(label, width), *(indent + line for line in wrapped if line)]
     return [f"  {label:<{column}}{wrapped[0]}".rstrip(), *(indent + line for line in wrapped[1:])]
+
+
+def _broken_label(label: str, width: int) -> list[str]:
+    """A label on lines of its own; choices that are wider than the screen go on below, after a bar."""
+    lines = [f"  {label}"]
+    while len(lines[-1]) > width and (end := lines[-1].rfind("|", 0, width) + 1) > 0:
+        lines[-1:] = [lines[-1][:end], f"      {lines[-1][end:]}"]
+    return lines
 
 
 class Formatter:

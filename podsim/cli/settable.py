@@ -16,6 +16,7 @@ COMMAND_LINE: Final = {
     "freeze": "it overwrites frozen predictions",
     "calibrate.noise": "it chooses which fitted file is overwritten",
     "calibrate.comparators": "it chooses which fitted file is overwritten",
+    "calibrate.frameworks": "it chooses which fitted file is overwritten",
 }
 """Flags, or flags of one command, that no file sets: they destroy what was there."""
 

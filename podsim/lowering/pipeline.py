@@ -15,6 +15,7 @@ from podsim.lowering.work import StageWork, busiest, slowed
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
@@ -119,7 +120,7 @@ class Pipeline:
         parts = self.machine.frameworks.parts(framework or "", self.mapping.replicas)
         if not parts:
             return 0.0
-        return sum(parts.values()) + self.workload.row_bytes * self.mapping.micro_batch / IN_LINE_BYTES_PER_S
+        return sum_in_order(parts.values()) + self.workload.row_bytes * self.mapping.micro_batch / IN_LINE_BYTES_PER_S
 
     def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
         """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""

@@ -8,6 +8,7 @@ from typing import Final
 from podsim.model.calibration import FittedParameter
 from podsim.model.framework import INTERFACES, Framework, HostInterface
 from podsim.model.quantity import NotNegative
+from podsim.model.sums import sum_in_order
 
 MICRO_BATCH: Final = "input.micro-batch"
 REPLICA: Final = "input.replica"
@@ -43,7 +44,7 @@ class FrameworkCosts:
     def variance(self, framework: str, replicas: int, share: float) -> float:
         """Variance of a log step time of which the constants of a framework take a share."""
         parts = self.parts(framework, replicas)
-        whole = sum(parts.values())
+        whole = sum_in_order(parts.values())
         if not whole:
             return 0.0
         one, other = (share * parts[name] / whole * self.fitted[name].error for name in NAMES)

@@ -65,8 +65,8 @@ class RowReading:
     `family` groups rows, by default of the name that the row has. `samples` is the length of a run that is a time,
     `clients` ask at once where a row is a latency, `operator` and `sizes` are those of `podsim op`. `unsaid` names what
     the row does not say and may be read in several ways, `assumed` what else it does not say, `why` is the mechanism
-    suspected where podsim is far off. `input_on_chip` says that the program makes its inputs itself, so that its framework
-    fetches none. `later` names a release and `factor_row` the row with what is
+    suspected where podsim is far off. `input_on_chip` says that the program makes its inputs itself, so that its
+    framework fetches none. `later` names a release and `factor_row` the row with what is
     claimed of it: both are held against the row.
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from podsim.model.sums import sum_in_order
 from podsim.model.training import AVAILABLE_MEMORY
 from podsim.predicting import assemble
 from podsim.tiles import memory
@@ -75,13 +76,29 @@ def lowering_note(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
     return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY}, with which {full}: {cost}"
 
 
+def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
+    """Whether lower proportions were tried for a mapping that does not fit; "" where SRAM is not what it lacks."""
+    stated = mapping.practice.available_memory
+    if memory_fit.fraction <= 1:
+        return ""
+    if stated is not None and not mapping.memory_lowered:
+        return f"available-memory proportion {stated:g}, as the configuration states it"
+    if not _may_fit(memory_fit):
+        live_bytes = max(map(_always_live, memory_fit.ipus))
+        if live_bytes <= memory_fit.capacity_bytes:
+            return ""
+        return f"{live_bytes / 1e9:.2f} GB are live throughout, so a lower available-memory proportion does not help"
+    lower = ", ".join(f"{proportion:g}" for proportion in STEPS[1:-1])
+    return f"available-memory proportions {lower} and {STEPS[-1]:g} were tried too: none fits"
+
+
 def _may_fit(held: MemoryFit) -> bool:
     """Whether smaller temporary buffers could help: what is always live fits, and so does streaming memory."""
     return held.streaming_fraction <= 1 and all(_always_live(ipu) <= held.capacity_bytes for ipu in held.ipus)
 
 
 def _always_live(ipu: StageMemory) -> float:
-    return ipu.used_bytes - sum(ipu.by_category.get(name, 0.0) for name in PASSING)
+    return ipu.used_bytes - sum_in_order(ipu.by_category.get(name, 0.0) for name in PASSING)
 
 
 def fastest(quick: Question, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:

@@ -9,6 +9,7 @@ from podsim.files import catalog
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
+from podsim.planning.available_memory import refusal_note
 from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers, relaxed
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
@@ -26,9 +27,11 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         ),
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
+    lowered = refusal_note(mapping, held)
     if not planner.topology.gateway.streaming_bytes:
         return _without_streaming_memory(planner, held, mapping, context)
     if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
+        context += [lowered] if lowered else []
         return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(

@@ -61,6 +61,7 @@ class Search:
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
     recipes: tuple[float, ...] = ()  # global batches to try where none is wanted: published ones, unless stated
+    least_ipu_s_per_row: float = 0.0  # of any split that fits, its pipeline full and its inputs there; 0 before any
     smaller: bool = False  # whether less than a published batch will do
     recipe: float | None = None  # the one of them that is tried, in samples
 
@@ -105,7 +106,7 @@ class Search:
 
     def _of_smaller_batches(self, quick: assemble.Question) -> list[Line]:
         """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
-        if self.nearest is None or self.nearest[0].fraction > 1 or not self.recipes:
+        if not (self.rejected["do not fit in streaming memory"] and self.recipes):
             return []
         self.smaller = True
         return self._of_recipes(quick)
@@ -217,10 +218,14 @@ class Search:
 
         Below the depth of the pipeline that is a lower bound; the settled candidates are timed exactly.
         """
-        self.full[_split(line.mapping)] = full
+        mapping = line.mapping
+        self.full[_split(mapping)] = full
+        waits_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # fewer replicas wait less for input
+        row_s = (full.period_s - waits_s) * mapping.ipus_per_replica / mapping.micro_batch
+        self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         for accumulation in line.accumulations:
-            candidate = replace(line.mapping, accumulation=accumulation)
-            step_s = full.step_s + full.period_s * (accumulation - line.mapping.filling)
+            candidate = replace(mapping, accumulation=accumulation)
+            step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
             yield self._time_s(quick, candidate, step_s), candidate, line.held
 
     def _widest(
@@ -352,12 +357,6 @@ class Search:
         if not (self.question.workload.points and self.question.workload.presets):
             text += "; podsim workload map weighs other micro-batches and storage too"
         return text
-
-    @property
-    def least_ipu_s_per_row(self) -> float:
-        """The least IPU time that a row takes with any split that fits, its pipeline full [s]."""
-        each = (timeline.period_s * size / micro_batch for (_, size, micro_batch), timeline in self.full.items())
-        return min(each, default=0.0)
 
     @property
     def too_many_replicas(self) -> bool:

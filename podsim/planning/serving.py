@@ -13,7 +13,7 @@ from podsim.model.framework import INTERFACES, Framework
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
-from podsim.planning.available_memory import at_default, lowered, lowering_note
+from podsim.planning.available_memory import at_default, lowered, lowering_note, refusal_note
 from podsim.planning.offered_load import offered
 from podsim.planning.practice import MOST_IPUS, powers
 from podsim.predicting import serving as predicting
@@ -298,6 +298,8 @@ def _does_not_fit(
         needs + has,
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
+    proportions = refusal_note(mapping, held)
+    context += [proportions] if proportions else []
     if held.streaming_bytes_per_ipu > held.streaming_capacity_bytes_per_ipu:
         needed, there = held.streaming_bytes_per_ipu / 1e9, held.streaming_capacity_bytes_per_ipu / 1e9
         context.append(
@@ -321,9 +323,19 @@ def _remedy(asked: Asked, wanted: Wanted, mapping: Mapping, batch: int) -> str:
     shorter = _shorter(asked, wanted, batch)
     if shorter:
         return f"{shorter} fits"
-    return (
-        "a larger machine, or a --precision of fewer bytes; no unit (embedding, half a layer, head) is split over IPUs"
-    )
+    return _last_resort(asked)
+
+
+def _last_resort(asked: Asked) -> str:
+    """What is left to try where no flag helps: a unit is not split over IPUs, so one too large fits no machine."""
+    largest = max(asked.workload.units, key=lambda unit: unit.parameters)
+    size = largest.parameters * ELEMENT_BYTES[asked.workload.precision]
+    if size > asked.machine.chip.sram_bytes:
+        return (
+            f"no machine of this chip holds it: {largest.name} alone has {size / 1e9:.2f} GB of weights, and "
+            "podsim splits no embedding, half layer or head over IPUs when it serves; try a --precision of fewer bytes"
+        )
+    return "a larger machine, or a --precision of fewer bytes; no embedding, half layer or head is split over IPUs"
 
 
 def _otherwise(asked: Asked, wanted: Wanted) -> Iterator[tuple[str, Wanted]]:

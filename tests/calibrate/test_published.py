@@ -69,6 +69,7 @@ def test_a_rate_is_asked_with_the_flags_of_its_reading() -> None:
                       micro_batch=2, sdk="2.6", changes=("workload.a=1",))  # fmt: skip
     found = judged(reading, row(), predict=predict)
     assert asked == {"workload": "conformer", "topology": "pod16", "replicas": 4, "micro_batch": 2, "sdk": "2.6",
+                     "framework": "poptorch",
                      "changes": ("workload.a=1",), "samples": asked["samples"]}  # fmt: skip
     assert found.error == pytest.approx(0.30)
 
@@ -136,7 +137,7 @@ def test_the_split_of_a_row_is_what_predict_says_of_it() -> None:
     one = ROWS["published-0004"]
     found = report((one,), FILE, desk(predict=podsim.predict))
     direct = podsim.predict("resnet50", topology="m2000", replicas=4, ipus_per_replica=1, micro_batch=8,
-                            accumulation=1, sdk="3.3")  # fmt: skip
+                            accumulation=1, sdk="3.3", framework="tensorflow2")  # fmt: skip
     assert found.compared[0].predicted == pytest.approx(direct.throughput_samples_per_s.value, rel=1e-12)
 
 

@@ -84,7 +84,8 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
         "changes": ("a=1", "b=2"), "parameters": "f.toml", "interval": 0.8,
         "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
         "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
-        "fidelity": "full", "seed": 7, "schedule": "1f1b", "prefetch": 3, "overlap": True, "io_tiles": 32,
+        "fidelity": "full", "seed": 7, "framework": None, "schedule": "1f1b", "prefetch": 3,
+        "overlap": True, "io_tiles": 32,
         "tokens": 1e9, "law": "kaplan", "target_loss": 2.0, "steps": 9, "noise_scale": 2.0,
         "faults": ("ipu:3=0.5", "rack:0=lost"),
     }  # fmt: skip

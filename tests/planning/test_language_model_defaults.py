@@ -33,7 +33,7 @@ def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
     """The 1,562 sequences of the paper fit no POD256, whatever share of memory a product takes."""
     found = podsim.predict("gpt3-175b", pod=256, tokens=300e9, **QUICK).mapping
     assert found.global_batch == 128
-    assert found.practice.available_memory == 0.6
+    assert found.practice.memory_proportion == 0.6
 
 
 @pytest.mark.parametrize(("name", "pod"), [("llama31-8b", 256), ("llama31-70b", 256), ("llama31-70b", 1024)])

@@ -114,8 +114,8 @@ def test_images_have_no_tokens():
 
 
 def test_gpt2_on_an_m2000_beside_what_was_measured():
-    """183.37 sequences a second (caraml-2024); podsim is 36 % above it, which nothing was fitted to hide."""
-    assert predict(samples=2048).throughput_samples_per_s.value / 183.37 == pytest.approx(1.36, abs=0.05)
+    """183.37 sequences a second (caraml-2024); podsim is 16 % above it, which nothing was fitted to hide."""
+    assert predict(samples=2048).throughput_samples_per_s.value / 183.37 == pytest.approx(1.16, abs=0.05)
 
 
 def test_phases_add_up():

@@ -104,7 +104,7 @@ def test_twice_every_rate_and_half_every_latency_is_half_the_time(program):
     tasks, capacities = program
     halved = [changed(item, fixed_s=item.fixed_s / 2) for item in tasks]
     whole, half = run(des, tasks, capacities), run(des, halved, [2 * capacity for capacity in capacities])
-    assert [2 * end for end in ends(half)] == ends(whole)
+    assert [2 * end for end in ends(half)] == pytest.approx(ends(whole), rel=0, abs=1e-300)  # subnormals have no half
 
 
 @given(programs(own_links=True), FASTER, FASTER)

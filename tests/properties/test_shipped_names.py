@@ -105,7 +105,8 @@ def faults_of(answer) -> Iterator[str]:
     if endless:
         yield from faults_of((answer.step_s, answer.throughput_samples_per_s, answer.memory))
     for path, part in parts_of(answer):
-        if endless and math.isnan(getattr(part, "value", part if isinstance(part, float) else 0.0)):
+        size = part.value if isinstance(part, Estimate | Ratio) else part
+        if endless and isinstance(size, float) and math.isnan(size):
             continue
         if isinstance(part, Estimate | Ratio):
             if not 0 < part.value < math.inf:
