@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         priced,
         published,
         purse,
+        read_scenario,
         sample,
         scale,
         stencil,
@@ -34,9 +35,12 @@ if TYPE_CHECKING:
         trace_collective,
         validate,
         validate_comparators,
+        write_scenario,
     )
+    from podsim.scenario import Scenario
 
 __all__ = [
+    "Scenario",
     "calibrate",
     "calibrate_comparators",
     "calibrate_frameworks",
@@ -59,6 +63,7 @@ __all__ = [
     "priced",
     "published",
     "purse",
+    "read_scenario",
     "sample",
     "scale",
     "stencil",
@@ -67,6 +72,7 @@ __all__ = [
     "trace_collective",
     "validate",
     "validate_comparators",
+    "write_scenario",
 ]
 
 

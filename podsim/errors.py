@@ -1,6 +1,6 @@
 """What podsim says when it cannot, or must not, answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class PodsimError(Exception):
@@ -42,3 +42,12 @@ class Infeasible(PodsimError):
     """The question is sound and the answer is no (exit code 1)."""
 
     code = "does-not-fit"
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`; did you mean "…"?` where something known is near, else nothing."""
+    from difflib import get_close_matches  # most questions are spelled right
+
+    names = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold()[:100], names, n=1, cutoff=0.6)
+    return f'; did you mean "{names[near[0]]}"?' if near else ""

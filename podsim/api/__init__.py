@@ -2,8 +2,6 @@
 
 from podsim.api.advising import mappings
 from podsim.api.answers import (
-    PracticeFlags,
-    PredictFlags,
     collective,
     explain_operators,
     goodput,
@@ -23,6 +21,7 @@ from podsim.api.money import priced, purse
 from podsim.api.plans import plan, plan_mix
 from podsim.api.samplers import sample
 from podsim.api.scaling import scale
+from podsim.api.scenarios import read_scenario, write_scenario
 from podsim.api.stencils import stencil
 from podsim.api.sweeping import sweep
 from podsim.api.upkeep import (
@@ -39,12 +38,12 @@ from podsim.api.upkeep import (
     validate,
 )
 from podsim.model.shown import Shown
+from podsim.scenario import Scenario
 
 Shown.page = staticmethod(drawn)
 
 __all__ = [
-    "PracticeFlags",
-    "PredictFlags",
+    "Scenario",
     "calibrate",
     "calibrate_comparators",
     "calibrate_frameworks",
@@ -72,6 +71,7 @@ __all__ = [
     "priced",
     "published",
     "purse",
+    "read_scenario",
     "sample",
     "scale",
     "stencil",
@@ -80,4 +80,5 @@ __all__ = [
     "trace_collective",
     "validate",
     "validate_comparators",
+    "write_scenario",
 ]

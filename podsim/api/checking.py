@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from podsim.errors import InputError
-from podsim.model.argument import REQUIRED, Kind, short
-from podsim.model.verbs import VERBS
+from podsim.files.contents import reading_once
+from podsim.model.argument import REQUIRED
+from podsim.model.keywords import unknown, values
+from podsim.model.verbs import SCENARIO, VERBS
+from podsim.scenario import PART_OF, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from podsim.model.argument import Argument
+    from collections.abc import Callable, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")
-MOST_NAMED = 5  # arguments that a message lists
+R_co = TypeVar("R_co", covariant=True)
+
+
+class ScenarioVerb(Protocol[R_co]):
+    """A verb that takes a scenario, or a workload with the flags of one; both with what the verb has of its own."""
+
+    __name__: str
+
+    def __call__(self, workload: Scenario | str, *own: Any, **flags: Any) -> R_co:  # noqa: ANN401  (checked by the table)
+        """Answer the scenario."""
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
@@ -24,22 +35,77 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 
     Raises InputError where an argument is unknown, missing, there twice, of another kind or out of range.
     """
-    name, declared = verb.__name__, VERBS[verb.__name__]
-    code = verb.__code__
-    positional = code.co_varnames[: code.co_argcount]
-    required = tuple(one.name for one in declared.values() if one.default is REQUIRED)
+    name = verb.__name__
+    positional = verb.__code__.co_varnames[: verb.__code__.co_argcount]
 
     @wraps(verb)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
         given = _named(name, positional, args, keywords) if args else keywords
-        if unknown := [one for one in given if one not in declared]:
-            raise _unknown(f"podsim.{name}()", unknown, declared)
-        if missing := [one for one in required if one not in given]:
-            raise InputError(f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument",
-                             hint=f"help(podsim.{name})")  # fmt: skip
-        return verb(**_values(declared, given))  # type: ignore[call-arg]
+        return verb(**_checked(name, given))  # type: ignore[call-arg]
 
     return call
+
+
+def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[R]:
+    """The verb for a scenario, or for a workload and flags, which become one; its own arguments are checked too.
+
+    Raises InputError as `checked`, and for a scenario with flags that say nothing to the verb.
+    """
+    name = verb.__name__
+    _, *own = signature(verb).parameters.values()
+    kept = {parameter.name for parameter in own} | set(VERBS[name]) - set(SCENARIO)
+    positional = ("workload", *(one.name for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD))
+
+    @wraps(verb)
+    def call(*args: object, **keywords: object) -> R:
+        given = _named(name, positional, args, keywords) if args else keywords
+        scenario = given.get("workload")
+        if isinstance(scenario, Scenario):
+            _refuse_idle(name, scenario, kept)
+            found = _checked(name, {**given, "workload": scenario.workload})
+        else:
+            found = _checked(name, given)
+            scenario = Scenario.of_checked({key: value for key, value in found.items() if key not in kept})
+        mine = {key: value for key, value in found.items() if key in kept}
+        with reading_once():
+            return verb(scenario, **mine)  # type: ignore[call-arg]
+
+    call.__signature__ = Signature(_parameters(name, positional))  # type: ignore[attr-defined]
+    return call
+
+
+def _checked(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments of a call, checked against the table."""
+    declared = VERBS[name]
+    if strangers := [one for one in given if one not in declared]:
+        raise unknown(f"podsim.{name}()", strangers, declared)
+    if missing := [one for one, argument in declared.items() if argument.default is REQUIRED and one not in given]:
+        raise InputError(f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument",
+                         hint=f"help(podsim.{name})")  # fmt: skip
+    return values(declared, given)
+
+
+def _refuse_idle(name: str, scenario: Scenario, kept: set[str]) -> None:
+    """Raise InputError for flags of a scenario that the verb does not look at."""
+    idle = [flag for flag in scenario.flags() if flag not in VERBS[name] or flag in kept]
+    if idle:
+        parts = ", ".join(".".join(filter(None, (PART_OF[flag], flag))) for flag in idle)
+        raise InputError(f"podsim.{name}() does not look at {parts} of a scenario", code="conflicting-flags",
+                         hint="leave it out: dataclasses.replace")  # fmt: skip
+
+
+def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
+    """The parameters of a verb as the table declares them, those without a name first."""
+    declared = VERBS[name]
+    ordered = [*positional, *(one for one in declared if one not in positional)]
+    return [
+        Parameter(
+            one,
+            Parameter.POSITIONAL_OR_KEYWORD if one in positional else Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if declared[one].default is REQUIRED else declared[one].default,
+        )
+        for one in ordered
+    ]
 
 
 def _named(
@@ -56,50 +122,3 @@ def _named(
     if twice := [name for name in given if name in keywords]:
         raise InputError(f"podsim.{verb}() was called with {twice[0]} twice", code="bad-value")
     return {**given, **keywords}
-
-
-def _unknown(where: str, unknown: list[str], declared: Iterable[str]) -> InputError:
-    from podsim.files.faults import meant
-
-    listed = ", ".join(f"{short(one)}{meant(one, declared)}" for one in unknown[:MOST_NAMED])
-    several = "s" if len(unknown) > 1 else ""
-    return InputError(f"{where} has no argument{several} {listed}", code="unknown-argument",
-                      context=() if "mean" in listed else (f"known: {', '.join(declared)}",))  # fmt: skip
-
-
-def _values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dict[str, Any]:
-    """The values of arguments that are known; InputError with all that is wrong with them."""
-    found: dict[str, Any] = {}
-    faults: list[tuple[Argument, str]] = []
-    for name, value in given.items():
-        argument = declared[name]
-        try:
-            found[name] = argument.checked(value)
-        except ValueError as error:
-            faults.append((argument, str(error)))
-            continue
-        if argument.kind is Kind.MAPPING and value is not None:
-            found[name] = _members(argument, found[name])
-    if faults:
-        raise _refused(faults)
-    return found
-
-
-def _members(argument: Argument, given: Mapping[object, object]) -> dict[str, Any]:
-    """The values of an argument that is a mapping of others."""
-    declared = {member.name: member for member in argument.members}
-    if unknown := [one for one in given if one not in declared]:
-        raise _unknown(argument.name, [str(one) if isinstance(one, str) else repr(type(one)) for one in unknown],
-                       declared)  # fmt: skip
-    return _values(declared, {str(name): value for name, value in given.items()})
-
-
-def _refused(faults: list[tuple[Argument, str]]) -> InputError:
-    lines = [
-        f"{argument.name}{' ' if text.startswith(('must', 'is at fault')) else ': '}{text}" for argument, text in faults
-    ]
-    first = faults[0][0]
-    hint = f"{first.name}={first.example}" if first.example else ""
-    if len(lines) == 1:
-        return InputError(lines[0], code=first.code, hint=hint)
-    return InputError(f"{len(lines)} arguments are at fault", code=first.code, context=lines, hint=hint)

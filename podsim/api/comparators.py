@@ -4,92 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from podsim.api.checking import checked
-from podsim.errors import InputError
-from podsim.model.verbs import VERBS
+from podsim.api.checking import checked, takes_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction, ComparatorReport, Laws
+    from podsim.scenario import Scenario
 
 
-@checked
-def predict_comparator(
-    workload: str,
-    *,
-    topology: str,
-    chips: int | None = None,
-    global_batch: int | None = None,
-    samples: float | None = None,
-    division: Literal["closed", "open"] = "closed",
-) -> ComparatorPrediction:
+@takes_scenario
+def predict_comparator(scenario: Scenario) -> ComparatorPrediction:
     """Predict a training run on chips that are no IPUs: `podsim predict --topology dgx-a100`.
 
     Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
     """
-    from podsim.files import catalog, comparator_machines
-    from podsim.model.training import Division
-    from podsim.predicting import comparators
+    from podsim.planning import comparator_runs
 
-    placed = comparator_machines.machine(topology)
-    return comparators.predict(comparators.Question(
-        workload=catalog.workload(workload).value, chip=placed.chip.value, machine=placed.machine,
-        chips=comparator_machines.count(placed, chips), laws=comparator_machines.laws(),
-        division=Division(division), global_batch=global_batch, samples=samples,
-    ))  # fmt: skip
-
-
-SILENT = ("workload", "on_progress")
-FLAGS = {"changes": "set", "faults": "fault"}
-
-
-def by_law(asked: Mapping[str, Any]) -> ComparatorPrediction | None:
-    """The answer to the keywords of `predict` where the machine has no IPUs; None where it has.
-
-    `asked` holds the names of the verb, those beyond its signature under "others". Raises InputError for keywords that
-    say nothing to a scaling law and for chips counted where there are IPUs.
-    """
-    flags = {**asked, **asked["others"]}
-    del flags["others"]
-    topology = flags["topology"]
-    if topology is None or not _has_law(topology):
-        _refuse_chips(flags.get("chips"), topology)
-        return None
-    from podsim.planning.sides import OF_LAWS
-
-    usual = VERBS["predict"]
-    for name, value in flags.items():
-        if name not in (*OF_LAWS, *SILENT) and value != usual[name].default and value not in ([], {}):
-            flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
-            raise InputError(
-                f"{flag} says nothing to {topology}, which has no IPUs: a scaling law answers",
-                code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
-            )  # fmt: skip
-    return predict_comparator(flags["workload"], **{name: flags[name] for name in OF_LAWS if name in flags})
-
-
-def _has_law(topology: str) -> bool:
-    from podsim.files import comparator_machines
-
-    return comparator_machines.meant(topology)
-
-
-def _refuse_chips(chips: int | None, topology: str | None) -> None:
-    """Raise InputError where IPUs are counted with --chips."""
-    if chips is None:
-        return
-    if topology:
-        from podsim.files import catalog
-
-        catalog.topology(topology)  # a name that nobody knows is said to be that
-    raise InputError(
-        f"--chips sizes machines without IPUs, not {topology or 'an IPU-POD'}", code="conflicting-flags",
-        hint=f"--pod {chips}, or --topology of one without IPUs: podsim topology list",
-    )  # fmt: skip
+    return comparator_runs.answer(scenario)
 
 
 @checked

@@ -1,16 +1,15 @@
-"""The verb that holds machines against each other: wiring only."""
+"""The verb that compares machines, chips, releases and what-ifs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
-from podsim.api.answers import practice_of
-from podsim.api.checking import checked
-from podsim.api.comparators import predict_comparator
-from podsim.api.money import priced
+from podsim.api.checking import takes_scenario
+from podsim.api.money import on_machine, priced
 from podsim.errors import Infeasible
-from podsim.planning import asking, runs, sides
+from podsim.planning import comparator_runs, runs, sides
 from podsim.planning.purse import MoneyFlags, Purse, purse
 
 if TYPE_CHECKING:
@@ -19,133 +18,87 @@ if TYPE_CHECKING:
     from podsim.model.comparison import Comparison, Difference
     from podsim.model.prediction import Prediction
     from podsim.predicting.comparing import Simulated
+    from podsim.scenario import Scenario
 
     Found = tuple[Prediction | ComparatorPrediction, tuple[Simulated, ...]]
 
 
-SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
-
-
-class Flags(MoneyFlags, sides.SideFlags, asking.LengthFlags, total=False):
-    """Terms of owning, what the sides are, how long the run of each is, and how its work is split."""
-
-    preset: str | None
-    replicas: int | None
-    ipus_per_replica: int | None
-    micro_batch: int | None
-    accumulation: int | None
-    global_batch: int | None
-
-
-@checked
+@takes_scenario
 def compare(
-    workload: str,
+    scenario: Scenario,
     machines: Sequence[str] = (),
     *,
-    chip: str | None = None,
-    chips: int | None = None,
-    samples: float | None = None,
-    division: Literal["closed", "open"] = "closed",
-    sdk: str | None = None,
-    interval: float = 0.9,
-    hosts: int | None = None,
-    parameters: str | None = None,
-    engine: Literal["des", "analytic"] = "des",
-    fidelity: Literal["folded", "full"] = "folded",
-    seed: int = 0,
-    on_progress: Progress | None = None,
+    to: Sequence[str] = (),
+    to_chip: str | None = None,
+    to_sdk: str | None = None,
+    to_preset: str | None = None,
     practice: Mapping[str, Any] | None = None,
-    **flags: Unpack[Flags],
+    on_progress: Progress | None = None,
+    **money: Unpack[MoneyFlags],
 ) -> Comparison:
     """Machines by name, or one by `pod` or `topology` and what it is compared `to`: `podsim compare`.
 
     Sides that do not fit are listed as `infeasible`, and others are compared with the first that fits.
     Raises InputError where the question is malformed, Infeasible where no side fits.
     """
-    of_sides = ("preset", *SPLIT, *asking.LengthFlags.__annotations__)
-    asked = {
-        **{name: flags.get(name) for name in of_sides}, "chip": chip, "chips": chips, "samples": samples,
-        "division": division, "sdk": sdk, "interval": interval, "hosts": hosts, "parameters": parameters,
-        "engine": engine, "fidelity": fidelity, "seed": seed, **(practice or {}),
-    }  # fmt: skip
-    told = cast("sides.SideFlags", {name: flags.get(name) for name in sides.SideFlags.__annotations__ if name in flags})
-    terms = cast("MoneyFlags", {name: flags.get(name) for name in MoneyFlags.__annotations__ if name in flags})
-    meant, known = sides.wanted(machines, told, asked), purse(**terms)
-    sides.check_chips(meant)
-    return _compared(_answers(workload, meant, known, on_progress), meant, interval, seed)
-
-
-def _answers(
-    workload: str, meant: Sequence[sides.Wanted], known: Purse, on_progress: Progress | None
-) -> list[Found | Infeasible]:
-    """The answer of each side, or why it does not fit."""
+    scenario = sides.practised(scenario, practice or {})
+    variants = sides.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
+    terms = purse(**money)
+    sides.check_chips(variants)
     found: list[Found | Infeasible] = []
-    for done, side in enumerate(meant):
+    for done, variant in enumerate(variants, start=1):
         try:
-            found.append(_side(workload, side, known))
+            found.append(
+                _by_law(variant, terms)
+                if comparator_runs.has_law(variant.scenario.machine)
+                else _side(variant.scenario, terms)
+            )
         except Infeasible as error:
             found.append(error)
         if on_progress:
-            on_progress(done + 1, len(meant))
-    return found
+            on_progress(done, len(variants))
+    return _compared(found, variants)
 
 
-def _side(workload: str, side: sides.Wanted, known: Purse) -> Found:
-    """The answer of one side with what it costs, and what may move it."""
+def _by_law(side: sides.Variant, terms: Purse) -> Found:
+    """The answer of a side without IPUs with what it costs, and what may move it."""
     from podsim.files import catalog
     from podsim.predicting import comparing
 
-    name = side.asked["topology"]
-    if sides.has_law(side):
-        law = predict_comparator(workload, **sides.of_law(side))
-        scored = catalog.workload(workload).value.benchmark.runs_scored
-        return priced(law, known=known), (comparing.of_law(law, max(3, scored)),)
-    run, asked = runs.run(workload), {key: value for key, value in side.asked.items() if key != "chips"}
-    run.check(asked)
-    found = [_predicted(one, run, **asked) for one in run.workloads]
-    answer, simulated = run.whole([one for one, _ in found]), tuple(moved for _, moved in found)
-    changes = side.asked.get("changes", ())
-    return priced(answer, topology=name, chip=side.asked["chip"], changes=changes, known=known), simulated
+    sides.check_law(side)
+    law = comparator_runs.answer(side.scenario)
+    scored = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
+    return priced(law, known=terms), (comparing.of_law(law, max(3, scored)),)
 
 
-def _predicted(
-    workload: str,
-    run: runs.Run,
-    **asked: Any,  # noqa: ANN401  (those of `predict`)
-) -> tuple[Prediction, Simulated]:
-    from podsim.planning.practice import what_if
-    from podsim.planning.search import Wanted
+def _side(scenario: Scenario, terms: Purse) -> Found:
+    """The answer of one side with what it costs, and what may move it."""
+    from podsim.planning.answering import answer
     from podsim.predicting import comparing
+    from podsim.resolve import resolve
 
-    chip, sdk, hosts = asked["chip"], asked["sdk"], asked["hosts"]
-    machine, model, named = asking.asked_of(
-        workload, asking.machine_name(asked.get("pod"), asked["topology"], chip), chip=chip, preset=asked["preset"],
-        sdk=sdk, hosts=hosts, changes=asked.get("changes", ()), parameters_file=asked["parameters"],
-    )  # fmt: skip
-    samples, by_law = asking.length(model, asked["samples"], asked)
-    question = asking.question(
-        machine, model, named, samples=samples, by_law=by_law,
-        **{name: asked[name] for name in ("division", "engine", "fidelity", "seed", "interval")},
-    )  # fmt: skip
-    split = {name: asked[name] for name in SPLIT}
-    wanted = Wanted(**split, what_if=what_if(**practice_of(asked)))
-    answer = asking.answer(question, wanted, named, (sdk, hosts, chip), None)
-    return answer, comparing.of_prediction(answer, question, run.phases.name if run.phases else "")
+    run = runs.run(scenario.workload)
+    run.check(scenario)
+    answers, simulated = [], []
+    for workload in run.workloads:
+        found, case = answer(resolve(replace(scenario, workload=workload)))
+        answers.append(found)
+        simulated.append(comparing.of_prediction(found, case.question, run.phases.name if run.phases else ""))
+    machine = case.question.machine.topology
+    return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(simulated)
 
 
-def _compared(
-    answers: Sequence[Found | Infeasible], sides_of: Sequence[sides.Wanted], level: float, seed: int
-) -> Comparison:
+def _compared(answers: Sequence[Found | Infeasible], variants: Sequence[sides.Variant]) -> Comparison:
     """The sides that fit, compared with the first of them; Infeasible where there is none."""
     from podsim.model.comparison import Comparison, InfeasibleSide, Side
 
-    pairs = list(zip(answers, sides_of, strict=True))
+    pairs = list(zip(answers, variants, strict=True))
     found = [one for one in answers if not isinstance(one, Infeasible)]
     meant = [side for one, side in pairs if not isinstance(one, Infeasible)]
     refused = [(one, side) for one, side in pairs if isinstance(one, Infeasible)]
     if not found:
         raise refused[0][0]
-    first = found[0][0]
+    first, level, seed = found[0][0], variants[0].scenario.interval, variants[0].scenario.seed
     named = sides.labels([answer.topology_title for answer, _ in found], meant)
     return Comparison(
         workload=first.workload,
@@ -155,9 +108,9 @@ def _compared(
             Side(
                 label=label,
                 answer=answer,
-                topology=side.asked.get("topology") or answer.topology,
-                chip=side.asked.get("chip"),
-                changes=sides.spelled(side.asked.get("changes", ())),
+                topology=side.scenario.machine.topology or answer.topology,
+                chip=side.scenario.machine.chip,
+                changes=side.scenario.what_if.changes,
             )
             for label, (answer, _), side in zip(named, found, meant, strict=True)
         ),
@@ -168,7 +121,7 @@ def _compared(
         seed=seed,
         infeasible=tuple(
             InfeasibleSide(
-                label=sides.name(side), code=error.code, message=error.message, context=error.context, hint=error.hint
+                label=side.name, code=error.code, message=error.message, context=error.context, hint=error.hint
             )
             for error, side in refused
         ),

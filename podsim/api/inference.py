@@ -5,40 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from podsim.api.checking import checked
+from podsim.api.checking import takes_scenario
 from podsim.errors import InputError
-from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.sizes import sizes
 from podsim.model.verbs import VERBS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
     from podsim.model.inference import InferenceReport, Load
     from podsim.model.machine import Machine
     from podsim.model.workload import Workload
     from podsim.planning.serving import Wanted
     from podsim.predicting.serving import Asked
+    from podsim.scenario import Scenario
 
-Split = tuple[int, int | None, int | None]
 
-
-@checked
+@takes_scenario
 def infer(
-    workload: str,
+    scenario: Scenario,
     *,
-    pod: int | None = None,
-    topology: str | None = None,
-    chip: str | None = None,
-    hosts: int | None = None,
-    changes: Mapping[str, str] | Sequence[str] = (),
-    parameters: str | None = None,
-    sdk: str | None = None,
     batch: int = 1,
     batches: str | Iterable[int] | None = None,
-    ipus_per_replica: int | None = None,
-    replicas: int | None = None,
-    framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None = None,
     weights: Literal["resident", "streamed"] = "resident",
     precision: str | None = None,
     rate: str | float | None = None,
@@ -48,37 +36,35 @@ def infer(
     generate: int = 0,
     prompt: int | None = None,
     cache: Literal["resident", "streamed"] | None = None,
-    engine: Literal["des", "analytic"] = "des",
-    interval: float = NINETY_PERCENT,
-    seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    from podsim.planning import asking, inference
+    from podsim.planning import inference
     from podsim.predicting import convolutions
+    from podsim.resolve import assumed, target
 
-    load = _load(rate, clients, wait, requests, seed)
-    wanted = _wanted(load, (generate, prompt), cache, (batch, ipus_per_replica, replicas), weights, framework)
-    machine, model, _ = asking.asked_of(
-        workload, asking.machine_name(pod, topology, chip), chip=chip, preset=None, sdk=sdk, hosts=hosts,
-        changes=changes, parameters_file=parameters)  # fmt: skip
-    asked, prompts = _prompted(_asked(machine, model, precision, engine), generate, prompt)
-    evidence = convolutions.unmeasured(model, machine.chip)
-    said = *prompts, *machine.topology.notes, *evidence, *asking.silent(machine, sdk, hosts, chip)
-    told = inference.Told(engine=engine, interval=interval, said=said)
+    engine = scenario.engine.engine
+    load = _load(rate, clients, wait, requests, scenario.seed)
+    wanted = _wanted(scenario, load, (generate, prompt), cache, batch, weights)
+    found = target(scenario)
+    asked, prompts = _prompted(_asked(found.machine, found.workload, precision, engine), generate, prompt)
+    evidence = convolutions.unmeasured(found.workload, found.machine.chip)
+    said = *prompts, *found.machine.topology.notes, *evidence, *assumed(scenario, found.machine)
+    told = inference.Told(engine=engine, interval=scenario.interval, said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 
 
 def _asked(machine: Machine, model: Workload, precision: str | None, engine: str) -> Asked:
     from podsim.model.chip import Precision
-    from podsim.planning import asking, serving
+    from podsim.planning import serving
     from podsim.predicting.serving import Asked
+    from podsim.resolve import engine_of
     from podsim.topology.fabric import build
     from podsim.workloads.serving import forward
 
     meant = model.precision if precision is None else Precision(precision)
     asked = Asked(workload=forward(replace(model, precision=meant)), known=model.name, machine=machine,
-                  fabric=build(machine.topology), engine=asking.engine_of(engine))  # fmt: skip
+                  fabric=build(machine.topology), engine=engine_of(engine))  # fmt: skip
     serving.stated(meant, asked)
     return asked
 
@@ -94,13 +80,13 @@ def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, t
 
 
 def _wanted(
-    load: Load, tokens: tuple[int, int | None], cache: str | None, split: Split, weights: str, framework: str | None
-) -> Wanted:  # fmt: skip
+    scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
+) -> Wanted:
     from podsim.model.framework import Framework
     from podsim.model.inference import Place
     from podsim.planning.serving import Wanted
 
-    (generate, prompt), (batch, ipus_per_replica, replicas) = tokens, split
+    (generate, prompt), framework = tokens, scenario.software.framework
     if prompt is not None and not generate:
         raise InputError("--prompt is about tokens that are generated after it", code="conflicting-flags",
                          hint="add --generate 128")  # fmt: skip
@@ -108,7 +94,8 @@ def _wanted(
         raise InputError("--cache is about tokens that are generated", code="conflicting-flags",
                          hint="add --generate 128")  # fmt: skip
     return Wanted(
-        batch=batch, ipus_per_replica=ipus_per_replica, replicas=replicas, weights=Place(weights), load=load,
+        batch=batch, ipus_per_replica=scenario.mapping.ipus_per_replica, replicas=scenario.mapping.replicas,
+        weights=Place(weights), load=load,
         generated=generate, cache=None if cache is None else Place(cache),
         framework=None if framework is None else Framework(framework),
     )  # fmt: skip

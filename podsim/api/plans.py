@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from podsim.api.checking import checked
+from podsim.api.checking import checked, takes_scenario
 from podsim.errors import InputError
-from podsim.planning.asking import LengthFlags
 from podsim.planning.purse import MoneyFlags
+from podsim.scenario import MachineSpec, RunLength, Scenario, Software
 
 if TYPE_CHECKING:
     from podsim.model.mix import MixPlan
@@ -18,18 +18,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-class PlanFlags(MoneyFlags, LengthFlags, total=False):
-    """What else `plan` takes: terms of owning, how long a run of a language model is, the framework."""
-
-    framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None
-
-
 Aim = Literal["time", "cost", "energy", "price-performance"]
 
 
-@checked
+@takes_scenario
 def plan(
-    workload: str,
+    scenario: Scenario,
     *,
     within: str | None = None,
     budget: str | float | None = None,
@@ -37,15 +31,8 @@ def plan(
     confidence: float | None = None,
     objective: Aim = "cost",
     machines: str | Sequence[str] | None = None,
-    sdk: str | None = None,
-    division: Literal["closed", "open"] = "closed",
-    parameters: str | None = None,
-    seed: int = 0,
-    samples: float | None = None,
-    global_batch: int | None = None,
-    changes: Mapping[str, str] | Sequence[str] = (),
     on_progress: Progress | None = None,
-    **others: Unpack[PlanFlags],
+    **money: Unpack[MoneyFlags],
 ) -> Plan:
     """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
 
@@ -58,13 +45,12 @@ def plan(
 
     demand = demands.demand(within=within, budget=budget, max_power=max_power, confidence=confidence,
                             objective=objective)  # fmt: skip
-    run, named = runs.named(workload, planning.of_models(changes)), planning.named(machines)
-    samples, by_law = run.length(samples, others)
-    run.check_global_batch(global_batch)
-    money = MoneyFlags(**{name: others[name] for name in MoneyFlags.__annotations__ if name in others})  # type: ignore[literal-required, typeddict-item]
-    asked = weighing.Asked(workload=workload, demand=demand, purse=purse(**money), sdk=sdk, division=division,
-                           parameters=parameters, seed=seed, models=run.models, samples=samples,
-                           by_law=by_law, global_batch=global_batch, framework=others.get("framework"))  # fmt: skip
+    run, named = runs.named(scenario.workload, planning.of_models(scenario.what_if.changes)), planning.named(machines)
+    run.check(scenario)
+    run.check_global_batch(scenario.mapping.global_batch)
+    asked = weighing.Asked(
+        scenario=planning.by_formula(scenario), demand=demand, purse=purse(**money), models=run.models
+    )
     no_rent(money.get("rent_per_hour") if len(named) > 1 else None)
     return planning.plan(run, asked, named, on_progress)
 
@@ -102,6 +88,9 @@ def plan_mix(
         raise InputError("--confidence is that of a time, and no job has one", code="conflicting-flags",
                          hint='within = "30 min" of a job, or leave out --confidence')  # fmt: skip
     demand = replace(demand, confidence=demands.sure(confidence))
-    asked = weighing.Asked(workload="", demand=demand, purse=purse(**money), sdk=sdk, division=division,
-                           parameters=parameters, seed=seed)  # fmt: skip
+    scenario = Scenario(
+        workload="", machine=MachineSpec(parameters=parameters), length=RunLength(division=division),
+        software=Software(sdk=sdk), seed=seed,
+    )  # fmt: skip
+    asked = weighing.Asked(scenario=single.by_formula(scenario), demand=demand, purse=purse(**money))
     return planning.plan(found, asked, single.named(machines), on_progress)

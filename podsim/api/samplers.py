@@ -25,14 +25,16 @@ def sample(
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> SamplerReport:
     """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
-    from podsim.files import catalog
     from podsim.files import samplers as files
     from podsim.model.quantity import SourceKind
-    from podsim.planning.asking import machine_name
     from podsim.predicting import samplers as predicting
+    from podsim.resolve import topology as machine_of
+    from podsim.scenario import MachineSpec, spelled
 
     asked = files.sampler(sampler)
-    machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
+    machine = machine_of(
+        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
+    ).value
     found = predicting.report(asked.value, samples, machine, rounds)
     notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
     return replace(found, assumed=(*asked.value.notes, *notes))

@@ -16,6 +16,7 @@ from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Question, step
 from podsim.topology.fabric import Fabric, build
+from podsim.workloads import presets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +75,17 @@ def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -
     Raises InputError where the workload has no such preset.
     """
     if not (point.replicas and point.ipus_per_replica and point.micro_batch and point.accumulation):
-        return choose.preset(workload, point.preset, topology)
+        return presets.preset(workload, point.preset, topology)
     named = [item for item in workload.presets if item.name == point.preset]
     alike = [item for item in named if item.ipus_per_replica == point.ipus_per_replica] or named
     base = next((item for item in alike if item.topology == topology.name), alike[0] if alike else None)
     if base is None:
-        return choose.preset(workload, point.preset, topology)  # which says what presets there are
+        return presets.preset(workload, point.preset, topology)  # which says what presets there are
     same = base.topology == topology.name
     return replace(
         base, topology=topology.name, replicas=point.replicas, ipus_per_replica=point.ipus_per_replica,
         micro_batch=point.micro_batch, accumulation=point.accumulation,
-        hosts=base.hosts if same else choose.usual_hosts(workload, topology, None),
+        hosts=base.hosts if same else presets.usual_hosts(workload, topology, None),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from podsim.model.fabric import Topology
 from podsim.model.mllog import LogRun, SystemFile
 from podsim.model.training import Preset
 from podsim.model.workload import Workload
-from podsim.planning.choose import usual_hosts
+from podsim.workloads.presets import usual_hosts
 
 OPTIMIZERS = {"sgd": "momentum"}  # what MLPerf calls it, and podsim
 WORKLOADS = {"resnet": "resnet50"}

@@ -172,7 +172,7 @@ def _rival(setting: Setting, before: Mapping[str, str]) -> str:
 
 def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
     """Raise InputError for a variable PODSIM_… that names no command, such as PODSIM_PERDICT_POD."""
-    from podsim.files.faults import meant
+    from podsim.errors import meant
 
     commands = [item.name for item in COMMANDS]
     for name in sorted(environ):
@@ -186,7 +186,7 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
     """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
     first = setting.command[0]
     if first not in {item.name for item in COMMANDS}:
-        from podsim.files.faults import meant
+        from podsim.errors import meant
 
         near = meant(first, [item.name for item in COMMANDS])
         raise InputError(f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, imports, inputs, readers, topologies
+from podsim.files import families, find, imports, inputs, readers, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
-from podsim.files.families import member, member_names, name_of
+from podsim.files.families import member, member_names
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
 from podsim.files.free import form_faults
@@ -60,9 +60,17 @@ def chip(name: str) -> Document[Chip]:
     return topologies.chip_document(name)
 
 
-def pod(ipus: int, chip: str = "gc200") -> str:
-    """The name of the machine of `ipus` IPUs; InputError where the count is not a power of two from 1 to 65,536."""
-    return name_of(ipus, chip)
+def pod(ipus: int, family: str = "gc200", changes: Changes = (), *, chip: str | None = None) -> Document[Topology]:
+    """The pod of `ipus` IPUs of the family of a chip, with another chip if `chip` is given, and with changes.
+
+    Raises InputError as `topology`, and where the count is not a power of two from 1 to 65,536.
+    """
+    return _with(families.pod(ipus, family), changes, chip)
+
+
+def pod_name(ipus: int, family: str = "gc200") -> str:
+    """The name of the pod of `ipus` IPUs; InputError where the count is not a power of two from 1 to 65,536."""
+    return families.pod_name(ipus, family)
 
 
 def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Document[Topology]:
@@ -72,7 +80,11 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     fitted parameters have. Changes of the workload and of fitted parameters are left to `workload` and
     `apply_to_parameters`.
     """
-    parts = _machine(name)
+    return _with(_machine(name), changes, chip)
+
+
+def _with(parts: topologies.Parts, changes: Changes, chip: str | None) -> Document[Topology]:
+    """The machine of these tables, with another chip and changed numbers."""
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
     found = topologies.finish(parts)
@@ -175,7 +187,7 @@ def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
 
 
 def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
-    from podsim.workloads import families
+    from podsim.workloads import families as builders
 
     mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
@@ -198,7 +210,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         own = reference.value
         provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}
     if file.value.practices and file.value.benchmark:
-        value = families.build(file.value, own)
+        value = builders.build(file.value, own)
     else:
         from podsim.files import reference_networks
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from podsim import units
-from podsim.errors import InputError
-from podsim.files.faults import counted, meant, printable
+from podsim.errors import InputError, meant
+from podsim.files.faults import counted, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label

@@ -4,7 +4,8 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.errors import meant
+from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import entries
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Topology

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -17,6 +18,20 @@ _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEX
 
 class NotPlainError(OSError):
     """The path names a folder, a pipe, a socket or a device; its text says which, and goes on after the name."""
+
+
+_READ_BEFORE: Final[ContextVar[dict[Path, bytes] | None]] = ContextVar("_READ_BEFORE", default=None)
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within it a file that is asked for again is not opened again: one question sees one state of every file."""
+    known = _READ_BEFORE.get()
+    token = _READ_BEFORE.set({} if known is None else known)
+    try:
+        yield
+    finally:
+        _READ_BEFORE.reset(token)
 
 
 @contextmanager
@@ -72,8 +87,7 @@ def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
     """The content of a file of at most `most` bytes; InputError under `code` where it cannot be read."""
     name = printable(path.name or str(path))
     try:
-        with opened(path) as file:
-            raw = file.read(most + 1)
+        raw = _raw(path, most)
     except FileNotFoundError:
         raise InputError(f"there is no file {printable(str(path))}{lost(path)}", code="no-such-file") from None
     except NotPlainError as error:
@@ -84,6 +98,18 @@ def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
     if len(raw) > most:
         raise InputError(f"{name} is larger than any podsim file: more than {most // 2**20} MiB", code=code)
     return raw
+
+
+def _raw(path: Path, most: int) -> bytes:
+    """What a file holds, and a byte more than `most` of one that holds more; errors as `opened` has them."""
+    known = _READ_BEFORE.get()
+    raw = known.get(path) if known is not None else None
+    if raw is None or most + 1 > len(raw) > MOST_BYTES:
+        with opened(path) as file:
+            raw = file.read(max(most, MOST_BYTES) + 1)
+        if known is not None:
+            known[path] = raw
+    return raw[: most + 1]
 
 
 def text_of(path: Path, code: str, most: int = MOST_BYTES) -> str:
@@ -100,8 +126,7 @@ def text_of(path: Path, code: str, most: int = MOST_BYTES) -> str:
 def mentions(path: Path, text: str) -> bool:
     """Whether a file holds a text; false where it cannot be read."""
     try:
-        with opened(path) as file:
-            return text.encode() in file.read(MOST_BYTES)
+        return text.encode() in _raw(path, MOST_BYTES)
     except (OSError, ValueError):
         return False
 

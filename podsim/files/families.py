@@ -10,7 +10,7 @@ from podsim.files.faults import printable, shown
 from podsim.files.find import FAMILY, find, shipped
 from podsim.files.load import Loaded, load
 from podsim.files.read import document
-from podsim.files.topologies import Parts, finish, gather, over
+from podsim.files.topologies import Parts, alias, finish, gather, over
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Count, Key, Provenance, SourceKind, Whole
 
@@ -60,9 +60,27 @@ def member_names() -> tuple[str, ...]:
     return tuple(f"{family.prefix}{1 << power}" for family in families()[1] for power in range(17))
 
 
-def name_of(ipus: int, chip: str) -> str:
-    """The name of the machine of `ipus` IPUs of a chip; InputError where its family has none."""
-    _, known = families()
+def pod(ipus: int, chip: str) -> Parts:
+    """The pod of `ipus` IPUs of a chip: the file of its name or alias, else what its family builds.
+
+    Raises InputError: no family has the chip, or the count is not a power of two or above what the family joins.
+    """
+    loaded, family = _of_chip(ipus, chip)
+    name = f"{family.prefix}{ipus}"
+    if found := find("topologies", name):
+        return gather(found.path, found.warnings)
+    path = alias(name)
+    return gather(path) if path else _Builder(loaded, family).build(ipus)
+
+
+def pod_name(ipus: int, chip: str) -> str:
+    """The name of the pod of `ipus` IPUs of a chip; InputError where its family has none."""
+    return f"{_of_chip(ipus, chip)[1].prefix}{ipus}"
+
+
+def _of_chip(ipus: int, chip: str) -> tuple[Loaded, Family]:
+    """The family of a chip, which has a member of so many IPUs, and its file."""
+    loaded, known = families()
     family = next((family for family in known if _chip(family) == chip), None)
     if family is None:
         raise InputError(
@@ -72,7 +90,7 @@ def name_of(ipus: int, chip: str) -> str:
             hint="--topology takes a machine by name or file",
         )
     check_count(ipus, family.prefix, family.most_racks * finish(_file(family.rack)).value.ipus)
-    return f"{family.prefix}{ipus}"
+    return loaded, family
 
 
 def _chip(family: Family) -> object:

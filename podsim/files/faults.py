@@ -12,7 +12,7 @@ from cattrs.errors import (
     IterableValidationNote,
 )
 
-from podsim.errors import InputError
+from podsim.errors import InputError, meant
 from podsim.files.keys import Entry, entries
 from podsim.files.locate import Path, line_of
 
@@ -54,13 +54,6 @@ def shown(value: object) -> str:
 def _prints(value: str | int) -> bool:
     # Python refuses to print a whole number of more than 4,300 digits.
     return isinstance(value, str) or abs(value) < 10**LONGEST
-
-
-def meant(word: str, known: Iterable[str]) -> str:
-    """`; did you mean "…"?` where something known is near, else nothing."""
-    names = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold()[:100], names, n=1, cutoff=0.6)
-    return f'; did you mean "{names[near[0]]}"?' if near else ""
 
 
 def unknown(word: str, known: Sequence[str]) -> str:

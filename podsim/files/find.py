@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from podsim.errors import InputError
+from podsim.errors import InputError, meant
 from podsim.files.contents import bytes_of, is_plain, is_there, not_plain
-from podsim.files.faults import meant, printable, shown
+from podsim.files.faults import printable, shown
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
 SINGULAR: Final[dict[Kind, str]] = {

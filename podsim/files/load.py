@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.errors import InputError
+from podsim.errors import InputError, meant
 from podsim.files import inputs
 from podsim.files.contents import text_of
-from podsim.files.faults import Fault, error_of, meant, printable, shown, spelled
+from podsim.files.faults import Fault, error_of, printable, shown, spelled
 from podsim.files.locate import Path as Place
 from podsim.files.locate import line_of, lines
 from podsim.model.limits import ENTRIES, FILE_BYTES, KEY_PARTS
@@ -43,6 +43,7 @@ SCHEMAS: Final = {
     "sweep": "podsim.sweep/1",
     "practices": "podsim.practices/1",
     "tensor-parallel": "podsim.tensor_parallel/1",
+    "scenario": "podsim.scenario/1",
     "sources": "podsim.sources/1",
 }
 _LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")

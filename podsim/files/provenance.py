@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_origin
 
-from podsim.files.faults import Fault, meant, shown, unknown
+from podsim.errors import meant
+from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
 from podsim.files.locate import Path
 from podsim.model.quantity import Provenance, SourceKind

@@ -149,6 +149,12 @@ def _sweep(loaded: Loaded) -> "Document[SweepFile]":
     return sweeps.of_file(loaded)
 
 
+def _scenario(loaded: Loaded) -> Document[Any]:
+    from podsim.files import scenarios
+
+    return scenarios.of_loaded(loaded)
+
+
 READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
     "fabric": _fabric,
@@ -167,6 +173,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "readings": _readings,
     "prices": _prices,
     "mix": _mix,
+    "scenario": _scenario,
     "phases": _phases,
     "losses": _loss_laws,
     "sweep": _sweep,

@@ -291,7 +291,7 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
 
 def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
     """Say that a setting names no flag of its command, and which one may have been meant."""
-    from podsim.files.faults import meant
+    from podsim.errors import meant
 
     known = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.files.faults import Fault, meant, unknown
+from podsim.errors import meant
+from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.argument import Argument, Kind

@@ -15,12 +15,13 @@ _PROGRAM = (
     a.CHANGES._replace(help='Change a number, repeatable: chip.clock="1.5 GHz".'),
 )  # fmt: skip
 _FIT = (a.WRITE, a.PATH)
+_SCENARIO = (
+    a.WORKLOAD, *_MAPPED, *_RUN, a.ENGINE, a.FIDELITY, a.SEED, a.FAULTS, *a.PRACTICE, *a.LENGTH, a.CHIPS, a.STEPS,
+    a.NOISE_SCALE,
+)  # fmt: skip
 
 _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
-    "predict": (
-        a.WORKLOAD, *_MAPPED, *_RUN, a.ENGINE, a.FIDELITY, a.SEED, a.FAULTS, *a.PRACTICE, *a.LENGTH, a.CHIPS, a.STEPS,
-        a.NOISE_SCALE, a.ON_PROGRESS,
-    ),
+    "predict": (*_SCENARIO, a.ON_PROGRESS),
     "predict_comparator": (
         a.WORKLOAD, a.TOPOLOGY._replace(default=REQUIRED), a.CHIPS, a.GLOBAL_BATCH, a.SAMPLES, a.DIVISION,
     ),
@@ -162,6 +163,11 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.TOPOLOGY, a.CHIP, a.CHANGES, Argument(name="known", kind=Kind.ANSWER, choices=("Purse",)), *a.MONEY,
     ),
     "purse": a.MONEY,
+    "read_scenario": (a.file("file", "A scenario file: docs/formats.md.", default=REQUIRED),),
+    "write_scenario": (
+        Argument(name="scenario", kind=Kind.ANSWER, choices=("Scenario",), default=REQUIRED),
+        a.file("file", "Where it is written.", default=REQUIRED),
+    ),
     "import_model": (
         a.file("file", "A config.json of transformers or an ONNX file.", default=REQUIRED),
         a.count("sequence", "Tokens of a row of a config.json [default: all that it has positions for]."),
@@ -202,3 +208,5 @@ VERBS: Final[Mapping[str, Mapping[str, Argument]]] = {
     verb: {argument.name: argument for argument in declared} for verb, declared in _DECLARED.items()
 }
 """Arguments of each verb of `podsim.api`, by name."""
+SCENARIO: Final[Mapping[str, Argument]] = {argument.name: argument for argument in _SCENARIO}
+"""The flags of a `podsim.scenario.Scenario`, by name."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose
-from podsim.planning.practice import TENSOR_SHARDS, Planner, may_stream, streamed
+from podsim.planning.practice import TENSOR_SHARDS, Planner, may_stream, streamed, what_if
 from podsim.planning.real_flags import settings
-from podsim.planning.search import Search, Wanted
+from podsim.planning.search import Search
 from podsim.predicting import intervals
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Considered, MemoryFit
     from podsim.model.training import Practice
-    from podsim.planning.practice import WhatIf
     from podsim.predicting.assemble import Question
+    from podsim.resolve import Case
+    from podsim.scenario import Constraints
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +36,16 @@ class _Best:
     held: MemoryFit
 
 
-def mappings(
-    question: Question,
-    wanted: Wanted,
-    by: Rank,
-    most: int,
-    said: tuple[str, ...],
-    on_progress: Callable[[int, int], None] | None = None,
-    *,
-    timed: bool = True,
-) -> Mappings:
+def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], None] | None = None) -> Mappings:
     """The `most` best mappings; Infeasible where none fits, InputError where none divides as asked.
 
-    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch. Where the question
-    has a length of no meaning it is not to be `timed`.
+    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch.
     """
+    question, timed = case.question, not case.missing
     machine, workload = question.machine, question.workload
-    choose.check(wanted, machine.topology, workload)
-    searches, best = _weighed(question, wanted, by, on_progress)
+    usual = Planner(workload, machine.topology, machine.like, what_if(case.scenario))
+    choose.check(case.scenario.mapping, usual)
+    searches, best = _weighed(question, usual, case.scenario.mapping, by, on_progress)
     if not best:
         raise min(searches, key=_missed_by).no()
     settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
@@ -63,20 +56,24 @@ def mappings(
         topology_title=machine.topology.title, chip=machine.chip.name, ipus=machine.topology.ipus, sdk=machine.sdk,
         by=by, legal=sum(search.legal for search in searches), distinct=len(best), timed=timed,
         rejected=dict(sorted(rejected.items())), nearest=_nearest(searches),
-        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]), assumptions=said,
+        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]), assumptions=case.notes,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )  # fmt: skip
 
 
 def _weighed(
-    question: Question, wanted: Wanted, by: Rank, on_progress: Callable[[int, int], None] | None
+    question: Question,
+    usual: Planner,
+    constraints: Constraints,
+    by: Rank,
+    on_progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
     practised = any(practice.schedule is Schedule.PHASED for practice in question.workload.practices)
-    waves = [_phased(question, wanted) if practised else _resident(question, wanted)]
+    waves = [_phased(question, usual, constraints) if practised else _resident(question, usual, constraints)]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
-    if streams and not wanted.what_if.schedule and may_stream(question.workload):
-        waves.append(_phased(question, wanted))
+    if streams and not usual.what_if.schedule and may_stream(question.workload):
+        waves.append(_phased(question, usual, constraints))
     made: list[Search] = []
     best: list[_Best] = []
     for wave in waves:
@@ -90,23 +87,23 @@ def _weighed(
     return made, best
 
 
-def _resident(question: Question, wanted: Wanted) -> list[Search]:
+def _resident(question: Question, usual: Planner, constraints: Constraints) -> list[Search]:
     """Weights on the chip: one search for each way to store the rest."""
     streams = question.machine.topology.gateway.streaming_bytes
     storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
-    return [_search(question, wanted, replace(wanted.what_if, recompute=one, state=two)) for one, two in storage]
+    return [
+        Search(question, usual.otherwise(replace(usual.what_if, recompute=one, state=two)), constraints)
+        for one, two in storage
+    ]
 
 
-def _phased(question: Question, wanted: Wanted) -> list[Search]:
+def _phased(question: Question, usual: Planner, constraints: Constraints) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
     shared = product(TENSOR_SHARDS, (True, False))
-    return [_search(question, wanted, streamed(wanted.what_if, shards, sharded=one)) for shards, one in shared]
-
-
-def _search(question: Question, wanted: Wanted, what_if: WhatIf) -> Search:
-    machine = question.machine
-    planner = Planner(question.workload, machine.topology, machine.like, what_if)
-    return Search(question, planner, replace(wanted, what_if=what_if))
+    return [
+        Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=one)), constraints)
+        for shards, one in shared
+    ]
 
 
 def _best(search: Search, by: Rank) -> list[_Best]:

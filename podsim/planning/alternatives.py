@@ -17,6 +17,7 @@ from podsim.planning.batches import ROUNDED
 from podsim.planning.practice import MOST_IPUS, Planner, WhatIf
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
+from podsim.resolve import family_chip
 from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.predicting.assemble import Question
     from podsim.predicting.explaining import Answered
+    from podsim.scenario import MachineSpec
 
 SEEN: Final = 0.005
 """Share of the time to train from which a part that grows or shrinks is named."""
@@ -55,19 +57,22 @@ class Around:
     larger: Topology | None
 
 
-def around(known: Answered, what_if: WhatIf, name: str, *, changed: bool) -> Around:
+def around(known: Answered, what_if: WhatIf, spec: MachineSpec, *, changed: bool) -> Around:
     """What alternatives are weighed against; a machine that was `changed` with --set has no larger one."""
     topology = known.question.machine.topology
-    return Around(known, what_if, None if changed else twice_as_large(topology, name))
+    return Around(known, what_if, None if changed else twice_as_large(topology, spec))
 
 
-def twice_as_large(topology: Topology, name: str) -> Topology | None:
+def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
     """The pod of twice the IPUs, where the machine is one of a family of pods; None where it is not, or the largest."""
     chip = topology.chip.name
     try:
-        if catalog.pod(topology.ipus, chip) != name:
-            return None
-        return catalog.topology(catalog.pod(2 * topology.ipus, chip)).value
+        of_family = (
+            spec.topology == catalog.pod_name(topology.ipus, chip)
+            if spec.topology
+            else (family_chip(spec.chip) == chip)
+        )
+        return catalog.pod(2 * topology.ipus, chip).value if of_family else None
     except PodsimError:
         return None
 

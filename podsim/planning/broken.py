@@ -2,66 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
 from podsim.model.fault import Part
-from podsim.planning.asking import settled
-from podsim.planning.choose import usual_hosts
-from podsim.planning.search import Wanted
+from podsim.planning.choose import Chosen, choose
 from podsim.predicting import assemble, faults, maturity
+from podsim.scenario import Constraints
 from podsim.topology.cut import ranges
 from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
 from podsim.topology.remaining import largest, part
+from podsim.workloads.presets import usual_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import Choice, Prediction
-    from podsim.model.training import Preset
-    from podsim.planning.asking import Flag, Progress
+    from podsim.model.prediction import Prediction
     from podsim.predicting.assemble import Question
+    from podsim.resolve import Case
     from podsim.topology.fabric import Fabric
 
-    Settled = tuple[Mapping, Choice, tuple[str, ...]]
+    Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What flags ask of a machine that has faults: sdk, hosts and chip are `given`."""
+def answer(case: Case, on_progress: Progress | None = None, *, takes_sdk: bool = True) -> tuple[Prediction, Case]:
+    """The prediction with the faults of a scenario beside that without, and the case that it answers.
 
-    question: Question
-    wanted: Wanted
-    named: Preset | None
-    given: tuple[Flag, Flag, Flag]
-    on_progress: Progress | None
-    takes_sdk: bool = True  # the command has flags for SDK and division
-
-    def settled(self, question: Question) -> Settled:
-        """The mapping of this question."""
-        return settled(question, self.wanted, self.named, self.given, self.on_progress)
-
-
-def answer(asked: Asked, texts: Sequence[str]) -> tuple[Prediction, Question]:
-    """The prediction with these faults beside that without, and the question that it answers.
-
-    Raises InputError: a fault that is none, names nothing or contradicts another. Infeasible: what is left is cut in
-    two, or too small for the mapping.
+    `takes_sdk` says whether the command has flags for SDK and division. Raises InputError: a fault that is none, names
+    nothing or contradicts another. Infeasible: what is left is cut in two, or too small for the mapping.
     """
-    question = asked.question
+    question, texts = case.question, case.scenario.faults
     fabric = _with(question.fabric, texts)
-    mapping, choice, said = asked.settled(question)
-    healthy = assemble.predict(question, mapping, choice, said)
+    chosen = choose(case, on_progress)
+    healthy = predicted(case, chosen)
     if fabric.damage.lost:
-        return _on_what_is_left(asked, fabric, healthy, texts)
-    hurt = replace(question, fabric=fabric, faults=tuple(texts))
-    there = assemble.predict(hurt, mapping, choice, said)
-    without_slow_s = _without_slow_s(question, mapping, texts)
-    found = faults.compared(healthy, there, texts, faults.detours(hurt, mapping), without_slow_s=without_slow_s)
-    return found, hurt
+        return _on_what_is_left(case, fabric, chosen, healthy, takes_sdk=takes_sdk)
+    hurt = replace(case, question=replace(question, fabric=fabric, faults=texts))
+    there = predicted(hurt, chosen)
+    without_slow_s = _without_slow_s(question, chosen.mapping, texts)
+    detours = faults.detours(hurt.question, chosen.mapping)
+    return faults.compared(healthy, there, texts, detours, without_slow_s=without_slow_s), hurt
+
+
+def predicted(case: Case, chosen: Chosen) -> Prediction:
+    """The prediction of the mapping chosen for a case."""
+    return assemble.predict(case.question, chosen.mapping, chosen.choice, (*chosen.assumptions, *case.notes))
 
 
 def _without_slow_s(question: Question, mapping: Mapping, texts: Sequence[str]) -> float | None:
@@ -76,17 +64,18 @@ def _without_slow_s(question: Question, mapping: Mapping, texts: Sequence[str]) 
     return assemble.step(replace(question, fabric=fabric), mapping).step_s
 
 
-def mapped(asked: Asked, texts: Sequence[str]) -> tuple[Question, Mapping]:
-    """The question and mapping that are left with these faults, without an answer; raises what `answer` does."""
-    question = asked.question
+def mapped(case: Case, on_progress: Progress | None = None) -> tuple[Question, Mapping]:
+    """The question and mapping that are left with the faults of a scenario; raises what `answer` does."""
+    question, texts = case.question, case.scenario.faults
     if not texts:
-        return question, asked.settled(question)[0]
+        return question, choose(case, on_progress).mapping
     fabric = _with(question.fabric, texts)
     if not fabric.damage.lost:
-        return replace(question, fabric=fabric, faults=tuple(texts)), asked.settled(question)[0]
-    left, where, _ = _left(asked, fabric)
-    left = replace(left, faults=tuple(texts), left=where)
-    return left, _fitting(asked, left, where, asked.settled(question))[0]
+        return replace(question, fabric=fabric, faults=texts), choose(case, on_progress).mapping
+    left, where, _ = _left(case, fabric)
+    left = replace(left, question=replace(left.question, faults=texts, left=where))
+    chosen = _fitting(left, where, choose(case, on_progress), takes_sdk=False)
+    return left.question, chosen.mapping
 
 
 def _with(fabric: Fabric, texts: Sequence[str]) -> Fabric:
@@ -98,28 +87,28 @@ def _with(fabric: Fabric, texts: Sequence[str]) -> Fabric:
 
 
 def _on_what_is_left(
-    asked: Asked, fabric: Fabric, healthy: Prediction, texts: Sequence[str]
-) -> tuple[Prediction, Question]:
-    left, where, first = _left(asked, fabric)
-    usual = healthy.mapping, healthy.choice, healthy.assumptions[:-1]
-    mapping, choice, said = _fitting(asked, left, where, usual)
-    there = assemble.predict(left, mapping, choice, said)
-    return faults.compared(healthy, there, texts, faults.detours(left, mapping, first), where), left
+    case: Case, fabric: Fabric, usual: Chosen, healthy: Prediction, *, takes_sdk: bool
+) -> tuple[Prediction, Case]:
+    left, where, first = _left(case, fabric)
+    chosen = _fitting(left, where, usual, takes_sdk=takes_sdk)
+    there = predicted(left, chosen)
+    detours = faults.detours(left.question, chosen.mapping, first)
+    return faults.compared(healthy, there, case.scenario.faults, detours, where), left
 
 
-def _left(asked: Asked, fabric: Fabric) -> tuple[Question, str, int]:
-    """The question as the largest partition is asked it, which machines that has in words, and the first."""
-    question, machines = asked.question, largest(fabric)
+def _left(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
+    """The case on the largest partition, which machines that has in words, and the first."""
+    question, machines, stated = case.question, largest(fabric), case.scenario.machine.hosts
     if machines is None:
         raise Infeasible(f"no machine of {fabric.name} is whole", code="parts-lost", context=[_lost(fabric)],
                          hint="an IPU that is slow rather than lost keeps its machine: ipu:0=0.5")  # fmt: skip
     found = part(fabric, machines)
-    hosts = min(asked.given[1] or found.topology.hosts.most_servers, found.topology.hosts.most_servers)
-    if asked.given[1] is None:
-        hosts = usual_hosts(question.workload, found.topology, None)
-    machine = replace(question.machine, topology=found.topology, hosts=int(hosts))
+    most = found.topology.hosts.most_servers
+    hosts = min(stated, most) if stated else usual_hosts(question.workload, found.topology, None)
+    machine = replace(question.machine, topology=found.topology, hosts=hosts)
     where = f"{_lost(fabric)}; the largest partition of whole machines has {found.endpoints:,} IPUs: "
-    return replace(question, machine=machine, fabric=found), where + ranges(machines, "machine "), machines.start
+    left = replace(case, question=replace(question, machine=machine, fabric=found))
+    return left, where + ranges(machines, "machine "), machines.start
 
 
 def _lost(fabric: Fabric) -> str:
@@ -128,53 +117,53 @@ def _lost(fabric: Fabric) -> str:
     return f"{len(lost):,} of {fabric.endpoints:,} IPUs {verb} lost: {ranges(lost, 'ipu')}"
 
 
-def _fitting(asked: Asked, left: Question, where: str, usual: Settled) -> Settled:
+def _fitting(left: Case, where: str, usual: Chosen, *, takes_sdk: bool) -> Chosen:
     """The mapping of the healthy machine if it was asked for and there is room, else the best there is room for."""
-    mapping, choice, _ = usual
-    room, wanted = left.fabric.endpoints, asked.wanted
+    mapping, room, constraints = usual.mapping, left.question.fabric.endpoints, left.scenario.mapping
     needed = mapping.ipus
-    if choice.given == "search":
-        needed = min(needed, (wanted.replicas or 1) * (wanted.ipus_per_replica or 1))
+    if usual.choice.given == "search":
+        needed = min(needed, (constraints.replicas or 1) * (constraints.ipus_per_replica or 1))
     if needed <= room:
-        return asked.settled(left)
+        return choose(left)
     raise Infeasible(
         f"the mapping needs {mapping.ipus:,} IPUs, more than are left together", code="parts-lost", context=[where],
-        hint=_nearest(asked, left, mapping),
+        hint=_nearest(left, mapping, takes_sdk=takes_sdk),
     )  # fmt: skip
 
 
-def _own(asked: Asked, left: Question) -> Question:
+def _own(question: Question, *, takes_sdk: bool) -> Question:
     """The question without what a preset says beside its mapping: optimizer, and the SDK where no flag names one."""
-    machine = left.machine
-    if not asked.takes_sdk:
+    machine = question.machine
+    if not takes_sdk:
         machine = replace(machine, sdk=maturity.newest(machine.parameters))
-    return replace(left, machine=machine, optimizer=left.workload.optimizer)
+    return replace(question, machine=machine, optimizer=question.workload.optimizer)
 
 
-def _nearest(asked: Asked, left: Question, mapping: Mapping) -> str:
+def _nearest(left: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
     """Flags of the same global batch with as many replicas as there is room for, and the time to train so."""
-    size, named = mapping.ipus_per_replica, asked.named
-    replicas = left.fabric.endpoints // size
-    leave = f"leave the mapping out, and podsim chooses one for {left.fabric.endpoints:,} IPUs"
+    size, room, question = mapping.ipus_per_replica, left.question.fabric.endpoints, left.question
+    replicas = room // size
+    leave = f"leave the mapping out, and podsim chooses one for {room:,} IPUs"
     if not replicas:
         return leave
     accumulation = mapping.accumulation * mapping.replicas // replicas
-    wanted = Wanted(replicas, size, mapping.micro_batch, accumulation, None, asked.wanted.what_if)
+    constraints = Constraints(
+        replicas=replicas, ipus_per_replica=size, micro_batch=mapping.micro_batch, accumulation=accumulation
+    )
     flags = (
         f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {mapping.micro_batch} "
         f"--accumulation {accumulation}"
     )
-    question = left
-    if named is not None:
-        leave, question = (
-            f"leave --preset out, and podsim chooses one for {left.fabric.endpoints:,} IPUs",
-            _own(asked, left),
-        )
+    if left.preset is not None:
+        leave = f"leave --preset out, and podsim chooses one for {room:,} IPUs"
+        question = _own(question, takes_sdk=takes_sdk)
         flags = f"instead of --preset, {flags}"
-        if asked.takes_sdk:
-            flags += f" --sdk {left.machine.sdk} --division {left.division}"
+        if takes_sdk:
+            flags += f" --sdk {question.machine.sdk} --division {question.division}"
+    scenario = replace(left.scenario, mapping=constraints)
+    fewer = replace(left, scenario=scenario, question=question, preset=None)
     try:
-        there = assemble.predict(question, *settled(question, wanted, None, asked.given, None))
+        there = predicted(fewer, choose(fewer))
     except PodsimError:
         return leave
     return f"{flags} trains in {there.time_to_train_s.value / 60:.1f} min; or {leave}"

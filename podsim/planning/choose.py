@@ -1,11 +1,10 @@
-"""From what the user gave to a mapping: used as given, taken from a preset, or searched for."""
+"""From what a scenario fixes to a mapping: used as given, taken from a preset, or searched for."""
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from podsim.errors import InputError
-from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
 from podsim.model.training import Preset, Schedule
@@ -13,9 +12,10 @@ from podsim.model.workload import Workload
 from podsim.planning import batches, idle
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.no_fit import does_not_fit
-from podsim.planning.practice import MOST_IPUS, Planner
-from podsim.planning.search import Wanted
+from podsim.planning.practice import MOST_IPUS, Planner, what_if
 from podsim.predicting.assemble import Question
+from podsim.resolve import Case
+from podsim.scenario import Constraints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,80 +27,25 @@ class Chosen:
     assumptions: tuple[str, ...]
 
 
-def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
-    """The workload with the software of the configuration of that name, or the workload and the preset meant.
-
-    Raises InputError for a name that is neither, and for a configuration on a machine as small as published ones.
-    """
-    if name is None:
-        return workload, None
-    configuration = next((item for item in workload.configurations if item.name == name), None)
-    if configuration is None:
-        return workload, preset(workload, name, topology)
-    if topology.ipus <= configuration.above:
-        raise InputError(
-            f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
-            f"{topology.name} has {topology.ipus:,}",
-            code="unknown-preset", hint=f"leave out --preset, or --pod {2 * configuration.above}",
-        )  # fmt: skip
-    practices = tuple(configuration.of(practice) for practice in workload.practices)
-    note = (
-        f"configuration {name}: {configuration.said}, as published for smaller machines ({configuration.source}); "
-        "assumed for one this large"
-    )
-    return replace(workload, practices=practices, notes=(*workload.notes, note)), None
-
-
-def preset(workload: Workload, name: str, topology: Topology) -> Preset:
-    """The published mapping of that name for a machine, or for one as large of the chip whose layouts it shares.
-
-    Raises InputError naming those there are.
-    """
-    named = [item for item in workload.presets if item.name == name]
-    for item in named:
-        if item.topology == topology.name:
-            return item
-    if (inherited := _inherited(workload, named, topology)) is not None:
-        return inherited
-    if named:
-        have = ", ".join(item.topology for item in named)
-        near = min(named, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
-        raise InputError(
-            f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
-            code="unknown-preset", hint=f"--topology {shlex.quote(near.topology)}",
-        )  # fmt: skip
-    names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
-    known = ", ".join(sorted(names)) or "none"
-    raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
-
-
-def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
-    """A preset of a machine as large, of the chip whose layouts hold here too."""
-    like = topology.chip.layouts_of
-    theirs = {practice.name for practice in workload.practices if like in practice.chips}
-    for item in named:
-        if item.practice in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
-            where = f"{item.locator}; the same on {topology.name} as on {item.topology}"
-            return replace(item, topology=topology.name, locator=where)
-    return None
-
-
-def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
+def check(constraints: Constraints, planner: Planner) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
+    topology, workload = planner.topology, planner.workload
     faults: list[str] = []
     for name in ("replicas", "ipus_per_replica"):
-        value = getattr(wanted, name)
+        value = getattr(constraints, name)
         if value is not None and value & (value - 1):
             low = 2 ** (value.bit_length() - 1)
             faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
-    size = wanted.ipus_per_replica or 1
+    size = constraints.ipus_per_replica or 1
     if size > MOST_IPUS:
         faults.append(f"--ipus-per-replica must be at most {MOST_IPUS}, an IPU-Link domain, not {size}")
-    if (wanted.replicas or 1) * size > topology.ipus:
-        needed = (wanted.replicas or 1) * size
-        faults.append(f"{wanted.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}")
-    faults += (*wanted.what_if.faults(topology.chip.tiles), *wanted.what_if.unscheduled(workload.practices))
-    if wanted.accumulation and wanted.global_batch:
+    if (constraints.replicas or 1) * size > topology.ipus:
+        needed = (constraints.replicas or 1) * size
+        faults.append(
+            f"{constraints.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}"
+        )
+    faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.unscheduled(workload.practices))
+    if constraints.accumulation and constraints.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
         named = shlex.quote(workload.name)
@@ -108,49 +53,34 @@ def check(wanted: Wanted, topology: Topology, workload: Workload) -> None:
                          hint=f"podsim workload show {named} lists published mappings")  # fmt: skip
 
 
-def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
-    """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller."""
-    if named is not None:
-        return named.hosts
-    sizes: dict[int, int] = {}
-    for item in workload.presets:
-        ipus = item.replicas * item.ipus_per_replica
-        sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
-    below = [ipus for ipus in sizes if ipus <= topology.ipus]
-    if not below:
-        return topology.hosts.servers
-    nearest = max(below)
-    return min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
-
-
-def choose(
-    question: Question, wanted: Wanted, named: Preset | None, on_progress: Callable[[int, int], None] | None = None
-) -> Chosen:
+def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) -> Chosen:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
+    question, constraints, named = case.question, case.scenario.mapping, case.preset
     machine, workload = question.machine, question.workload
-    check(wanted, machine.topology, workload)
-    planner = Planner(workload, machine.topology, machine.like, wanted.what_if)
+    planner = Planner(workload, machine.topology, machine.like, what_if(case.scenario))
+    check(constraints, planner)
     if named is not None:
-        _alone(named, wanted)
+        _alone(named, constraints)
         mapping, but = published_mapping(planner, named), ""
-        if wanted.accumulation or wanted.global_batch:
-            count = wanted.accumulation or _accumulation(workload, wanted, named.replicas, named.micro_batch)
+        if constraints.accumulation or constraints.global_batch:
+            count = constraints.accumulation or _accumulation(workload, constraints, named.replicas, named.micro_batch)
             mapping, but = replace(mapping, accumulation=count), f", but for an accumulation of {count:,}"
         return _held(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
-    split = (wanted.replicas, wanted.ipus_per_replica, wanted.micro_batch)
-    if all(value is not None for value in split) and (wanted.accumulation or wanted.global_batch):
-        return _as_given(question, planner, wanted)
-    planner, mapping, choice = idle.search(question, planner, wanted, on_progress)
-    free = not (wanted.global_batch or wanted.accumulation or question.by_law)
+    split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
+    if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
+        return _as_given(question, planner, constraints)
+    best = idle.search(question, planner, constraints, on_progress)
+    planner, mapping, choice = best.search.planner, best.mapping, best.choice
+    free = not (constraints.global_batch or constraints.accumulation or question.by_law)
     note = batches.note(workload, mapping, machine.topology) if free else ""
     storage = _storage(question, planner, mapping)
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
 
-def _alone(named: Preset, wanted: Wanted) -> None:
+def _alone(named: Preset, constraints: Constraints) -> None:
     """Refuse a preset and other parts of a mapping than how many micro-batches a step has."""
-    names = [item.name for item in fields(wanted) if item.name not in ("what_if", "accumulation", "global_batch")]
-    also = [f"--{name.replace('_', '-')}" for name in names if getattr(wanted, name) is not None]
+    names = [item.name for item in fields(constraints) if item.name not in ("preset", "accumulation", "global_batch")]
+    also = [f"--{name.replace('_', '-')}" for name in names if getattr(constraints, name) is not None]
     if also:
         raise InputError(
             f"preset {named.name} gives the whole mapping: {' and '.join(also)} cannot be had beside it",
@@ -171,22 +101,22 @@ def published_mapping(planner: Planner, named: Preset) -> Mapping:
     )  # fmt: skip
 
 
-def _as_given(question: Question, planner: Planner, wanted: Wanted) -> Chosen:
-    replicas, size, micro = wanted.replicas or 1, wanted.ipus_per_replica or 1, wanted.micro_batch or 1
-    accumulation = wanted.accumulation or _accumulation(planner.workload, wanted, replicas, micro)
+def _as_given(question: Question, planner: Planner, constraints: Constraints) -> Chosen:
+    replicas, size, micro = constraints.replicas or 1, constraints.ipus_per_replica or 1, constraints.micro_batch or 1
+    accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
     stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
     mapping, _ = fastest(question.by_formula, stored)
     return _held(question, planner, mapping, "flags", "as given")
 
 
-def _accumulation(workload: Workload, wanted: Wanted, replicas: int, micro_batch: int) -> int:
-    """Micro-batches of a step of the wanted global batch; InputError where it is no whole number of them."""
+def _accumulation(workload: Workload, constraints: Constraints, replicas: int, micro_batch: int) -> int:
+    """Micro-batches of a step of the constraints global batch; InputError where it is no whole number of them."""
     per_micro_batch = micro_batch * replicas * workload.samples_per_row
-    count = (wanted.global_batch or 1) / per_micro_batch
+    count = (constraints.global_batch or 1) / per_micro_batch
     if abs(count - round(count)) > 1e-9 or count < 1:
         near = sorted({max(1, int(count)), int(count) + 1})
         raise InputError(
-            f"a global batch of {wanted.global_batch:,} is not a whole number of micro-batches",
+            f"a global batch of {constraints.global_batch:,} is not a whole number of micro-batches",
             code="mapping-does-not-divide",
             context=[f"one micro-batch of all replicas is {per_micro_batch:g} samples"],
             hint=" or ".join(f"--global-batch {n * per_micro_batch:g}" for n in near),

@@ -6,21 +6,20 @@ them that a machine of two racks has, so an answer may still rise from one machi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
-from podsim.planning.search import Search, Wanted
+from podsim.planning.search import Best, Search
 from podsim.predicting import assemble
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from podsim.model.mapping import Mapping
-    from podsim.model.prediction import Choice
     from podsim.planning.practice import Planner
     from podsim.predicting.assemble import Question
+    from podsim.scenario import Constraints
 
 LARGER_MICRO_BATCH: Final = 0.5
 """Share of its IPU time that a row takes at least with the larger micro-batch that half the replicas allow."""
@@ -28,38 +27,31 @@ SEEN: Final = 0.005
 """Share of the time to train from which what grows is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The best mapping on some of the IPUs, and its time to train [s]."""
-
-    search: Search
-    mapping: Mapping
-    choice: Choice
-    time_s: float
-
-
 def search(
-    question: Question, planner: Planner, wanted: Wanted, on_progress: Callable[[int, int], None] | None = None
-) -> tuple[Planner, Mapping, Choice]:
+    question: Question,
+    planner: Planner,
+    constraints: Constraints,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Best:
     """The mapping that trains soonest on all IPUs of the machine, on half of them, a quarter and so on (Eq. 34).
 
-    Replicas that are given are kept. Also returns the planner of the mapping, and why it was chosen. Raises what the
-    search on all IPUs raises, unless they are too many for the batch and a part of them is not.
+    Replicas that are given are kept. Raises what the search on all IPUs raises, unless they are too many for the batch
+    and a part of them is not.
     """
-    whole = Search(question, planner, wanted, on_progress)
+    whole = Search(question, planner, constraints, on_progress)
     refusal: PodsimError | None = None
     try:
-        best: Found | None = _found(whole)
+        best: Best | None = whole.run()
     except PodsimError as no:
         best, refusal = _nearest_global_batch(whole), no
-        if best is None and (wanted.replicas or not whole.too_many_replicas):
+        if best is None and (constraints.replicas or not whole.too_many_replicas):
             raise
     on_all = best
-    for part in () if wanted.replicas else _parts(whole, best.search.planner if best else planner):
+    for part in () if constraints.replicas else _parts(whole, best.search.planner if best else planner):
         if best is not None and _least_s(best, part.ipus) >= best.time_s:
             break
         try:
-            found = _found(part)
+            found = part.run()
         except PodsimError:
             continue
         if best is None or found.time_s < best.time_s:
@@ -68,20 +60,21 @@ def search(
         assert refusal is not None, "the search on all IPUs was refused"
         raise refusal
     if best is on_all:
-        return best.search.planner, best.mapping, best.choice
+        return best
     why = _slower(on_all, best) if on_all else "the batch is too small for more replicas"
     used, idle = best.mapping.ipus, whole.ipus - best.mapping.ipus
     reason = f"uses {used:,} of {whole.ipus:,} IPUs, {idle:,} are idle: {why}; {best.choice.reason}"
-    return best.search.planner, best.mapping, replace(best.choice, reason=reason)
+    return replace(best, choice=replace(best.choice, reason=reason))
 
 
-def _nearest_global_batch(whole: Search) -> Found | None:
+def _nearest_global_batch(whole: Search) -> Best | None:
     """The best mapping at the batch nearest to the published one that divides over all IPUs; None where none fits."""
     near = whole.nearest_global_batches()
     if not near or whole.too_many_replicas:  # more than one row a replica: a part of the machine keeps the batch
         return None
     try:
-        return _found(Search(whole.question, whole.planner, whole.wanted, whole.on_progress, whole.ipus, recipes=near))
+        nearest = Search(whole.question, whole.planner, whole.constraints, whole.on_progress, whole.ipus, recipes=near)
+        return nearest.run()
     except PodsimError:
         return None
 
@@ -89,19 +82,14 @@ def _nearest_global_batch(whole: Search) -> Found | None:
 def _parts(whole: Search, planner: Planner) -> Iterator[Search]:
     """Searches on half the IPUs, a quarter and so on."""
     for halvings in range(1, whole.ipus.bit_length()):
-        yield Search(whole.question, planner, whole.wanted, ipus=whole.ipus >> halvings)
-
-
-def _found(search: Search) -> Found:
-    mapping, choice = search.run()
-    return Found(search, mapping, choice, assemble.answer_s(_quick(search.question), mapping))
+        yield Search(whole.question, planner, whole.constraints, ipus=whole.ipus >> halvings)
 
 
 def _quick(question: Question) -> Question:
     return question.by_formula
 
 
-def _least_s(known: Found, ipus: int) -> float:
+def _least_s(known: Best, ipus: int) -> float:
     """What a run takes at least on so many IPUs with any mapping [s]: its rows, at the best pace of a full pipeline."""
     question, workload = known.search.question, known.search.question.workload
     peak_flop_per_s = question.machine.chip.peak_flop_per_s(workload.precision)
@@ -112,7 +100,7 @@ def _least_s(known: Found, ipus: int) -> float:
     return rows * row_s / ipus
 
 
-def _slower(on_all: Found, best: Found) -> str:
+def _slower(on_all: Best, best: Best) -> str:
     """By how much all IPUs are slower, and what makes them so: more samples, or a part of the run."""
     text = f"all of them would take {_percent(on_all.time_s / best.time_s - 1)} longer"
     needed = _samples(on_all) / _samples(best) - 1
@@ -131,11 +119,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def _samples(found: Found) -> float:
+def _samples(found: Best) -> float:
     return assemble.samples(found.search.question, found.mapping.global_batch).mean
 
 
-def _spent_s(found: Found) -> dict[str, float]:
+def _spent_s(found: Best) -> dict[str, float]:
     """What a run spends on each part of its steps, and outside them [s]."""
     question, mapping = _quick(found.search.question), found.mapping
     timeline = assemble.step(question, mapping)

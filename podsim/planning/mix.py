@@ -35,7 +35,7 @@ class Sizing:
     """Machines weighed for one mix; runs are predicted once for each size of partition."""
 
     mix: Mix
-    asked: Asked  # `workload` is that of no job
+    asked: Asked  # its scenario is of no job
     known: Known = field(default_factory=dict)
 
     @property
@@ -79,7 +79,8 @@ class Sizing:
     def _weighed(self, job: Job, name: str) -> Weighed | str:
         key = job.workload, name
         if key not in self.known:
-            scale = Scale(asked=replace(self.asked, workload=job.workload), run=runs.run(job.workload))
+            scenario = replace(self.asked.scenario, workload=job.workload)
+            scale = Scale(asked=replace(self.asked, scenario=scenario), run=runs.run(job.workload))
             try:
                 self.known[key] = next(iter(scale.machine(name)))
             except (Infeasible, MissingParameter) as no:
@@ -188,7 +189,7 @@ def _sized(name: str) -> Sized:
     topology = catalog.topology(name).value
     smaller = {}
     if topology.chip.name in CHIPS:
-        smaller = {size: catalog.pod(size, topology.chip.name) for size in SIZES if size < topology.ipus}
+        smaller = {size: catalog.pod_name(size, topology.chip.name) for size in SIZES if size < topology.ipus}
     return Sized(topology=topology, partitions={**smaller, topology.ipus: name})
 
 

@@ -60,7 +60,7 @@ def _without_streaming_memory(planner: Planner, held: MemoryFit, mapping: Mappin
 def _pod_that_fits(planner: Planner, mapping: Mapping) -> str:
     """The smallest pod, whose gateways have streaming memory, that holds the workload in one replica."""
     for ipus in powers(MOST_IPUS):
-        topology = catalog.topology(catalog.pod(ipus)).value
+        topology = catalog.pod(ipus).value
         for what_if in (planner.what_if, *relaxed(planner.what_if, planner.workload, topology)):
             on_pod = Planner(planner.workload, topology, planner.sdk, what_if)
             with suppress(InputError):

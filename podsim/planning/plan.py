@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
 from podsim.files.changes import parse
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.model.sums import sum_in_order
-from podsim.planning import asking, pareto
+from podsim.planning import pareto
 from podsim.planning.remedies import remedies
+from podsim.planning.runs import once
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
 
 if TYPE_CHECKING:
     from podsim.files.changes import Changes
     from podsim.planning.runs import Named
+    from podsim.scenario import Scenario
 
 SIZES = (4, 16, 64, 128, 256, 512, 1024)
 LARGER = (2048, 4096, 8192, 16384)
@@ -31,7 +34,7 @@ def usual_machines() -> tuple[str, ...]:
     """POD4 to POD1024 and the Bow Pods of those sizes."""
     from podsim.files import catalog
 
-    return tuple(catalog.pod(ipus, chip) for chip in CHIPS for ipus in SIZES)
+    return tuple(catalog.pod_name(ipus, chip) for chip in CHIPS for ipus in SIZES)
 
 
 def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -43,7 +46,7 @@ def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
     hint = "--machines pod64,bow-pod64,dgx-a100:64"
     if not names:
         raise InputError("--machines names no machine", code="bad-value", hint=hint)
-    asking.once("machines", names, hint)
+    once("machines", names, hint)
     return names
 
 
@@ -54,6 +57,12 @@ def of_models(changes: Changes) -> Changes:
             raise InputError(f"{change.path} is no number of a workload, and machines are weighed as they are",
                              code="bad-change", hint="name a machine file of your own (docs/formats.md)")  # fmt: skip
     return changes
+
+
+def by_formula(scenario: Scenario) -> Scenario:
+    """The scenario without changes, which are those of workloads that are read already, by the analytic engine."""
+    what_if = replace(scenario.what_if, changes=())
+    return replace(scenario, what_if=what_if, engine=replace(scenario.engine, engine="analytic"))
 
 
 def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> Plan:
@@ -94,7 +103,7 @@ def _with_larger(weighed: list[Weighed], scale: Scale, names: Sequence[str]) -> 
     for ipus in LARGER:
         if any(not _misses(one.candidate, "time") for one in weighed):
             break
-        larger = tuple(catalog.pod(ipus, chip) for chip in CHIPS)
+        larger = tuple(catalog.pod_name(ipus, chip) for chip in CHIPS)
         weighed, names = [*weighed, *scale.all(larger)], (*names, *larger)
     return weighed, names
 

@@ -13,6 +13,7 @@ from podsim.model.training import Practice, Recompute, Schedule, StatePlace
 from podsim.model.workload import Workload
 from podsim.planning.available_memory import largest_that_fits
 from podsim.predicting.maturity import version
+from podsim.scenario import Scenario
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
 PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
@@ -142,14 +143,13 @@ def may_stream(workload: Workload) -> bool:
     return True
 
 
-def what_if(
-    schedule: str | None = None, prefetch: int | None = None, overlap: bool = False, io_tiles: int | None = None,
-    framework: str | None = None,
-) -> WhatIf:  # fmt: skip
-    """As flags say it."""
-    order = None if schedule is None else Schedule(schedule)
-    named = None if framework is None else Framework(framework)
-    return WhatIf(schedule=order, prefetch=prefetch, overlap=overlap, io_tiles=io_tiles, framework=named)
+def what_if(scenario: Scenario) -> WhatIf:
+    """What a scenario wants otherwise than practice has it."""
+    flags, framework = scenario.what_if, scenario.software.framework
+    return WhatIf(
+        schedule=Schedule(flags.schedule) if flags.schedule else None, prefetch=flags.prefetch, overlap=flags.overlap,
+        io_tiles=flags.io_tiles, framework=Framework(framework) if framework else None,
+    )  # fmt: skip
 
 
 def published(

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.model.plan import Remedy
-from podsim.planning import asking
 from podsim.planning.weighing import scores, together
 from podsim.predicting import assemble, intervals
+from podsim.resolve import engine_of, target
+from podsim.scenario import WhatIfs
 from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _time_s(weighed: Weighed, asked: Asked, path: str, value: float, unit: str) 
 
 def _sure_s(weighed: Weighed, asked: Asked, machines: Sequence[Machine]) -> float:
     """The time that a run of the same mappings stays below on changed machines, as sure as asked [s]."""
-    fabric, engine = build(machines[0].topology), asking.engine_of("analytic")
+    fabric, engine = build(machines[0].topology), engine_of("analytic")
     each = []
     for part, machine in zip(weighed.parts, machines, strict=True):
         changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
@@ -136,7 +137,8 @@ def _changed(question: assemble.Question, asked: Asked, path: str, text: str) ->
         fitted = machine.parameters.fitted
         other = replace(fitted[path], value=float(text.partition(" ")[0]))
         return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
-    return asking.asked_of(
-        question.workload.name, machine.topology.name, chip=None, preset=None, sdk=asked.sdk, hosts=machine.hosts,
-        changes={path: text}, parameters_file=asked.parameters, known=question.workload,
-    )[0]  # fmt: skip
+    spec = replace(asked.scenario.machine, topology=machine.topology.name, hosts=machine.hosts)
+    changed = replace(
+        asked.scenario, workload=question.workload.name, machine=spec, what_if=WhatIfs(changes=(f"{path}={text}",))
+    )
+    return target(changed, read=question.workload).machine

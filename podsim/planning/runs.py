@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from podsim.convergence.lengths import run_length
 from podsim.errors import InputError
 from podsim.files import run_phases
-from podsim.planning import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from podsim.convergence.samples import LawLength
     from podsim.files.changes import Changes
     from podsim.model.phases import Phases
     from podsim.model.prediction import Prediction
     from podsim.model.workload import Workload
+    from podsim.scenario import Scenario
 
-Length = tuple["float | None", "LawLength | None"]
-"""Samples that are given, or what a law says of them."""
-LENGTHS = ("samples", *asking.LengthFlags.__annotations__)
+LENGTHS = ("samples", "tokens", "law", "target_loss")
 """Flags of how long a run is."""
 
 
@@ -32,17 +30,18 @@ class Run:
     workloads: tuple[str, ...]
     phases: Phases | None = None
 
-    def check(self, flags: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario, *, failures: bool = False) -> None:
         """Raise InputError where flags say what each phase says itself, or what one workload alone answers."""
         if self.phases is None:
             return
         first, why = self.workloads[0], "a run in phases: each has its length"
-        if flags.get("failures"):
+        if failures:
             raise InputError("--failures simulates one workload at a time", code="conflicting-flags",
                              context=[f"{self.phases.name} is a run in phases"],
                              hint=f"podsim scale {shlex.quote(first)} --failures")  # fmt: skip
+        stated = scenario.flags()
         for name in (*LENGTHS, "steps"):
-            if flags.get(name):
+            if name in stated:
                 flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"
                 raise InputError(
                     f"--{flag} says nothing to {self.phases.name}, {why}", code="conflicting-flags",
@@ -75,10 +74,11 @@ class Named:
         """How screens call it."""
         return self.run.phases.title if self.run.phases else self.models[0].title
 
-    def length(self, samples: float | None, flags: Mapping[str, Any]) -> Length:
-        """How long it is, as `asking.length` has it; phases say it themselves. Raises as `Run.check`."""
-        self.run.check({**flags, "samples": samples})
-        return (None, None) if self.run.phases else asking.length(self.models[0], samples, flags)
+    def check(self, scenario: Scenario, *, failures: bool = False) -> None:
+        """Raise as `Run.check`, and where a scenario states no length that its only workload needs."""
+        self.run.check(scenario, failures=failures)
+        if self.run.phases is None:
+            run_length(self.models[0], scenario.length)
 
     def check_global_batch(self, global_batch: int | None) -> None:
         """Raise InputError for one batch of several workloads."""
@@ -109,3 +109,10 @@ def run(workload: str) -> Run:
     """
     found = run_phases.phases(workload)
     return Run((workload,)) if found is None else Run(found.workloads, found)
+
+
+def once(flag: str, listed: Sequence[object], hint: str) -> None:
+    """Raise InputError where a list of a flag has the same thing twice."""
+    twice = [f"{one}" for one in dict.fromkeys(listed) if listed.count(one) > 1]
+    if twice:
+        raise InputError(f"--{flag} names {', '.join(twice)} twice", code="bad-value", hint=hint)

@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from podsim.errors import Infeasible, InputError, PodsimError
+from podsim.files import catalog
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
 from podsim.model.sizes import sizes
 from podsim.model.training import Division
-from podsim.planning import asking, scaling_law
-from podsim.planning.search import Wanted
+from podsim.planning import scaling_law
+from podsim.planning.runs import Named, once
+from podsim.resolve import family_chip
+from podsim.scenario import MachineSpec, Scenario
 
 MOST_MACHINES = 24  # more than the sizes there are
 REFUSALS = (
@@ -21,7 +24,6 @@ REFUSALS = (
     "bad-mapping",
     "unknown-preset",
 )  # an answer for one machine, not for the question
-Answer = Callable[[str, Wanted], Prediction]
 
 
 def ascending(pods: str | Iterable[int]) -> tuple[int, ...]:
@@ -30,7 +32,7 @@ def ascending(pods: str | Iterable[int]) -> tuple[int, ...]:
     Raises InputError where a size is there twice, or there are too many.
     """
     found = sizes(pods) if isinstance(pods, str) else tuple(pods)
-    asking.once("pods", found, "--pods 16..1024, or 16,64,256")
+    once("pods", found, "--pods 16..1024, or 16,64,256")
     if len(found) > MOST_MACHINES:
         raise InputError(f"{len(found):,} machines are more than {MOST_MACHINES}", code="bad-value",
                          hint="--pods 16..1024")  # fmt: skip
@@ -49,99 +51,126 @@ def stops(text: str | Iterable[int]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is to grow and how; `answer` predicts a machine by name with what is wanted of its mapping."""
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """One machine of a series: its name, its IPUs, and how a scenario names it."""
 
-    workload: str
-    title: str
-    target: str
-    packing: float
-    machines: Sequence[tuple[str, int]]  # name and IPUs, ascending
+    name: str
+    ipus: int
+    spec: MachineSpec
+
+
+def machines(
+    scenario: Scenario, pods: str | Iterable[int] | None, topologies: str | Iterable[str] | None
+) -> tuple[Sized, ...]:
+    """The machines meant, the smallest first; InputError where both or neither are named."""
+    spec, changes = scenario.machine, scenario.what_if.changes
+    if (pods is None) == (topologies is None):
+        which = "both" if pods is not None else "neither"
+        raise InputError(f"give one of --pods and --topologies, not {which}", code="no-machine",
+                         hint="--pods 16..1024, or --topologies pod64,pod256-switched")  # fmt: skip
+    if pods is not None:
+        family = family_chip(spec.chip)
+        return tuple(Sized(catalog.pod_name(ipus, family), ipus, replace(spec, pod=ipus)) for ipus in ascending(pods))
+    listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
+    names = [name.strip() for name in listed]
+    once("topologies", names, "--topologies pod64,pod256-switched")
+    found = [
+        Sized(name, catalog.topology(name, changes, chip=spec.chip).value.ipus, replace(spec, topology=name))
+        for name in names
+    ]
+    return tuple(sorted(found, key=lambda machine: machine.ipus))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One scenario on machines of growing size; `answer` predicts it on one of them."""
+
+    scenario: Scenario
+    run: Named
+    machines: Sequence[Sized]
     scaling: Scaling
-    wanted: Wanted
-    division: Division
-    interval: float
     knee_gain: float
     points: Sequence[CalibrationPoint]
-    answer: Answer
-    phases: int = 1
+    answer: Callable[[Scenario], Prediction]
     preset: str | None = None
     notes: tuple[str, ...] = ()
     on_progress: Callable[[int, int], None] | None = None
 
     def check(self) -> None:
         """Raise InputError where the batch is said twice, or a share is none."""
-        wanted = self.wanted
-        if self.phases > 1 and self.scaling is not Scaling.BEST:
+        constraints = self.scenario.mapping
+        if self.run.run.phases and self.scaling is not Scaling.BEST:
             raise InputError(
-                f"--scaling {self.scaling} carries one batch on, and each phase of {self.workload} has its own",
+                f"--scaling {self.scaling} carries one batch on, and each phase of {self.run.name} has its own",
                 code="conflicting-flags", hint="leave out --scaling, or scale one phase",
             )  # fmt: skip
         if self.scaling is not Scaling.BEST and self.preset:
             raise InputError(f"preset {self.preset} says the batch of each machine, and so does --scaling "
                              f"{self.scaling}", code="conflicting-flags", hint="leave out one of them")  # fmt: skip
-        if self.scaling is Scaling.BEST and wanted.global_batch:
+        if self.scaling is Scaling.BEST and constraints.global_batch:
             raise InputError("--global-batch is the best for each machine unless --scaling says how it goes on",
                              code="conflicting-flags", hint="--scaling strong, or weak")  # fmt: skip
-        if self.scaling is not Scaling.BEST and wanted.accumulation:
+        if self.scaling is not Scaling.BEST and constraints.accumulation:
             raise InputError(f"--scaling {self.scaling} decides the accumulation", code="conflicting-flags",
                              hint="leave out --accumulation")  # fmt: skip
 
 
-def report(asked: Asked) -> ScaleReport:
+def report(series: Series) -> ScaleReport:
     """Every machine in turn and what they tell together; Infeasible where the workload fits none of them."""
-    asked.check()
+    series.check()
     rows: list[ScaleRow] = []
     first: Prediction | None = None
     refusal: PodsimError | None = None
-    for done, machine in enumerate(asked.machines, start=1):
-        row, refusal = _row(asked, machine, first)
+    for done, machine in enumerate(series.machines, start=1):
+        row, refusal = _row(series, machine, first)
         rows.append(row)
         first = first or row.prediction
-        if asked.on_progress:
-            asked.on_progress(done, len(asked.machines))
+        if series.on_progress:
+            series.on_progress(done, len(series.machines))
     if first is None and isinstance(refusal, InputError):
         raise refusal  # what even the largest machine refuses is at fault itself
     if first is None:
         raise Infeasible(
-            f"{asked.workload} fits none of the machines asked for",
+            f"{series.run.name} fits none of the machines asked for",
             context=[f"{row.topology}: {row.refused}" for row in rows], hint="--pods 16..1024, or another mapping",
         )  # fmt: skip
-    return _together(asked, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
+    return _together(series, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
 
 
-def _row(asked: Asked, machine: tuple[str, int], first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
+def _row(series: Series, machine: Sized, first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
     """The row of a machine, and why it has no answer where it has none."""
-    name, ipus = machine
-    row = ScaleRow(topology=name, ipus=ipus)
+    row = ScaleRow(topology=machine.name, ipus=machine.ipus)
     try:
-        found = asked.answer(name, _wanted(asked, ipus, first))
+        found = series.answer(_on(series, machine, first))
     except (Infeasible, InputError) as no:
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
         refused = ": ".join((no.message, *no.context[:1]))
-        return replace(row, refused=refused, published=_published(asked, name, asked.division)), no
-    return replace(row, prediction=found, published=_published(asked, name, found.division)), None
+        division = Division(series.scenario.length.division)
+        return replace(row, refused=refused, published=_published(series, machine.name, division)), no
+    return replace(row, prediction=found, published=_published(series, machine.name, found.division)), None
 
 
-def _wanted(asked: Asked, ipus: int, first: Prediction | None) -> Wanted:
-    """The mapping asked for with the batch of this machine, which follows that of the first that answered."""
-    if asked.scaling is Scaling.BEST or first is None:
-        return asked.wanted
-    grown = ipus / first.ipus if asked.scaling is Scaling.WEAK else 1
-    return replace(asked.wanted, global_batch=round(first.mapping.global_batch * grown))
+def _on(series: Series, machine: Sized, first: Prediction | None) -> Scenario:
+    """The scenario on a machine of the series, with its batch, which follows that of the first that answered."""
+    varied = replace(series.scenario, machine=machine.spec)
+    if series.scaling is Scaling.BEST or first is None:
+        return varied
+    grown = machine.ipus / first.ipus if series.scaling is Scaling.WEAK else 1
+    return replace(varied, mapping=replace(varied.mapping, global_batch=round(first.mapping.global_batch * grown)))
 
 
-def _published(asked: Asked, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
+def _published(series: Series, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
     """What published runs of the workload took on a machine."""
+    packing = series.run.models[0].packing
     return tuple(
         PublishedTime(
             point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
-            throughput_samples_per_s=point.global_batch * asked.packing / point.step_s,
+            throughput_samples_per_s=point.global_batch * packing / point.step_s,
         )
-        for point in asked.points
-        if (point.workload, point.topology, point.division) == (asked.workload, topology, division)
+        for point in series.points
+        if (point.workload, point.topology, point.division) == (series.run.name, topology, division)
     )  # fmt: skip
 
 
@@ -155,26 +184,26 @@ def _sample_ipu_s(prediction: Prediction) -> float:
     return prediction.ipus / prediction.throughput_samples_per_s.value
 
 
-def _together(asked: Asked, rows: tuple[ScaleRow, ...]) -> ScaleReport:
+def _together(series: Series, rows: tuple[ScaleRow, ...]) -> ScaleReport:
     found = [row.prediction for row in rows if row.prediction]
     measured = [(one.ipus, one.throughput_samples_per_s.value) for one in found]
     universal = scaling_law.fit(measured, scaling_law.UNIVERSAL)
     return ScaleReport(
-        workload=asked.workload,
-        workload_title=asked.title,
+        workload=series.run.name,
+        workload_title=series.run.title,
         target=found[0].target,
-        scaling=asked.scaling,
-        interval=asked.interval,
+        scaling=series.scaling,
+        interval=series.scenario.interval,
         rows=rows,
         doublings=tuple(_doubling(*pair) for pair in pairwise(found) if pair[1].ipus > pair[0].ipus),
         amdahl=scaling_law.fit(measured, scaling_law.AMDAHL),
         universal=universal,
-        knee_gain=asked.knee_gain,
-        knee_ipus=scaling_law.knee(universal, asked.knee_gain) if universal else None,
+        knee_gain=series.knee_gain,
+        knee_ipus=scaling_law.knee(universal, series.knee_gain) if universal else None,
         peak_ipus=scaling_law.peak(universal) if universal else None,
         grown=grown(found[0], found[-1]),
-        preset=asked.preset or "",
-        notes=asked.notes,
+        preset=series.preset or "",
+        notes=series.notes,
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from podsim.errors import InputError, MissingParameter, PodsimError
@@ -14,9 +14,10 @@ from podsim.model.training import Schedule
 from podsim.planning import batches
 from podsim.planning.available_memory import fastest
 from podsim.planning.no_fit import does_not_fit
-from podsim.planning.practice import AS_PRACTISED, MICRO_BATCHES, MOST_IPUS, Planner, WhatIf, powers, relaxed
+from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers, relaxed
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
+from podsim.scenario import Constraints
 
 SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
@@ -24,15 +25,22 @@ UNPROVEN = 0.05  # share by which a replica size that no submission used has to 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the user fixed; None is free."""
+class Best:
+    """The best mapping on some of the IPUs, why, and its time to train [s]."""
 
-    replicas: int | None = None
-    ipus_per_replica: int | None = None
-    micro_batch: int | None = None
-    accumulation: int | None = None
-    global_batch: int | None = None
-    what_if: WhatIf = AS_PRACTISED
+    search: "Search"
+    mapping: Mapping
+    choice: Choice
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A split and micro-batch that fits, with the accumulations to weigh; `mapping` has the largest."""
+
+    mapping: Mapping
+    held: MemoryFit
+    accumulations: Sequence[int]
 
 
 @dataclass
@@ -41,7 +49,7 @@ class Search:
 
     question: assemble.Question
     planner: Planner
-    wanted: Wanted
+    constraints: Constraints
     on_progress: Callable[[int, int], None] | None = None
     ipus: int = 0  # IPUs to use; 0 for all of the machine
     legal: int = 0
@@ -58,38 +66,37 @@ class Search:
     recipe: float | None = None  # the one of them that is tried, in samples
 
     def __post_init__(self) -> None:
-        topology = self.question.machine.topology
+        topology, workload = self.question.machine.topology, self.question.workload
         self.ipus = self.ipus or topology.ipus
-        self.recipes = self.recipes or batches.recipes(
-            self.question.workload, topology, own_length=self.question.samples != self._stated_samples
-        )
+        own_length = self.question.samples != workload.benchmark.run_samples  # to which its global batch belongs
+        self.recipes = self.recipes or batches.recipes(workload, topology, own_length=own_length)
         self.recipe = next(iter(self.recipes), None)
 
-    @property
-    def _stated_samples(self) -> float | None:
-        """The length of the run that the benchmark states, to which its global batch belongs."""
-        return self.question.workload.benchmark.run_samples
-
-    def run(self) -> tuple[Mapping, Choice]:
+    def run(self) -> Best:
         """The best mapping and why; Infeasible where none fits."""
-        quick = self._quick()
-        found = self._of_recipes(quick) or self._of_smaller_batches(quick)
-        if not found:
+        quick, found = self.question.by_formula, list[tuple[float, Mapping, MemoryFit]]()
+        lines = self._of_recipes(quick) or self._of_smaller_batches(quick)
+        if not lines:
             raise self.no()
+        for done, line in enumerate(lines, start=1):
+            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            found += self._timed(quick, line, full)
+            if self.on_progress:
+                self.on_progress(done, len(lines))
         found.sort(key=lambda item: self._handicap(item[1]) * item[0])
         shown = sorted(
             (self._settle(quick, mapping, held) for _, mapping, held in found[:SETTLED]),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
-        best = shown[0]
+        mapping = shown[0].mapping
         choice = Choice(
             given="search", legal=self.legal, rejected=dict(sorted(self.rejected.items())),
-            considered=self._with_batches(quick, best, found, tuple(shown)),
+            considered=self._with_batches(quick, shown[0], found, tuple(shown)),
             reason=self._reason(shown, found),
         )  # fmt: skip
-        return best.mapping, choice
+        return Best(self, mapping, choice, assemble.answer_s(quick, mapping))
 
-    def _of_recipes(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+    def _of_recipes(self, quick: assemble.Question) -> list[Line]:
         """What fits at the first published batch that divides."""
         for recipe in self.recipes or (None,):
             self.recipe = recipe
@@ -97,19 +104,19 @@ class Search:
                 return found
         return []
 
-    def _of_smaller_batches(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+    def _of_smaller_batches(self, quick: assemble.Question) -> list[Line]:
         """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
         if not (self.rejected["do not fit in streaming memory"] and self.recipes):
             return []
         self.smaller = True
         return self._of_recipes(quick)
 
-    def _nearest_first(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+    def _nearest_first(self, quick: assemble.Question) -> list[Line]:
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
-        return self._found(quick, near, usual) or self._found(quick, near, all_) or self._found(quick, far, all_)
+        return self._fitting(quick, near, usual) or self._fitting(quick, near, all_) or self._fitting(quick, far, all_)
 
-    def _relaxed(self, quick: assemble.Question) -> list[tuple[float, Mapping, MemoryFit]]:
+    def _relaxed(self, quick: assemble.Question) -> list[Line]:
         """What fits with weights streamed, where nothing else does."""
         if self.nearest is None:
             return []
@@ -123,16 +130,17 @@ class Search:
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
-        quick, (near, far) = self._quick(), self._sizes()
+        quick, (near, far) = self.question.by_formula, self._sizes()
         usual, all_ = self._micro_batches(max(near))
-        return self._found(quick, [*near, *far], tuple(sorted({*usual, *all_})))
+        found = list[tuple[float, Mapping, MemoryFit]]()
+        for line in self._fitting(quick, [*near, *far], tuple(sorted({*usual, *all_}))):
+            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            found += self._timed(quick, line, full)
+        return found
 
     def settled(self, mapping: Mapping, held: MemoryFit) -> Considered:
         """One of `every`, timed exactly."""
-        return self._settle(self._quick(), mapping, held)
-
-    def _quick(self) -> assemble.Question:
-        return self.question.by_formula
+        return self._settle(self.question.by_formula, mapping, held)
 
     def _published(self) -> set[int]:
         """Replica sizes of published practice, whatever the chip."""
@@ -143,30 +151,27 @@ class Search:
 
     def _sizes(self) -> tuple[list[int], list[int]]:
         """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
-        if self.wanted.ipus_per_replica:
-            return [self.wanted.ipus_per_replica], []
+        if self.constraints.ipus_per_replica:
+            return [self.constraints.ipus_per_replica], []
         legal = powers(min(self.ipus, MOST_IPUS))
         most = 2 * max(self._published(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
-    def _found(
-        self, quick: assemble.Question, sizes: list[int], micro_batches: tuple[int, ...]
-    ) -> list[tuple[float, Mapping, MemoryFit]]:
-        found = []
-        for done, size in enumerate(sizes, start=1):
+    def _fitting(self, quick: assemble.Question, sizes: list[int], micro_batches: tuple[int, ...]) -> list[Line]:
+        """What fits of these replica sizes and micro-batches."""
+        found = list[Line]()
+        for size in sizes:
             replicas = self._replicas(size)
             for micro_batch in micro_batches if replicas else ():
                 line = self._line(quick, replicas, size, micro_batch)
                 if line is None:
                     break  # a larger micro-batch holds no less
                 found += line
-            if self.on_progress:
-                self.on_progress(done, len(sizes))
         return found
 
     def _replicas(self, size: int) -> int:
         """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal."""
-        replicas = self.wanted.replicas or self.ipus // size
+        replicas = self.constraints.replicas or self.ipus // size
         if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
             return replicas
         self.rejected["do not divide"] += 1
@@ -178,22 +183,17 @@ class Search:
         All at once where the published ones leave the least batch of a machine this size too near the end of the
         reference points, or beyond it.
         """
-        if self.wanted.micro_batch:
-            return (self.wanted.micro_batch,), ()
+        if self.constraints.micro_batch:
+            return (self.constraints.micro_batch,), ()
         workload = self.question.workload
         published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
-        replicas = self._replicas(widest) or self.wanted.replicas or 1
+        replicas = self._replicas(widest) or self.constraints.replicas or 1
         least = min(published, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
         return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
 
-    def _line(
-        self, quick: assemble.Question, replicas: int, size: int, micro_batch: int
-    ) -> list[tuple[float, Mapping, MemoryFit]] | None:
-        """All accumulations of one split and micro-batch, None where it does not fit.
-
-        A step grows by one period for each micro-batch (Eq. 34).
-        """
+    def _line(self, quick: assemble.Question, replicas: int, size: int, micro_batch: int) -> list[Line] | None:
+        """A split with its accumulations; empty where it does not divide, None where it does not fit."""
         accumulations = self._accumulations(replicas, micro_batch)
         if not accumulations:
             return []
@@ -209,17 +209,24 @@ class Search:
                 self.nearest, self.nearest_by = (held, mapping), self.planner
             return None
         self.legal += len(accumulations)
-        full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=mapping.filling))
+        return [Line(mapping, held, accumulations)]
+
+    def _timed(
+        self, quick: assemble.Question, line: Line, full: StepTimeline
+    ) -> Iterator[tuple[float, Mapping, MemoryFit]]:
+        """Every accumulation of a line with its time [s]: a step grows by one period for each micro-batch (Eq. 34).
+
+        Below the depth of the pipeline that is a lower bound; the settled candidates are timed exactly.
+        """
+        mapping = line.mapping
+        self.full[_split(mapping)] = full
         in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
-        result = []
-        for accumulation in accumulations:
+        for accumulation in line.accumulations:
             candidate = replace(mapping, accumulation=accumulation)
-            # Below the depth of the pipeline the line is a lower bound; the settled candidates are timed exactly.
             step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
-            result.append((self._time_s(quick, candidate, step_s), candidate, held))
-        return result
+            yield self._time_s(quick, candidate, step_s), candidate, line.held
 
     def _widest(
         self, quick: assemble.Question, replicas: int, size: int, micro_batch: int, accumulations: list[int]
@@ -232,7 +239,13 @@ class Search:
             )
             mapping, held = fastest(quick, stored)
             stuck = mapping.schedule is not Schedule.PHASED or held.fraction > 1 or most == 1
-            if held.fits or stuck or self.wanted.accumulation or self.wanted.global_batch or not self._chosen():
+            if (
+                held.fits
+                or stuck
+                or self.constraints.accumulation
+                or self.constraints.global_batch
+                or not self._chosen()
+            ):
                 return accumulations, mapping, held
             self.rejected["do not fit in streaming memory"] += 1
             accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
@@ -257,15 +270,15 @@ class Search:
 
     def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
         """Accumulations that reach the batches worth weighing: fixed, or the reference's batches and powers of two."""
-        wanted, workload = self.wanted, self.question.workload
+        constraints, workload = self.constraints, self.question.workload
         rows_samples = micro_batch * replicas * workload.samples_per_row
-        if wanted.accumulation:
-            return [wanted.accumulation]
+        if constraints.accumulation:
+            return [constraints.accumulation]
         recipe, by_law = self.recipe, self.question.by_law
-        if not wanted.global_batch and not workload.points and recipe and not by_law:
+        if not constraints.global_batch and not workload.points and recipe and not by_law:
             return self._near(recipe, rows_samples)
-        if wanted.global_batch:
-            count = wanted.global_batch / rows_samples
+        if constraints.global_batch:
+            count = constraints.global_batch / rows_samples
             if count < 1 or abs(count - round(count)) > 1e-9:
                 self.rejected["do not divide"] += 1
                 below = math.floor(count)
@@ -348,12 +361,12 @@ class Search:
     @property
     def too_many_replicas(self) -> bool:
         """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
-        batch = self.wanted.global_batch or next(iter(self.recipes), math.inf)
+        batch = self.constraints.global_batch or next(iter(self.recipes), math.inf)
         return self.nearest is None and min(self.global_batches, default=0) > batch
 
     def nearest_global_batches(self) -> tuple[float, ...]:
         """Batches that divide, where none is wanted and the published one does not."""
-        if self.wanted.global_batch or self.wanted.accumulation or not (self.recipes and self.global_batches):
+        if self.constraints.global_batch or self.constraints.accumulation or not (self.recipes and self.global_batches):
             return ()
         return batches.nearest(self.global_batches, self.recipes[-1])
 
@@ -361,7 +374,7 @@ class Search:
         """Why no mapping was found."""
         if self.nearest is not None:
             return does_not_fit(self.nearest_by or self.planner, *self.nearest)
-        asked = self.wanted.global_batch or 0
+        asked = self.constraints.global_batch or 0
         near = [
             max((b for b in self.global_batches if b <= asked), default=0),
             min((b for b in self.global_batches if b > asked), default=0),

@@ -1,107 +1,100 @@
-"""What flags compare: the machine that is named, and each other machine, chip, release, preset or change."""
+"""What is compared: the machine that is named, and each other machine, chip, release, preset or change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from podsim.errors import InputError
-from podsim.planning.asking import LengthFlags
+from podsim.planning.comparator_runs import has_law
 
 if TYPE_CHECKING:
     from podsim.model.comparison import Ratio
     from podsim.model.money import Money
+    from podsim.scenario import Scenario
 
 HINT = "podsim compare bert pod64 pod128, or --pod 64 with --to, --to-chip, --to-sdk, --to-preset or --set"
-OF_LAWS = ("topology", "chips", "global_batch", "samples", "division")
-"""Flags that a scaling law has an answer to."""
 
 
-class SideFlags(TypedDict, total=False):
-    """What the sides are, as the flags of the same names."""
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One side of a comparison; `remark` is what tells it from the first on the same machine."""
 
-    pod: int | None
-    topology: str | None
-    to: Sequence[str]
-    to_chip: str | None
-    to_sdk: str | None
-    to_preset: str | None
-    changes: Mapping[str, str] | Sequence[str]
+    scenario: Scenario
+    remark: str = ""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """One side: what is said of it, and the keywords of `predict` that ask for it."""
-
-    remark: str
-    asked: Mapping[str, Any]
+    @property
+    def name(self) -> str:
+        """What to call a side that has no answer: its machine, or what alone tells it from the first."""
+        machine = self.scenario.machine
+        return self.remark or machine.topology or f"pod{machine.pod}"
 
 
-def wanted(machines: Sequence[str], flags: SideFlags, asked: Mapping[str, Any]) -> tuple[Wanted, ...]:
-    """The sides that machines and flags mean, each with the other keywords `asked`; InputError where there is one."""
-    pod, topology = flags.get("pod"), flags.get("topology")
-    if machines and (pod is not None or topology is not None):
+def variants(
+    scenario: Scenario, machines: Sequence[str] = (), *, to: Sequence[str] = (), to_chip: str | None = None,
+    to_sdk: str | None = None, to_preset: str | None = None,
+) -> tuple[Variant, ...]:  # fmt: skip
+    """The sides that a scenario means with other machines, a chip, an SDK or a preset; its changes are one more.
+
+    Raises InputError where there is one side, or machines are named twice.
+    """
+    machine, changes = scenario.machine, scenario.what_if.changes
+    if machines and (machine.pod is not None or machine.topology is not None):
         raise InputError("machines stand both by name and by --pod or --topology", code="conflicting-flags", hint=HINT)
-    first, *others = [{**asked, "topology": name} for name in machines] or [{**asked, "pod": pod, "topology": topology}]
-    sides = [Wanted(remark="", asked=first), *(Wanted(remark="", asked=other) for other in others)]
-    sides += [Wanted(remark="", asked={**first, "pod": None, "topology": name}) for name in flags.get("to", ())]
-    for flag, key, title in (("to_chip", "chip", "chip"), ("to_sdk", "sdk", "SDK"), ("to_preset", "preset", "preset")):
-        value = flags.get(flag)
-        if value is not None:
-            sides.append(Wanted(remark=f"{title} {value}", asked={**first, key: value}))
-    changes = flags.get("changes", ())
+    unchanged = replace(scenario, what_if=replace(scenario.what_if, changes=()))
+    first = _on(unchanged, machines[0]) if machines else unchanged
+    sides = [Variant(first), *(Variant(_on(first, name)) for name in (*machines[1:], *to))]
+    if to_chip is not None:
+        sides.append(Variant(replace(first, machine=replace(first.machine, chip=to_chip)), f"chip {to_chip}"))
+    if to_sdk is not None:
+        sides.append(Variant(replace(first, software=replace(first.software, sdk=to_sdk)), f"SDK {to_sdk}"))
+    if to_preset is not None:
+        sides.append(Variant(replace(first, mapping=replace(first.mapping, preset=to_preset)), f"preset {to_preset}"))
     if changes:
-        sides.append(Wanted(remark=", ".join(spelled(changes)), asked={**first, "changes": changes}))
+        sides.append(Variant(replace(first, what_if=scenario.what_if), ", ".join(changes)))
     if len(sides) < 2:
         raise InputError("there is one machine, and nothing to compare it with", code="conflicting-flags", hint=HINT)
     return tuple(sides)
 
 
-def spelled(changes: Mapping[str, str] | Sequence[str]) -> tuple[str, ...]:
-    """Changes as `--set` takes them."""
-    if isinstance(changes, Mapping):
-        return tuple(f"{path}={text}" for path, text in changes.items())
-    return (changes,) if isinstance(changes, str) else tuple(changes)
+def practised(scenario: Scenario, practice: Mapping[str, Any]) -> Scenario:
+    """The scenario with flags of its what-ifs and framework, by name."""
+    flags = dict(practice)
+    framework = flags.pop("framework", scenario.software.framework)
+    software = replace(scenario.software, framework=framework)
+    return replace(scenario, software=software, what_if=replace(scenario.what_if, **flags))
 
 
-def name(side: Wanted) -> str:
-    """What to call a side that has no answer: its machine, or what alone tells it from the first."""
-    return side.remark or str(side.asked.get("topology") or f"pod{side.asked.get('pod')}")
+def _on(scenario: Scenario, machine: str) -> Scenario:
+    return replace(scenario, machine=replace(scenario.machine, pod=None, topology=machine))
 
 
-def has_law(side: Wanted) -> bool:
-    """Whether a side has no IPUs, so that a scaling law answers for it."""
-    from podsim.files import comparator_machines
-
-    topology = side.asked["topology"]
-    return topology is not None and comparator_machines.meant(topology)
-
-
-def of_law(side: Wanted) -> dict[str, Any]:
-    """The keywords of a side without IPUs, to which others say nothing; InputError where it is to be changed."""
+def check_law(side: Variant) -> None:
+    """Raise InputError where a side without IPUs is to be changed, or given what a law has no answer to."""
+    scenario = side.scenario
+    machine, length = scenario.machine.topology, scenario.length
     if side.remark:
         raise InputError(
-            f"{side.remark} says nothing to {side.asked['topology']}, which has no IPUs", code="conflicting-flags",
+            f"{side.remark} says nothing to {machine}, which has no IPUs", code="conflicting-flags",
             hint="put the machine with IPUs first, or change --chips and --global-batch",
         )  # fmt: skip
-    for name in LengthFlags.__annotations__:
-        if side.asked.get(name) is not None:
+    for flag, value in (("tokens", length.tokens), ("law", length.law), ("target-loss", length.target_loss)):
+        if value is not None:
             raise InputError(
-                f"--{name.replace('_', '-')} says nothing to {side.asked['topology']}, which has no IPUs",
-                code="conflicting-flags", hint="--samples says how long a run is to both",
+                f"--{flag} says nothing to {machine}, which has no IPUs", code="conflicting-flags",
+                hint="--samples says how long a run is to both",
             )  # fmt: skip
-    return {name: side.asked[name] for name in OF_LAWS if name in side.asked}
 
 
-def check_chips(sides: Sequence[Wanted]) -> None:
+def check_chips(sides: Sequence[Variant]) -> None:
     """Raise InputError where --chips is given and every side has IPUs."""
-    chips = sides[0].asked["chips"]
-    if chips is not None and not any(map(has_law, sides)):
+    chips = sides[0].scenario.machine.chips
+    if chips is not None and not any(has_law(side.scenario.machine) for side in sides):
         raise InputError("--chips sizes machines without IPUs, and there is none", code="conflicting-flags", hint=HINT)
 
 
-def labels(titles: Sequence[str], sides: Sequence[Wanted]) -> tuple[str, ...]:
+def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
     """What to call each side: its machine, or what alone tells it from the first; alike ones are counted."""
     found: list[str] = []
     for title, side in zip(titles, sides, strict=True):

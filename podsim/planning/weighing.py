@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
 from podsim.model.sums import sum_in_order
-from podsim.planning import asking, runs
-from podsim.planning.practice import what_if
-from podsim.planning.search import Wanted
+from podsim.planning import runs
+from podsim.planning.choose import choose
 from podsim.predicting import assemble, intervals
+from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.units import whole
 
 if TYPE_CHECKING:
-    from podsim.convergence.samples import LawLength
+    from podsim.model.machine import Machine
     from podsim.model.mapping import Mapping
     from podsim.model.money import Money
     from podsim.model.prediction import Choice, Prediction
     from podsim.model.program import StepTimeline
     from podsim.model.workload import Workload
     from podsim.planning.purse import Purse
+    from podsim.scenario import Scenario
 
 Progress = Callable[[int, int], None]
 
@@ -36,20 +37,12 @@ OUT = ("beyond-comparator", "mapping-does-not-divide", "in-phases")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked of every machine; `models` are the workloads of the run where they are read already."""
+    """What is asked of every machine, which `scenario` does not name; `models` are its workloads if read already."""
 
-    workload: str
+    scenario: Scenario
     demand: Demand
     purse: Purse
-    sdk: str | None = None
-    division: str = "closed"
-    parameters: str | None = None
-    seed: int = 0
     models: tuple[Workload, ...] = ()
-    samples: float | None = None
-    by_law: LawLength | None = None  # how long a run is, where a law says so
-    global_batch: int | None = None  # samples a weight update, on every machine
-    framework: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,59 +106,58 @@ class Scale:
     def _ipus(self, name: str) -> Iterator[Weighed]:
         asked = self.asked
         known = asked.models or (None,) * len(self.run.workloads)
-        questions = [self._question(*one, name) for one in zip(self.run.workloads, known, strict=True)]
-        usual = self._best(questions)
+        cases = [self._case(*one, name) for one in zip(self.run.workloads, known, strict=True)]
+        usual = self._best(cases)
         yield usual
-        before_s = _steps_s(usual.parts)
-        for hosts in _other_hosts(questions[0]):
-            others = [_on_hosts(question, hosts) for question in questions]
-            parts = tuple(replace(part, question=other) for part, other in zip(usual.parts, others, strict=True))
+        before_s, machine = _steps_s(usual.parts), cases[0].question.machine
+        for hosts in _other_hosts(machine):
+            others = [_on_hosts(case, hosts) for case in cases]
+            parts = tuple(
+                replace(part, question=other.question) for part, other in zip(usual.parts, others, strict=True)
+            )
             moved = max(abs(after / was - 1) for after, was in zip(_steps_s(parts), before_s, strict=True))
             if moved > SAME:
                 yield _told(self._best(others), hosts)
-            elif hosts < questions[0].machine.hosts:
+            elif hosts < machine.hosts:
                 yield _told(_weighed(self.run, parts, asked), hosts)
             else:
                 self.counts["gain nothing by more hosts"] += sum(part.choice.legal for part in usual.parts)
 
-    def _question(self, workload: str, known: Workload | None, name: str) -> assemble.Question:
-        asked = self.asked
-        machine, model, _ = asking.asked_of(
-            workload, name, chip=None, preset=None, sdk=asked.sdk, hosts=None, changes=(),
-            parameters_file=asked.parameters, known=known,
-        )  # fmt: skip
-        samples, by_law = asking.length(model, asked.samples, {}) if asked.by_law is None else (None, asked.by_law)
-        return asking.question(machine, model, None, division=asked.division, engine="analytic", seed=asked.seed,
-                               samples=samples, by_law=by_law)  # fmt: skip
+    def _case(self, workload: str, known: Workload | None, name: str) -> Case:
+        scenario = replace(
+            self.asked.scenario, workload=workload, machine=replace(self.asked.scenario.machine, topology=name)
+        )
+        return resolve(scenario, read=known)
 
-    def _best(self, questions: Sequence[assemble.Question]) -> Weighed:
+    def _best(self, cases: Sequence[Case]) -> Weighed:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
-        given = (self.asked.sdk, None, None)
-        wanted = Wanted(global_batch=self.asked.global_batch, what_if=what_if(framework=self.asked.framework))
         parts = []
-        for question in questions:
-            mapping, choice, said = asking.settled(question, wanted, None, given, None)
+        for case in cases:
+            chosen = choose(case)
+            choice, said = chosen.choice, (*chosen.assumptions, *case.notes)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts["slower than another mapping of their machine"] += choice.legal - 1
-            parts.append(Trained(question=question, mapping=mapping, choice=choice, said=said))
+            parts.append(Trained(question=case.question, mapping=chosen.mapping, choice=choice, said=said))
         return _weighed(self.run, tuple(parts), self.asked)
 
     def _comparator(self, text: str) -> Weighed:
+        from podsim.convergence.lengths import run_length
         from podsim.files import catalog, comparator_machines
         from podsim.model.training import Division
         from podsim.predicting import comparators
 
         asked, (name, chips) = self.asked, counted(text)
-        alone = asked.models[0] if len(asked.models) == 1 else catalog.workload(asked.workload).value
-        placed = comparator_machines.machine(name)
-        if asked.by_law:
+        scenario = asked.scenario
+        alone = asked.models[0] if len(asked.models) == 1 else catalog.workload(scenario.workload).value
+        placed, length = comparator_machines.machine(name), run_length(alone, scenario.length, needed=False)
+        if length.by_law:
             raise MissingParameter(f"{placed.machine.title} follows its own results, which no law of losses speaks of")
         answer = comparators.predict(comparators.Question(
             workload=alone, chip=placed.chip.value, machine=placed.machine,
             chips=comparator_machines.count(placed, chips, f"--machines {name}:"),
-            laws=comparator_machines.laws(), division=Division(asked.division),
-            samples=asked.samples,
+            laws=comparator_machines.laws(), division=Division(scenario.length.division),
+            samples=length.samples if scenario.length.stated else None,
         ))  # fmt: skip
         time, within = answer.time_to_train_s, asked.demand.within_s
         candidate = Candidate(
@@ -195,15 +187,16 @@ def has_no_ipus(text: str) -> bool:
     return comparator_machines.meant(text.partition(":")[0])
 
 
-def _other_hosts(question: assemble.Question) -> list[int]:
+def _other_hosts(machine: Machine) -> list[int]:
     """Numbers of hosts beside the usual: doublings from what a machine ships with to the most it takes."""
-    hosts, usual = question.machine.topology.hosts, question.machine.hosts
+    hosts = machine.topology.hosts
     found = {min(hosts.servers * 2**i, hosts.most_servers) for i in range(hosts.most_servers.bit_length())}
-    return sorted(found - {usual})
+    return sorted(found - {machine.hosts})
 
 
-def _on_hosts(question: assemble.Question, hosts: int) -> assemble.Question:
-    return replace(question, machine=replace(question.machine, hosts=hosts))
+def _on_hosts(case: Case, hosts: int) -> Case:
+    machine = replace(case.question.machine, hosts=hosts)
+    return replace(case, question=replace(case.question, machine=machine))
 
 
 def _steps_s(parts: Sequence[Trained]) -> list[float]:
@@ -221,7 +214,7 @@ def settle(weighed: Weighed, run: runs.Run, asked: Asked) -> Weighed:
     """The same timed by the event engine; a law has none."""
     if not weighed.parts:
         return weighed
-    engine, tiles = asking.engine_of("des"), asking.tiles_of("des")
+    engine, tiles = engine_of("des"), tiles_of("des")
     parts = tuple(
         replace(part, question=replace(part.question, engine=engine, engine_name="des", tiles=tiles))
         for part in weighed.parts

@@ -1,8 +1,9 @@
 """A mapping on a machine, run by an engine, as a prediction."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
@@ -13,7 +14,7 @@ from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, FormAnswer, Prediction, Run, StepEvents
-from podsim.model.program import Part, StepProgram, StepTimeline
+from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
@@ -81,15 +82,19 @@ class Question:
 
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:
-    """One weight update."""
+    """One weight update; where nothing separates micro-batches, as many of them as it takes to see a period."""
+    program = partial(
+        lower, question.workload, machine=question.machine, fabric=question.fabric, optimizer=question.optimizer,
+        folded=question.folded, tiles=question.tiles,
+    )  # fmt: skip
+    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
+    if not far:
+        return question.engine(program(mapping=mapping), question.fabric)
 
-    def program(micro_batches: int) -> StepProgram:
-        return lower(
-            question.workload, replace(mapping, accumulation=micro_batches), question.machine, question.fabric,
-            optimizer=question.optimizer, folded=question.folded, tiles=question.tiles,
-        )  # fmt: skip
+    def time(count: int) -> StepTimeline:
+        return question.engine(program(mapping=replace(mapping, accumulation=count)), question.fabric)
 
-    return _timed(question, mapping, program, mapping.accumulation)
+    return steady.run(time, mapping.accumulation, far)
 
 
 def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
@@ -108,18 +113,6 @@ def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline
         name: math.log(step(replace(quick, machine=question.machine.in_form(name)), mapping).step_s / own_s)
         for name in parameters.near_forms
     }
-
-
-def _timed(
-    question: Question, mapping: Mapping, program: Callable[[int], StepProgram], micro_batches: int
-) -> StepTimeline:
-    """So many micro-batches; where nothing separates them, as many as it takes to see a period."""
-
-    def time(count: int) -> StepTimeline:
-        return question.engine(program(count), question.fabric)
-
-    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
-    return steady.run(time, micro_batches, far) if far else time(micro_batches)
 
 
 def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
@@ -141,13 +134,16 @@ def forward_s(question: Question, mapping: Mapping) -> float:
     each = mapping.micro_batch * mapping.replicas
     rows = math.ceil(question.workload.benchmark.evaluation_samples / mapping.samples_per_row)
 
-    def program(micro_batches: int) -> StepProgram:
-        return lower_evaluation(
+    def time(micro_batches: int) -> StepTimeline:
+        program = lower_evaluation(
             question.workload, mapping, question.machine, question.fabric, rows=micro_batches * each,
             folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
+        return question.engine(program, question.fabric)
 
-    return _timed(question, mapping, program, math.ceil(rows / each)).step_s
+    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
+    micro_batches = math.ceil(rows / each)
+    return (steady.run(time, micro_batches, far) if far else time(micro_batches)).step_s
 
 
 def samples(question: Question, batch: int) -> Samples:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from podsim.engines.des import chip as tile_engine
-from podsim.errors import Infeasible, InputError
+from podsim.errors import Infeasible, InputError, meant
 from podsim.files.cache import shelf
-from podsim.files.faults import meant, unknown
+from podsim.files.faults import unknown
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles
 from podsim.model.operator_report import OperatorReport, SuperstepCost

@@ -33,8 +33,13 @@ class Wanted(NamedTuple):
     noise_scale: float | None = None
     most_spans: int = MOST_TASKS
 
-    def check(self) -> None:
-        """Raise InputError for what cannot be drawn."""
+    def check(self, level: str = "pod", stage: int | None = None) -> None:
+        """Raise InputError for what cannot be drawn, or does not go with the level."""
+        if stage is not None and level != "tile":
+            raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
+        if level == "tile" and (self.steps != 1 or self.noise_scale is not None):
+            raise InputError("--level tile shows one micro-batch without noise", code="conflicting-flags",
+                             hint="leave out --steps and --noise-scale")  # fmt: skip
         if self.most_spans < LEAST_SPANS + self.steps:
             raise InputError(f"--most-spans must be at least {LEAST_SPANS + self.steps}, not {self.most_spans:,}",
                              code="bad-value")  # fmt: skip

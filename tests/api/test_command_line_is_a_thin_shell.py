@@ -5,7 +5,6 @@ import json
 import pytest
 
 import podsim
-from podsim import api
 from podsim.cli.app import main
 from podsim.cli.options import (
     RENAMED,
@@ -124,6 +123,5 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
         FaultFlags,
     )  # fmt: skip
     flags = {field.name for flags in groups for field in fields(flags)}
-    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress", "others"}
-    keywords |= set(api.PredictFlags.__annotations__)
+    keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
     assert {RENAMED.get(name, name) for name in flags} == keywords

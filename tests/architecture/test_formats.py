@@ -37,6 +37,7 @@ from podsim.model.sampler import Sampler
 from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
+from podsim.scenario import Scenario
 
 PAGE = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
 TABLE = re.compile(r"^<!-- keys of (\w+) -->\n((?:\|.*\n)+)", re.MULTILINE)
@@ -68,6 +69,7 @@ ROOTS: dict[str, type] = {
     "practices": GeneralPractice,
     "tensor-parallel": TensorParallel,
     "frameworks": FrameworkCosts,
+    "scenario": Scenario,
     "sources": Source,
 }
 IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it

@@ -5,10 +5,12 @@ import time
 import pytest
 
 from podsim.engines import analytic
-from podsim.planning import asking, search
+from podsim.planning import search
 from podsim.planning.practice import MICRO_BATCHES, Planner
-from podsim.planning.search import Search, Wanted
+from podsim.planning.search import Search
 from podsim.predicting import assemble
+from podsim.resolve import resolve
+from podsim.scenario import Constraints, Scenario
 
 ACCUMULATIONS = range(40, 40 + 256)  # from a full pipeline on, where the line in accumulation is exact (Eq. 34)
 LEAST_A_SECOND = 1000
@@ -17,18 +19,20 @@ ROUNDS = 3
 
 def timed(machine, workload):
     """A search of BERT on 256 IPUs over every replica size, micro-batch and accumulation; its question and seconds."""
-    question = asking.question(machine, workload, None, engine="analytic")
-    one = Search(question, Planner(workload, machine.topology, machine.like), Wanted())
+    question = resolve(Scenario.of("bert", pod=256, engine="analytic")).question
+    one = Search(question, Planner(workload, machine.topology, machine.like), Constraints())
     one._accumulations = lambda _, __: list(ACCUMULATIONS)
     began = time.process_time()
-    found = one._found(question, one._sizes()[0], MICRO_BATCHES)
+    sizes = one._sizes()[0]
+    one._sizes, one._micro_batches = (lambda: (sizes, [])), (lambda _: ((), MICRO_BATCHES))
+    found = one.every()
     return question, found, time.process_time() - began, one
 
 
 @pytest.fixture(scope="module")
 def asked():
-    machine, workload, _ = asking.asked_of("bert", "pod256", chip=None, preset=None, hosts=None, changes=())
-    return machine, workload
+    question = resolve(Scenario.of("bert", pod=256)).question
+    return question.machine, question.workload
 
 
 def test_a_thousand_distinct_mappings_a_second(asked):

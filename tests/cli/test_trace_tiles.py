@@ -13,11 +13,12 @@ from podsim.model.program import Part
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.model.trace import Trace, TraceLevel
 from podsim.model.workload import Pass
-from podsim.planning.asking import asked_of, question
 from podsim.predicting import tracing
 from podsim.report import chrome_trace
 from podsim.report.terminal import Look, render
 from podsim.report.views import trace as view
+from podsim.resolve import resolve
+from podsim.scenario import Scenario
 from podsim.tiles.supersteps import total
 
 
@@ -53,8 +54,7 @@ PLANS = [("query", Pass.FORWARD, plan("query")), ("output", Pass.FORWARD, plan("
 
 @pytest.fixture(scope="module")
 def traced() -> Trace:
-    machine, workload, named = asked_of("bert", "pod16", chip=None, preset=None, sdk=None, hosts=None, changes=())
-    asked = question(machine, workload, named)
+    asked = resolve(Scenario.of("bert", pod=16)).question
     mapping = api.predict("bert", pod=16).mapping
     return tracing.stage(asked, mapping, 2, PLANS)
 

@@ -30,6 +30,7 @@ from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Engine, Question
 from podsim.topology.fabric import Fabric, build
+from podsim.workloads import presets
 
 PIPELINED = (Schedule.GROUPED, Schedule.SEQUENTIAL, Schedule.ONE_F_ONE_B)  # in phases only decoders run
 FITTED = {
@@ -262,7 +263,7 @@ def world(
 def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", **changes: object) -> World:
     """A shipped workload as it was submitted on a shipped machine; `changes` are of its practice."""
     model_, machine_ = catalog.workload(workload).value, catalog.topology(topology).value
-    named = choose.preset(model_, preset, machine_)
+    named = presets.preset(model_, preset, machine_)
     mapping = choose.published_mapping(Planner(model_, machine_, named.sdk), named)
     mapping = replace(mapping, practice=replace(mapping.practice, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)

@@ -312,8 +312,8 @@ def test_a_name_with_a_file_wins_over_the_family(write):
 
 @pytest.mark.parametrize(("chip", "prefix"), [("gc200", "pod"), ("bow", "bow-pod")])
 def test_a_count_of_ipus_is_a_machine_of_its_chip(chip, prefix):
-    assert catalog.pod(65536, chip) == f"{prefix}65536"
-    assert catalog.pod(1, chip) == f"{prefix}1"
+    assert catalog.pod_name(65536, chip) == f"{prefix}65536"
+    assert catalog.pod_name(1, chip) == f"{prefix}1"
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def test_reading_is_quick_enough_for_a_cold_prediction():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "open", counting)
         catalog.workload("bert")
-        catalog.topology(catalog.pod(512))
+        catalog.pod(512)
     assert 2 < len(opened) < 40
     assert not any(name.startswith(("bert-v", "resnet50")) for name in opened)
 

@@ -14,6 +14,7 @@ from podsim.planning.practice import Planner
 from podsim.report.terminal import Look, render
 from podsim.report.views import inference
 from podsim.tiles import memory
+from podsim.workloads import presets
 
 BASE = {"preset": "popart", "topology": "pod16", "samples": 1e9, "engine": "analytic"}
 
@@ -28,7 +29,7 @@ def with_practice(mapping, **changes):
 
 def mapping_of(workload, preset, machine, changes=()):
     model, topology = catalog.workload(workload, changes).value, catalog.topology(machine).value
-    named = choose.preset(model, preset, topology)
+    named = presets.preset(model, preset, topology)
     return model, topology, choose.published_mapping(Planner(model, topology, named.sdk), named)
 
 

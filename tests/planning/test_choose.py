@@ -9,7 +9,9 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.training import Division
 from podsim.planning import choose
-from podsim.planning.search import Wanted
+from podsim.planning.practice import Planner
+from podsim.scenario import Constraints
+from podsim.workloads import presets
 
 BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
 
@@ -58,8 +60,9 @@ def test_everything_wrong_is_said_at_once():
 
 
 def test_counts_that_suit_are_let_through():
-    choose.check(Wanted(16, 4, 1, 1), machine("pod64"), BERT)
-    choose.check(Wanted(), machine("pod1"), BERT)
+    four = Constraints(replicas=16, ipus_per_replica=4, micro_batch=1, accumulation=1)
+    choose.check(four, Planner(BERT, machine("pod64"), "2.3"))
+    choose.check(Constraints(), Planner(BERT, machine("pod1"), "2.3"))
 
 
 # --- presets --------------------------------------------------------------------------------------------------------
@@ -214,7 +217,7 @@ def test_a_chip_without_points_says_whose_parameters_it_borrows():
     ],
 )  # fmt: skip
 def test_hosts_are_those_of_published_runs_in_proportion(workload, topology, hosts):
-    assert choose.usual_hosts(workload, machine(topology), None) == hosts
+    assert presets.usual_hosts(workload, machine(topology), None) == hosts
 
 
 def test_more_hosts_than_the_machine_takes_are_refused():

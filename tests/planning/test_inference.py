@@ -13,8 +13,10 @@ from podsim.files import microbenchmarks
 from podsim.model.chip import Precision
 from podsim.model.inference import Load, Place
 from podsim.model.program import Part
-from podsim.planning import asking, serving
+from podsim.planning import serving
 from podsim.predicting.serving import Asked
+from podsim.resolve import engine_of, target
+from podsim.scenario import Scenario
 from podsim.topology.fabric import build
 from podsim.workloads.serving import forward
 
@@ -22,12 +24,13 @@ FEW = Load(requests=500)
 
 
 def asked_of(name: str, machine: str, precision: Precision = Precision.FP16_16, *, decoder: bool = False) -> Asked:
-    found, model, _ = asking.asked_of(name, machine, chip=None, preset=None, hosts=None, changes=())
+    named = target(Scenario.of(name, topology=machine))
+    found, model = named.machine, named.workload
     workload = forward(replace(model, precision=precision))
     if decoder:
         workload = replace(workload, units=workload.units[1:-1])
     return Asked(workload=workload, known=name, machine=found, fabric=build(found.topology),
-                 engine=asking.engine_of("analytic"))  # fmt: skip
+                 engine=engine_of("analytic"))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +57,7 @@ def test_nothing_of_training_is_held(bert):
 
 
 def test_both_engines_agree(bert):
-    events = replace(bert, engine=asking.engine_of("des"))
+    events = replace(bert, engine=engine_of("des"))
     one, other = (serving.find(each, serving.Wanted(ipus_per_replica=4), 2).service for each in (bert, events))
     assert one.period_s == pytest.approx(other.period_s, rel=1e-9)
     assert one.latency_s == pytest.approx(other.latency_s, rel=1e-9)

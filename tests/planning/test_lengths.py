@@ -5,10 +5,10 @@ import math
 import pytest
 
 import podsim
-from podsim.convergence import loss_law
+from podsim.convergence import lengths, loss_law
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog, loss_laws
-from podsim.planning import lengths
+from podsim.scenario import RunLength
 
 LAWS = {name: loss_laws.law(name)[0] for name in ("chinchilla", "kaplan")}
 
@@ -43,8 +43,9 @@ def test_the_critical_batch_grows_as_the_loss_falls():
 
 def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
     workload = catalog.workload("llama31-8b").value
-    samples, run = lengths.of_flags(workload, None, {"law": "chinchilla"})
-    assert samples is None
+    length = lengths.run_length(workload, RunLength(law="chinchilla"))
+    assert length.samples is None
+    run = length.by_law
     assert run.at(run.critical_batch).mean == pytest.approx(2 * run.least.mean)
     assert run.at(1e-6).mean == pytest.approx(run.least.mean)
     assert run.least.mean * 8192 == pytest.approx(20.2e9 * 8.030261248**1.007, rel=1e-3)

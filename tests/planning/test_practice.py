@@ -10,6 +10,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning.practice import AS_PRACTISED, Planner, WhatIf, nearest, options, published, what_if
+from podsim.scenario import Scenario
 from podsim.tiles import memory
 from podsim.tiles.memory import in_flight
 
@@ -26,7 +27,7 @@ def test_bow_takes_the_layout_of_gc200_where_it_has_none_of_its_own():
 
 
 def machine(chip):
-    return catalog.topology(catalog.pod(64, chip)).value
+    return catalog.pod(64, chip).value
 
 
 @pytest.mark.parametrize(
@@ -186,4 +187,6 @@ def test_a_practice_that_leaves_no_tile_to_compute_on_is_refused():
 
 
 def test_a_schedule_by_name():
-    assert what_if(schedule="1f1b", prefetch=2) == WhatIf(schedule=Schedule.ONE_F_ONE_B, prefetch=2)
+    assert what_if(Scenario.of("bert", schedule="1f1b", prefetch=2)) == WhatIf(
+        schedule=Schedule.ONE_F_ONE_B, prefetch=2
+    )

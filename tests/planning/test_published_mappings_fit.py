@@ -19,6 +19,7 @@ from podsim.planning import choose
 from podsim.planning.available_memory import STEPS, largest_that_fits
 from podsim.planning.practice import Planner
 from podsim.tiles import memory
+from podsim.workloads import presets
 
 PRESETS = [
     (workload, preset.name, preset.topology)
@@ -52,7 +53,7 @@ SERVED = [
 def preset_on(workload: str, name: str, machine: str):
     """The mapping of a preset at the available memory that it takes, what it holds, and its configuration."""
     model, topology = catalog.workload(workload).value, catalog.topology(machine).value
-    preset = choose.preset(model, name, topology)
+    preset = presets.preset(model, name, topology)
     practice = next(one for one in model.practices if one.name == preset.practice)
     mapping = choose.published_mapping(Planner(model, topology, preset.sdk), preset)
     return *largest_that_fits(model, mapping, topology), practice

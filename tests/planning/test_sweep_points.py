@@ -78,12 +78,12 @@ def test_one_point_that_can_be_asked_is_enough():
 
 def test_a_slip_in_every_one_of_many_points_is_told_soon(monkeypatch):
     tried = []
-    monkeypatch.setattr(points, "_names", lambda name, question, folder: tried.append(question) or ())
 
-    def refuse(names):
+    def refuse(scenario):
+        tried.append(scenario)
         raise InputError("no such path", code="bad-change")
 
-    monkeypatch.setattr(points, "_asked", refuse)
+    monkeypatch.setattr(points, "_target", refuse)
     with pytest.raises(InputError):
         points.check([asked(pod="16", seed=str(seed)) for seed in range(5000)], ".")
     assert len(tried) == 1 + points.MOST_TRIED

@@ -22,7 +22,7 @@ ABC, HMC = (samplers.sampler(name).value for name in ("abc-covid19", "mcmc-hmc")
 
 
 def machine(pod=1):
-    return catalog.topology(catalog.pod(pod, "gc200")).value
+    return catalog.pod(pod, "gc200").value
 
 
 def drawing(elements=6, **more):

@@ -20,7 +20,7 @@ GC200 = catalog.chip("gc200").value
 
 
 def report(name, grid, pod=1):
-    machine = catalog.topology(catalog.pod(pod, "gc200")).value
+    machine = catalog.pod(pod, "gc200").value
     return stencils.report(stencils.known(name), grid, machine, build(machine))
 
 

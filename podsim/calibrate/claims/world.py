@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
-from podsim.planning.asking import ANY_LENGTH
 from podsim.units import FIXED
 
 if TYPE_CHECKING:

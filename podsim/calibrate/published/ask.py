@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.calibrate.claims.evaluate import software_speedup, throughput_ratio
 from podsim.calibrate.microbenchmarks.bench import from_seconds
 from podsim.calibrate.microbenchmarks.compare import compare
+from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
 from podsim.model.claims import Claim, ClaimPart, Metric
 from podsim.model.framework import ROW_NAMES, Framework
 from podsim.model.published import Answer
 from podsim.model.readings import Mode
-from podsim.planning.asking import ANY_LENGTH
 from podsim.units import FIXED
 
 if TYPE_CHECKING:

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks
 from podsim.files.packing import spelled
 from podsim.files.results import code_digest
-from podsim.files.sweeps import FLAGS
+from podsim.files.sweeps import FLAGS, TRUTHS
+from podsim.model.argument import Argument, Kind
 from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.planning import asking, runs
+from podsim.planning import runs
+from podsim.planning.answering import answer
+from podsim.resolve import Case, Target, target, topology
+from podsim.resolve import question as asked
+from podsim.scenario import Constraints, MachineSpec, Scenario, Software, WhatIfs
 
 if TYPE_CHECKING:
-    from podsim.model.machine import Machine
     from podsim.model.prediction import Prediction
-    from podsim.model.training import Preset
-    from podsim.model.workload import Workload
-    from podsim.planning.search import Wanted
 
 FILES = ("topology", "chip")  # flags that may name a file
-SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
 MOST_TRIED = 200  # points; a sweep that can be asked at fewer than one in that many is a slip
 BUGS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 _turn: list[str] = []  # the sweep for which files were read last
-Asked = tuple[str, str, str | None, str | None, str | None, int | None, tuple[str, ...]]
 
 
 def key(question: SweepQuestion, folder: str) -> str:
@@ -47,21 +48,14 @@ def key(question: SweepQuestion, folder: str) -> str:
 
 def _machine_read(flags: Mapping[str, str]) -> str:
     try:
-        return _machine(_name(flags), flags.get("chip"))
+        return _machine(_scenario("", flags).machine)
     except PodsimError as error:  # that there is none is what comes of the point
         return f"{error.code}: {error.message}"
 
 
-def _name(flags: Mapping[str, str]) -> str:
-    return _named(_whole(flags, "pod"), flags.get("topology"), flags.get("chip"))
-
-
-_named = lru_cache(maxsize=256)(asking.machine_name)
-
-
 @lru_cache(maxsize=256)
-def _machine(name: str, chip: str | None) -> str:
-    return _digest(catalog.topology(name, chip=chip).value)
+def _machine(spec: MachineSpec) -> str:
+    return _digest(topology(spec).value)
 
 
 _run = lru_cache(maxsize=16)(runs.run)
@@ -84,7 +78,7 @@ def _digest(content: object) -> str:
 def begin(turn: str) -> None:
     """Forget what was read for another sweep, in a process that outlives it: files may have changed since."""
     if _turn != [turn]:
-        for read in (_named, _run, _machine, _workload, _parameters, _asked):
+        for read in (_run, _machine, _workload, _parameters, _target):
             read.cache_clear()
         _turn[:] = [turn]
 
@@ -101,7 +95,7 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
     for question in (*questions[:1], *drawn):
         try:
             for name in _run(_path(folder, question.workload)).workloads:
-                _asked(_names(name, question, folder))
+                _target(_named(_scenario(name, _from(folder, question.flags))))
         except PodsimError as error:
             first = first or error
         else:
@@ -125,52 +119,40 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
 
 def _predicted(question: SweepQuestion, folder: str) -> Prediction:
     run = _run(_path(folder, question.workload))
-    run.check(question.flags)
-    return run.whole([_of_one(name, question, folder) for name in run.workloads])
+    scenario = _scenario(question.workload, _from(folder, question.flags))
+    run.check(scenario)
+    return run.whole([_of_one(replace(scenario, workload=name)) for name in run.workloads])
 
 
-def _of_one(workload: str, question: SweepQuestion, folder: str) -> Prediction:
-    flags = question.flags
-    machine, model, named = _asked(_names(workload, question, folder))
-    meant = asking.question(
-        machine, model, named, division=flags.get("division", "closed"),
-        samples=FLAGS["samples"].parsed(flags["samples"]) if "samples" in flags else None,
-        engine=flags.get("engine", "des"),
-        fidelity=flags.get("fidelity", "folded"), seed=_whole(flags, "seed") or 0,
-    )  # fmt: skip
-    given = (flags.get("sdk"), _whole(flags, "hosts"), flags.get("chip"))
-    return asking.answer(meant, _wanted(flags), named, given, None)
+def _of_one(scenario: Scenario) -> Prediction:
+    found = _target(_named(scenario))
+    length = run_length(found.workload, scenario.length)
+    case = Case(scenario=scenario, question=asked(scenario, found, length), preset=found.preset)
+    return answer(case)[0]
 
 
-@lru_cache(maxsize=64)  # points that differ in their mapping ask for the same machine
-def _asked(names: Asked) -> tuple[Machine, Workload, Preset | None]:
-    workload, topology, chip, preset, sdk, hosts, changes = names
-    return asking.asked_of(workload, topology, chip=chip, preset=preset, sdk=sdk, hosts=hosts, changes=changes)
+@lru_cache(maxsize=64)  # points that differ in their mapping have the same machine
+def _target(scenario: Scenario) -> Target:
+    return target(scenario)
 
 
-def _names(workload: str, question: SweepQuestion, folder: str) -> Asked:
-    flags = _from(folder, question.flags)
-    chip = flags.get("chip")
-    return (
-        workload, _name(flags), chip,
-        flags.get("preset"), flags.get("sdk"), _whole(flags, "hosts"),
-        tuple(f"{name}={value}" for name, value in flags.items() if name not in FLAGS),
+def _named(scenario: Scenario) -> Scenario:
+    """What of a scenario names files, so that points that differ in the rest share what was read."""
+    return Scenario(
+        workload=scenario.workload, machine=scenario.machine, mapping=Constraints(preset=scenario.mapping.preset),
+        software=Software(sdk=scenario.software.sdk), what_if=WhatIfs(changes=scenario.what_if.changes),
     )  # fmt: skip
 
 
-def _wanted(flags: Mapping[str, str]) -> Wanted:
-    from podsim.planning.practice import what_if
-    from podsim.planning.search import Wanted
-
-    practice = what_if(
-        schedule=flags.get("schedule"), framework=flags.get("framework"), prefetch=_whole(flags, "prefetch"),
-        overlap=flags.get("overlap") == "true", io_tiles=_whole(flags, "io_tiles"),
-    )  # fmt: skip
-    return Wanted(**{name: _whole(flags, name) for name in SPLIT}, what_if=practice)
+def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
+    """The scenario of a point; InputError as `Scenario.of` has it."""
+    stated = {name: _value(FLAGS[name], text) for name, text in flags.items() if name in FLAGS}
+    changes = tuple(f"{name}={value}" for name, value in flags.items() if name not in FLAGS)
+    return Scenario.of_checked({"workload": workload, **stated, "changes": changes})
 
 
-def _whole(flags: Mapping[str, str], name: str) -> int | None:
-    return int(FLAGS[name].parsed(flags[name])) if name in flags else None
+def _value(flag: Argument, text: str) -> object:
+    return text == TRUTHS[0] if flag.kind is Kind.SWITCH else flag.parsed(text)
 
 
 def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:

@@ -2,42 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from podsim.convergence import loss_law
 from podsim.convergence.samples import LawLength, Samples
-from podsim.errors import Infeasible, InputError
+from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.files import loss_laws
 from podsim.model.arguments import MOST_LENGTH
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.quantity import Grade
+from podsim.model.training import EvaluationStyle
 from podsim.units import counted
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
+    from podsim.scenario import RunLength
+
+ANY_LENGTH: Final = 1e9
+"""Samples of a run whose length changes nothing of the answer."""
 
 
-def of_flags(
-    workload: Workload, samples: float | None, flags: Mapping[str, Any]
-) -> tuple[float | None, LawLength | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Length:
+    """Samples of a run, or what a law says of them; neither where reference points do.
+
+    `missing` are flags that would state the length where any was taken: nothing is to be answered about time then.
+    """
+
+    samples: float | None = None
+    by_law: LawLength | None = None
+    missing: tuple[str, ...] = ()
+
+
+def run_length(workload: Workload, stated: RunLength, *, needed: bool = True, also: str = "") -> Length:
+    """How long a run is: as stated, by a scaling law, or as the workload states it.
+
+    Raises InputError for flags that do not go together, MissingParameter where a length is `needed` and neither flags
+    nor the workload state one; `also` is what else would do. Where it is not needed, any length with the flags missing.
+    """
+    if stated.tokens is not None or stated.law is not None or stated.target_loss is not None:
+        return _of_flags(workload, stated)
+    if stated.samples is not None:
+        return Length(samples=stated.samples)
+    benchmark = workload.benchmark
+    if benchmark.style is not EvaluationStyle.FIXED:
+        return Length()
+    if benchmark.run_samples is not None:
+        return Length(samples=float(benchmark.run_samples))
+    if not needed:
+        return Length(samples=ANY_LENGTH, missing=length_flags(workload))
+    ways = [*length_flags(workload)]
+    if workload.decodes:
+        ways.append("--law chinchilla --target-loss 2.5")
+    ways += ["run_samples in [benchmark] of the workload file", *([also] if also else [])]
+    raise MissingParameter(f'nobody says how long a run of "{workload.name}" is',
+                           hint=f"{', '.join(ways[:-1])} or {ways[-1]}")  # fmt: skip
+
+
+def length_flags(workload: Workload) -> tuple[str, ...]:
+    """Flags that state how long a run of a workload is."""
+    tokens = ("--tokens 20e9",) if workload.row_tokens is not None else ()
+    return ("--samples 1e9", *tokens, *(("--law chinchilla",) if workload.decodes else ()))
+
+
+def has_length(workload: Workload) -> bool:
+    """Whether a workload states how long a run is: by reference points, or in its benchmark."""
+    benchmark = workload.benchmark
+    return benchmark.style is not EvaluationStyle.FIXED or benchmark.run_samples is not None
+
+
+def _of_flags(workload: Workload, length: RunLength) -> Length:
     """Samples that are given, or those that a law asks for; InputError for flags that do not go together."""
-    tokens, law, target = flags.get("tokens"), flags.get("law"), flags.get("target_loss")
+    samples, tokens, law, target = length.samples, length.tokens, length.law, length.target_loss
     stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
     if len(stated) > 1:
         raise InputError(f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
                          code="conflicting-flags", hint=f"give --{stated[0]} alone")  # fmt: skip
     if target is not None and law is None:
         raise InputError("--target-loss goes with --law", code="conflicting-flags", hint="--law chinchilla")
-    if tokens is None and law is None:
-        return samples, None
     a_sample = _tokens_a_sample(workload)
     if tokens is not None:
-        return tokens / a_sample, None
+        return Length(samples=tokens / a_sample)
     if not workload.decodes:
         raise InputError(f"{workload.name} does not say the next token, which scaling laws are about", code="no-law",
                          hint="--tokens X, or --samples X")  # fmt: skip
-    return None, _by_law(workload, str(law), target, a_sample)
+    return Length(by_law=_by_law(workload, str(law), target, a_sample))
 
 
 def _tokens_a_sample(workload: Workload) -> float:

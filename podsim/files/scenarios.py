@@ -1,0 +1,61 @@
+"""Scenarios as files: the flags of one question in tables, for `podsim.read_scenario`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from podsim.files.faults import Fault
+from podsim.files.load import SCHEMAS, Loaded, load
+from podsim.files.read import Document, document
+from podsim.files.write import leaf_text, write_atomic
+from podsim.model.verbs import SCENARIO
+from podsim.scenario import PART_OF, Scenario
+
+
+def scenario(path: Path) -> Scenario:
+    """The scenario that a file describes; InputError with all of its faults and their lines."""
+    return of_loaded(load(path, "scenario")).value
+
+
+def of_loaded(loaded: Loaded) -> Document[Scenario]:
+    """The scenario of a file that was read; InputError with all of its faults."""
+    return document(loaded, Scenario, faults)
+
+
+def faults(_found: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Values that the flags of the same names do not take."""
+    for name, argument in SCENARIO.items():
+        part = PART_OF[name]
+        table = tables.get(part, {}) if part else tables
+        if not isinstance(table, Mapping) or name not in table:
+            continue
+        try:
+            argument.checked(table[name])
+        except ValueError as error:
+            yield Fault((part, name) if part else (name,), str(error))
+
+
+def text(scenario: Scenario) -> str:
+    """The scenario as TOML, without what is at its default; `scenario` reads the same back."""
+    stated = scenario.flags()
+    lines = [f'schema = "{SCHEMAS["scenario"]}"']
+    for part in ("", *asdict(scenario)):
+        own = [name for name in stated if PART_OF[name] == part]
+        if part and own:
+            lines += ["", f"[{part}]"]
+        lines += [f"{name} = {_value(stated[name])}" for name in own]
+    return "\n".join(lines) + "\n"
+
+
+def write(scenario: Scenario, path: Path) -> None:
+    """Write the file of a scenario; InputError where it cannot be written."""
+    write_atomic(path, text(scenario))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(leaf_text(item) for item in value)}]"
+    return leaf_text(value)

@@ -1,0 +1,57 @@
+"""Keywords of a call checked against declared arguments, with all that is wrong with them in one error."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from podsim.errors import InputError, meant
+from podsim.model.argument import Argument, Kind, short
+
+MOST_NAMED: Final = 5
+"""Arguments that a message lists."""
+
+
+def unknown(where: str, strangers: Sequence[str], declared: Iterable[str]) -> InputError:
+    """The error for keywords that are not declared, with the names they resemble."""
+    listed = ", ".join(f"{short(one)}{meant(one, declared)}" for one in strangers[:MOST_NAMED])
+    several = "s" if len(strangers) > 1 else ""
+    return InputError(f"{where} has no argument{several} {listed}", code="unknown-argument",
+                      context=() if "mean" in listed else (f"known: {', '.join(declared)}",))  # fmt: skip
+
+
+def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dict[str, Any]:
+    """The values of declared arguments as verbs use them; InputError with all that is wrong with them."""
+    found: dict[str, Any] = {}
+    faults: list[tuple[Argument, str]] = []
+    for name, value in given.items():
+        argument = declared[name]
+        try:
+            found[name] = argument.checked(value)
+        except ValueError as error:
+            faults.append((argument, str(error)))
+            continue
+        if argument.kind is Kind.MAPPING and value is not None:
+            found[name] = _members(argument, found[name])
+    if faults:
+        raise refused(faults)
+    return found
+
+
+def _members(argument: Argument, given: Mapping[object, object]) -> dict[str, Any]:
+    """The values of an argument that is a mapping of others."""
+    declared = {member.name: member for member in argument.members}
+    if strangers := [one for one in given if one not in declared]:
+        names = [str(one) if isinstance(one, str) else repr(type(one)) for one in strangers]
+        raise unknown(argument.name, names, declared)
+    return values(declared, {str(name): value for name, value in given.items()})
+
+
+def refused(faults: Sequence[tuple[Argument, str]]) -> InputError:
+    """The error for values at fault, each with what is wrong with it."""
+    lines = [
+        f"{argument.name}{' ' if text.startswith(('must', 'is at fault')) else ': '}{text}" for argument, text in faults
+    ]
+    first = faults[0][0]
+    hint = f"{first.name}={first.example}" if first.example else ""
+    if len(lines) == 1:
+        return InputError(lines[0], code=first.code, hint=hint)
+    return InputError(f"{len(lines)} arguments are at fault", code=first.code, context=lines, hint=hint)

@@ -1,0 +1,29 @@
+"""The answer of a case: its mapping chosen, timed and put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podsim.planning import broken
+from podsim.planning.choose import choose
+from podsim.predicting import assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from podsim.model.prediction import Prediction
+    from podsim.resolve import Case
+
+
+def answer(
+    case: Case, on_progress: Callable[[int, int], None] | None = None, *, takes_sdk: bool = True
+) -> tuple[Prediction, Case]:
+    """The prediction of a case and the case that it answers: that of what is left, where parts are lost.
+
+    `takes_sdk` says whether the command has flags for SDK and division. Raises Infeasible where nothing fits.
+    """
+    if case.scenario.faults:
+        return broken.answer(case, on_progress, takes_sdk=takes_sdk)
+    chosen = choose(case, on_progress)
+    assumptions = (*chosen.assumptions, *case.notes)
+    return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions), case

@@ -1,0 +1,65 @@
+"""Scenarios on machines that have no IPUs: a scaling law answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import InputError
+from podsim.files import catalog, comparator_machines
+from podsim.model.training import Division
+from podsim.predicting import comparators
+
+if TYPE_CHECKING:
+    from podsim.model.comparator import ComparatorPrediction
+    from podsim.planning.runs import Run
+    from podsim.scenario import MachineSpec, Scenario
+
+OF_LAWS: Final = ("workload", "topology", "chips", "global_batch", "samples", "division")
+"""Flags that a scaling law has an answer to."""
+SPELLED: Final = {"changes": "set", "faults": "fault"}
+
+
+def has_law(machine: MachineSpec) -> bool:
+    """Whether a machine has no IPUs, so that a scaling law answers for it."""
+    return machine.topology is not None and comparator_machines.meant(machine.topology)
+
+
+def predicted(scenario: Scenario, run: Run) -> ComparatorPrediction:
+    """The answer of the law; InputError for phases, and for flags that say nothing to a law."""
+    machine = scenario.machine.topology
+    for name in scenario.flags():
+        if name not in OF_LAWS:
+            raise InputError(
+                f"--{SPELLED.get(name, name).replace('_', '-')} says nothing to {machine}, which has no IPUs: a "
+                "scaling law answers",
+                code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
+            )  # fmt: skip
+    if run.phases is not None:
+        raise InputError(f"no law knows phases, and {machine} has no IPUs", code="conflicting-flags", hint="--pod 64")
+    return answer(scenario)
+
+
+def answer(scenario: Scenario) -> ComparatorPrediction:
+    """The answer of the law to workload, machine, chips, global batch, samples and division of a scenario.
+
+    Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
+    """
+    placed = comparator_machines.machine(scenario.machine.topology or "")
+    return comparators.predict(comparators.Question(
+        workload=catalog.workload(scenario.workload).value, chip=placed.chip.value, machine=placed.machine,
+        chips=comparator_machines.count(placed, scenario.machine.chips), laws=comparator_machines.laws(),
+        division=Division(scenario.length.division), global_batch=scenario.mapping.global_batch,
+        samples=scenario.length.samples,
+    ))  # fmt: skip
+
+
+def refuse_chips(machine: MachineSpec) -> None:
+    """Raise InputError where IPUs are counted with --chips."""
+    if machine.chips is None:
+        return
+    if machine.topology:
+        catalog.topology(machine.topology)  # an unknown name is refused as that
+    raise InputError(
+        f"--chips sizes machines without IPUs, not {machine.topology or 'an IPU-POD'}", code="conflicting-flags",
+        hint=f"--pod {machine.chips}, or --topology of one without IPUs: podsim topology list",
+    )  # fmt: skip

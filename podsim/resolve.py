@@ -1,0 +1,217 @@
+"""A scenario and the files of podsim to a case: names to values, each looked up once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from podsim.convergence.lengths import Length, run_length
+from podsim.errors import InputError
+from podsim.files import cache, catalog, frameworks
+from podsim.files.changes import apply_to_parameters, parse
+from podsim.model.machine import Machine
+from podsim.model.training import Division
+from podsim.predicting import convolutions, maturity
+from podsim.predicting.assemble import Question
+from podsim.tiles.plan import Planner
+from podsim.topology.fabric import build
+from podsim.workloads import presets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.engines.base import Engine
+    from podsim.files.read import Document
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.fabric import Topology
+    from podsim.model.maturity import Maturity
+    from podsim.model.training import Preset
+    from podsim.model.workload import Workload
+    from podsim.scenario import MachineSpec, Scenario
+    from podsim.tiles.supersteps import TileEngine
+
+OF_COMMANDS: Final = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
+"""How paths begin that one command alone looks at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a scenario names: machine with parameters, workload, and the published mapping if it names one."""
+
+    machine: Machine
+    workload: Workload
+    preset: Preset | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A scenario with everything it names looked up: the question to put to a mapping, and what was assumed.
+
+    `missing` are flags that would state the length of the run, where nothing does and the question takes any.
+    """
+
+    scenario: Scenario
+    question: Question
+    preset: Preset | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is assumed of machine, evidence and software, whatever the mapping."""
+        machine = self.question.machine
+        evidence = convolutions.unmeasured(self.question.workload, machine.chip)
+        return (*machine.topology.notes, *evidence, *assumed(self.scenario, machine))
+
+
+def resolve(
+    scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True, hint: str = ""
+) -> Case:
+    """The case of a scenario of one workload.
+
+    Parameters
+    ----------
+    scenario
+        The question; faults of the machine are left to `podsim.planning.with_faults`.
+    read
+        The workload, where it was read before.
+    also
+        Beginning of paths that may be changed besides those of machine, workload and fit: "noise.", "failures.".
+    needs_length
+        Whether the answer needs the length of the run; where not, any is taken if none is stated.
+    hint
+        What else than a length would do.
+
+    Raises
+    ------
+    InputError
+        A name that is unknown, a file with faults, or flags that do not go together.
+    MissingParameter
+        A length that is needed and not stated.
+    """
+    found = target(scenario, read=read, also=also)
+    length = run_length(found.workload, scenario.length, needed=needs_length, also=hint)
+    return Case(
+        scenario=scenario, question=question(scenario, found, length), preset=found.preset, missing=length.missing
+    )
+
+
+def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") -> Target:
+    """The machine with its parameters, the workload and the preset that a scenario names; errors as `resolve`."""
+    spec, changes = scenario.machine, scenario.what_if.changes
+    _refuse_idle(changes, also)
+    Planner.memo_of = staticmethod(cache.shelf)
+    document = topology(spec, changes)
+    model = read or catalog.workload(scenario.workload, changes).value
+    model, preset = presets.named(model, scenario.mapping.preset, document.value)
+    own = Path(spec.parameters) if spec.parameters else None
+    parameters = catalog.own_parameters(own) if own else catalog.parameters()
+    release = scenario.software.sdk or (preset.sdk if preset else maturity.newest(parameters))
+    grown = _maturity(release, model.name, parameters)
+    machine = Machine(
+        topology=document.value,
+        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes), sdk=release,
+        hosts=_hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset),
+        maturity=grown, parameters_file=own.name if own else "", assumed=document.assumed,
+        frameworks=frameworks.costs(),
+    )  # fmt: skip
+    return Target(machine=machine, workload=model, preset=preset)
+
+
+def topology(spec: MachineSpec, changes: Sequence[str] = ()) -> Document[Topology]:
+    """The machine that a scenario names, with changes; InputError where it names none or two."""
+    if spec.pod is not None and spec.topology is None:
+        return catalog.pod(spec.pod, family_chip(spec.chip), changes, chip=spec.chip)
+    if spec.topology is None or spec.pod is not None:
+        which = "neither" if spec.topology is None else "both"
+        raise InputError(f"give one of --pod and --topology, not {which}", code="no-machine",
+                         hint="--pod 512, or podsim topology list")  # fmt: skip
+    return catalog.topology(spec.topology, changes, chip=spec.chip)
+
+
+def family_chip(chip: str | None) -> str:
+    """The chip whose family of pods --pod means: Bow Pods with --chip bow, else those of the GC200."""
+    return "bow" if chip == "bow" else "gc200"
+
+
+def question(scenario: Scenario, found: Target, length: Length) -> Question:
+    """What is asked of a mapping, with the engine that answers."""
+    engine, preset = scenario.engine, found.preset
+    return Question(
+        workload=found.workload,
+        machine=found.machine,
+        fabric=build(found.machine.topology),
+        engine=engine_of(engine.engine),
+        engine_name=engine.engine,
+        tiles=tiles_of(engine.engine),
+        optimizer=preset.optimizer if preset else found.workload.optimizer,
+        division=preset.division if preset and preset.division else Division(scenario.length.division),
+        samples=length.samples,
+        by_law=length.by_law,
+        folded=engine.fidelity == "folded",
+        seed=scenario.seed,
+        interval=scenario.interval,
+    )
+
+
+def assumed(scenario: Scenario, machine: Machine) -> list[str]:
+    """What of the machine and its software no flag states and was assumed."""
+    lines = []
+    if scenario.machine.chip is None:
+        lines.append(f"chip {machine.chip.name}, of the machine named")
+    if scenario.software.sdk is None:
+        lines.append(f"SDK {machine.sdk}, the newest calibrated")
+    if machine.maturity:
+        lines.append(machine.maturity.basis)
+    if scenario.machine.hosts is None:
+        lines.append(f"hosts: {machine.hosts}, as published runs of this size have")
+    if machine.chip.name not in machine.parameters.chips:
+        chips = ", ".join(machine.parameters.chips)
+        lines.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
+    return lines
+
+
+def engine_of(name: str) -> Engine:
+    """The engine of that name, "analytic" or "des"."""
+    if name == "analytic":
+        from podsim.engines import analytic
+
+        return analytic.run
+    from podsim.engines.des import pod
+
+    return pod.run
+
+
+def tiles_of(name: str) -> TileEngine | None:
+    """What runs the supersteps of stages as events for the engine of that name; None where a formula gives them."""
+    if name == "analytic":
+        return None
+    from podsim.engines.des import chip
+
+    return chip.as_run
+
+
+def _refuse_idle(changes: Sequence[str], also: str) -> None:
+    """Raise InputError for changes of what the answer does not look at."""
+    for change in parse(changes):
+        for beginning, command in OF_COMMANDS.items():
+            if beginning != also and change.path.startswith(beginning):
+                raise InputError(f"{change.path} changes nothing here", code="bad-change", hint=f"it is for {command}")
+
+
+def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | None:
+    """What a release without published runs is taken for; no file is read for one that has them."""
+    if sdk in parameters.sdks:
+        return None
+    from podsim.files.releases import releases
+
+    return maturity.maturity(sdk, workload, parameters, releases().value)
+
+
+def _hosts(stated: int | None, machine: Topology) -> int | None:
+    most = machine.hosts.most_servers
+    if stated is not None and stated > most:
+        several = "" if most == 1 else "s"
+        raise InputError(f"{machine.name} takes at most {most} host{several}, not {stated}", code="bad-mapping",
+                         hint=f"--hosts {most}, or --set hosts.most_servers={stated}")  # fmt: skip
+    return stated

@@ -1,0 +1,83 @@
+"""Published mappings and configurations by name, and the hosts that published runs have."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from podsim.errors import InputError
+from podsim.model.fabric import Topology
+from podsim.model.training import Preset
+from podsim.model.workload import Workload
+
+
+def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
+    """The workload with the software of the configuration of that name, or the workload and the preset meant.
+
+    Raises InputError for a name that is neither, and for a configuration on a machine as small as published ones.
+    """
+    if name is None:
+        return workload, None
+    configuration = next((item for item in workload.configurations if item.name == name), None)
+    if configuration is None:
+        return workload, preset(workload, name, topology)
+    if topology.ipus <= configuration.above:
+        raise InputError(
+            f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
+            f"{topology.name} has {topology.ipus:,}",
+            code="unknown-preset", hint=f"leave out --preset, or --pod {2 * configuration.above}",
+        )  # fmt: skip
+    practices = tuple(configuration.of(practice) for practice in workload.practices)
+    note = (
+        f"configuration {name}: {configuration.said}, as published for smaller machines ({configuration.source}); "
+        "assumed for one this large"
+    )
+    return replace(workload, practices=practices, notes=(*workload.notes, note)), None
+
+
+def preset(workload: Workload, name: str, topology: Topology) -> Preset:
+    """The published mapping of that name for a machine, or for one as large of the chip whose layouts it shares.
+
+    Raises InputError naming those there are.
+    """
+    named = [item for item in workload.presets if item.name == name]
+    for item in named:
+        if item.topology == topology.name:
+            return item
+    if (inherited := _inherited(workload, named, topology)) is not None:
+        return inherited
+    if named:
+        have = ", ".join(item.topology for item in named)
+        near = min(named, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
+        raise InputError(
+            f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
+            code="unknown-preset", hint=f"--topology {shlex.quote(near.topology)}",
+        )  # fmt: skip
+    names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
+    known = ", ".join(sorted(names)) or "none"
+    raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
+
+
+def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
+    """A preset of a machine as large, of the chip whose layouts hold here too."""
+    like = topology.chip.layouts_of
+    theirs = {practice.name for practice in workload.practices if like in practice.chips}
+    for item in named:
+        if item.practice in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
+            where = f"{item.locator}; the same on {topology.name} as on {item.topology}"
+            return replace(item, topology=topology.name, locator=where)
+    return None
+
+
+def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
+    """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller."""
+    if named is not None:
+        return named.hosts
+    sizes: dict[int, int] = {}
+    for item in workload.presets:
+        ipus = item.replicas * item.ipus_per_replica
+        sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
+    below = [ipus for ipus in sizes if ipus <= topology.ipus]
+    if not below:
+        return topology.hosts.servers
+    nearest = max(below)
+    return min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))

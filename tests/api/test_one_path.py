@@ -1,0 +1,133 @@
+"""From a command to the first physics: few calls, each of which does something, and no file opened twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+from podsim.errors import InputError
+from podsim.files import families
+from podsim.predicting import assemble
+from podsim.scenario import Scenario
+
+MOST_FRAMES = 8
+
+
+class _LoweredError(Exception):
+    """The first call of lowering."""
+
+
+def frames_of(*words: str) -> list[str]:
+    """The functions from a command to the first call of lowering, by module and name."""
+    found: list[str] = []
+
+    def lower(*_: object, **__: object) -> None:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and "/cli/app.py" not in frame.f_code.co_filename:
+            found.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
+            frame = frame.f_back
+        raise _LoweredError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assemble, "lower", lower)
+        patch.setattr("traceback.format_exc", lambda: "")
+        main(words)
+    assert found, "lowering was not called"
+    return found[-2::-1]  # without podsim.cli.asked, which parses
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bert", "--pod", "512"),
+        ("resnet50", "--pod", "64"),
+        ("bert", "--topology", "bow-pod64"),
+        ("bert", "--pod", "64", "--preset", "mlperf-v1.1-closed"),
+        ("bert", "--pod", "16", "--replicas", "2", "--ipus-per-replica", "4", "--micro-batch", "2", "--accumulation",
+         "64"),
+    ],
+)  # fmt: skip
+def test_a_prediction_reaches_the_physics_in_few_calls(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = frames_of("predict", *words)
+    capsys.readouterr()
+    assert frames[0] == "predict.predict"
+    assert len(frames) <= MOST_FRAMES, frames
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each file of podsim's formats is opened."""
+    count: Counter[str] = Counter()
+    real: Callable[..., int] = os.open
+
+    def watched(path: object, *rest: int, **more: int) -> int:
+        if str(path).endswith(".toml"):
+            count[os.path.realpath(str(path))] += 1
+        return real(path, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", watched)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("verb", "flags"),
+    [
+        ("predict", {"pod": 512}),
+        ("predict", {"pod": 4}),
+        ("predict", {"topology": "bow-pod256", "changes": ["gw-link.bandwidth=400 Gbit/s"]}),
+        ("predict", {"pod": 64, "faults": ["ipu:3=0.9"]}),
+        ("explain", {"pod": 16, "preset": "mlperf-v1.1-closed", "engine": "analytic"}),
+        ("compare", {"machines": ["pod64", "pod512"], "engine": "analytic"}),
+        ("scale", {"pods": "16..128", "engine": "analytic"}),
+    ],
+)
+def test_a_question_opens_each_file_once(
+    verb: str, flags: dict[str, object], opened: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    getattr(podsim, verb)("bert", **flags)
+    assert opened
+    assert {Path(path).name: times for path, times in opened.items() if times > 1} == {}
+
+
+def test_the_next_question_sees_a_file_as_it_is_then(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    text = (Path(podsim.__file__).parents[1] / "topologies/pod16.toml").read_text(encoding="utf-8")
+    own.write_text(text, encoding="utf-8")
+    flags = {"topology": str(own), "preset": None, "engine": "analytic"}
+    before = podsim.predict("bert", **flags)
+    own.write_text(re.sub(r'^title *= *"', 'title = "my ', text, flags=re.MULTILINE), encoding="utf-8")
+    assert podsim.predict("bert", **flags).topology_title == f"my {before.topology_title}"
+
+
+def test_a_pod_is_not_named_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 IPUs stay a number: no name is taken apart to find how many there are."""
+    monkeypatch.setattr(families, "member", lambda name: pytest.fail(f"{name} was read as a name"))
+    monkeypatch.setattr("podsim.files.catalog.member", families.member)
+    assert podsim.predict("bert", pod=512, engine="analytic").ipus == 512
+
+
+def test_a_scenario_answers_as_its_flags_do() -> None:
+    scenario = Scenario.of("bert", pod=64, micro_batch=3, engine="analytic")
+    assert podsim.predict(scenario) == podsim.predict("bert", pod=64, micro_batch=3, engine="analytic")
+    faster = replace(scenario, machine=replace(scenario.machine, chip="bow"))
+    assert podsim.predict(faster) == podsim.predict("bert", pod=64, chip="bow", micro_batch=3, engine="analytic")
+    assert podsim.compare(scenario, to=["pod128"]).sides[0].answer.mapping == podsim.predict(scenario).mapping
+    assert podsim.explain(scenario).prediction == podsim.predict(scenario)
+
+
+def test_a_verb_refuses_what_it_does_not_look_at() -> None:
+    with pytest.raises(InputError, match=r"podsim.explain\(\) does not look at faults, engine.steps") as caught:
+        podsim.explain(Scenario.of("bert", pod=64, steps=10, faults=["ipu:3=0.9"]))
+    assert caught.value.code == "conflicting-flags"
