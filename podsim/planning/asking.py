@@ -106,15 +106,13 @@ def asked_of(
 
     `also` is the beginning of paths that may be changed beside those of machine, workload and fit.
     """
-    from podsim.files import cache, catalog, frameworks
+    from podsim.files import catalog, frameworks
     from podsim.files.changes import apply_to_parameters
     from podsim.model.machine import Machine
     from podsim.planning import choose
     from podsim.predicting import maturity
-    from podsim.tiles.plan import Planner
 
     _refuse_idle(changes, also)
-    Planner.memo_of = staticmethod(cache.shelf)
     document = catalog.topology(topology, changes, chip=chip)
     found, model = document.value, known or catalog.workload(workload, changes).value
     model, named = choose.named(model, preset, found)

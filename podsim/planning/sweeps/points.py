@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from podsim.caches.packing import spelled
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks
-from podsim.files.packing import spelled
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS
 from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
