@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.convergence.lengths import Length, run_length
 from podsim.errors import InputError
-from podsim.files import cache, catalog, frameworks
+from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
 from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
 from podsim.predicting.assemble import Question
-from podsim.tiles.plan import Planner
 from podsim.topology.fabric import build
 from podsim.workloads import presets
 
@@ -100,7 +99,6 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     """The machine with its parameters, the workload and the preset that a scenario names; errors as `resolve`."""
     spec, changes = scenario.machine, scenario.what_if.changes
     _refuse_idle(changes, also)
-    Planner.memo_of = staticmethod(cache.shelf)
     document = topology(spec, changes)
     model = read or catalog.workload(scenario.workload, changes).value
     model, preset = presets.named(model, scenario.mapping.preset, document.value)

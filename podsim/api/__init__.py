@@ -1,5 +1,6 @@
 """The verbs of podsim as functions: those that answer, and those that keep the model honest."""
 
+from podsim.api import drawing as drawing
 from podsim.api.advising import mappings
 from podsim.api.answers import (
     collective,
@@ -12,7 +13,6 @@ from podsim.api.answers import (
 )
 from podsim.api.comparators import calibrate_comparators, predict_comparator, validate_comparators
 from podsim.api.comparing import compare
-from podsim.api.drawing import drawn
 from podsim.api.explaining import explain
 from podsim.api.frameworks import calibrate_frameworks
 from podsim.api.inference import infer
@@ -37,10 +37,7 @@ from podsim.api.upkeep import (
     published,
     validate,
 )
-from podsim.model.shown import Shown
 from podsim.scenario import Scenario
-
-Shown.page = staticmethod(drawn)
 
 __all__ = [
     "Scenario",

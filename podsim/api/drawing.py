@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from podsim.model.shown import Shown, page
+
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
 
@@ -31,6 +33,7 @@ _VIEWS: Final[dict[str, _View]] = {
 }
 
 
+@page.register(Shown)
 def drawn(answer: object) -> str:
     """An answer as HTML; TypeError for what is none."""
     from podsim.report.page import fragment

@@ -20,17 +20,12 @@ class _Alone:
     def __init__(self, capacities: Sequence[float]) -> None:
         self._capacities = capacities
         self._by_flows: dict[tuple[Flow, ...], float] = {}
-        self._by_identity: dict[int, tuple[tuple[Flow, ...], float]] = {}
 
     def seconds(self, flows: tuple[Flow, ...]) -> float:
-        """By identity first: to compare two groups is to look at every flow."""
-        known = self._by_identity.get(id(flows))
-        if known is not None:
-            return known[1]
+        """Seconds that the group takes alone on the fabric [s]."""
         found = self._by_flows.get(flows)
         if found is None:
             found = self._by_flows[flows] = alone_s(flows, self._capacities)
-        self._by_identity[id(flows)] = flows, found  # held, so that no other group gets its identity
         return found
 
 

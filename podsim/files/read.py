@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from podsim.caches.tables import TABLES, Table
 from podsim.files.faults import Fault
 from podsim.files.load import Loaded, load
 from podsim.files.provenance import unwrap
@@ -51,7 +52,7 @@ def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule, *, alone: bo
     return document(load(path, what), cls, rule, alone=alone)
 
 
-_KNOWN: Final[dict[object, tuple[Mapping[str, Any], Document[Any]]]] = {}
+_KNOWN: Final = TABLES.add("documents", Table[object, tuple[Mapping[str, Any], Document[Any]]](MOST_KNOWN))
 
 
 def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
@@ -65,9 +66,7 @@ def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool 
     tables, found = _KNOWN.get(key, ({}, None))
     if found is None or tables != loaded.tables:  # some callers change tables first
         found = _read(loaded, cls, rule)
-        if len(_KNOWN) >= MOST_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[key] = loaded.tables, found
+        _KNOWN.keep(key, (loaded.tables, found))
     return found
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Final, get_type_hints
 
-from podsim.files.packing import pack, reader
+from podsim.caches.packing import pack, reader
 from podsim.model.sweep import SweepAnswer, SweepOutcome, SweepRefusal
 
 SCHEMA: Final = "podsim.sweep-results/2"

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
 from podsim.lowering import collective, pacing, update
 from podsim.lowering.groups import Group
@@ -29,10 +30,8 @@ from podsim.workloads.shards import Cut, Exchanged, exchanged
 
 # Collectives that were planned, over replicas as tasks and inside one as plans: mappings of a search that differ in
 # storage alone have them in common, and so have equal phases of one mapping.
-_OVER: dict[tuple[Setting, Group, Collective], tuple[Task, ...]] = {}
-_INSIDE: dict[tuple[Setting, Group, Collective], Plan] = {}
-_SHARDS: dict[int, tuple[Plan, tuple[Task, ...]]] = {}  # by identity of the plan, which is kept with its tasks
-MOST_KNOWN = 1024
+_OVER: Final = TABLES.add("layerwise, over replicas", Table[tuple[Setting, Group, Collective], tuple[Task, ...]](1024))
+_INSIDE: Final = TABLES.add("layerwise, inside one", Table[tuple[Setting, Group, Collective], "_OfShards"](1024))
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,9 @@ class Phased:
             return True
         units = (self.whole[unit.name] for unit in self.pipeline.work[1].stage.units)
         found = [one for unit in units for back in (False, True) for one in exchanged(unit, self.cut, backward=back)]
-        near_s, far_s = (sum_in_order(_plan(self, one, near).least_s for one in found) for near in (True, False))
+        near_s, far_s = (
+            sum_in_order(_of_shards(self, one, near).plan.least_s for one in found) for near in (True, False)
+        )
         return near_s <= far_s
 
     @cached_property
@@ -151,16 +152,9 @@ def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: floa
     buffers = 1 if mapping.practice.merged_collectives else tensors
     group = Group(mapping.replicas, mapping.ipus_per_replica)
     setting = _setting(phased, volume_bytes, buffers)
-    if (key := (setting, group, what)) not in _OVER:
-        _room(_OVER)
-        _OVER[key] = pacing.tasks(collective.in_training(setting, group, what), Pace.LOCKSTEP)
-    return _OVER[key]
-
-
-def _room(known: dict[Any, Any]) -> None:
-    """Forget all where that is too much: what is kept holds fabrics."""
-    if len(known) >= MOST_KNOWN:
-        known.clear()
+    return _OVER.remember(
+        (setting, group, what), lambda: pacing.tasks(collective.in_training(setting, group, what), Pace.LOCKSTEP)
+    )
 
 
 def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Setting:
@@ -198,15 +192,19 @@ def _encoded(phased: Phased, stage: Stage) -> int:
 
 def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
     for one in _exchanged(phased, stage, backward=backward):
-        yield _of_shards(_plan(phased, one, phased.columns_near))
+        yield _of_shards(phased, one, phased.columns_near).tasks
 
 
-def _of_shards(plan: Plan) -> tuple[Task, ...]:
-    """Tasks of a collective inside a replica, whose time on links is no exchange between replicas."""
-    if (key := id(plan)) not in _SHARDS:
-        _room(_SHARDS)
-        _SHARDS[key] = plan, _apart(pacing.tasks(plan, Pace.LOCKSTEP))
-    return _SHARDS[key][1]
+@dataclass(frozen=True)
+class _OfShards:
+    """A collective inside a replica."""
+
+    plan: Plan
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Its tasks, whose time on links is no exchange between replicas."""
+        return _apart(pacing.tasks(self.plan, Pace.LOCKSTEP))
 
 
 def _apart(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
@@ -228,17 +226,17 @@ def _exchanged(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[Exch
             yield from exchanged(whole, phased.cut, backward=True)
 
 
-def _plan(phased: Phased, one: Exchanged, columns_near: bool) -> Plan:
+def _of_shards(phased: Phased, one: Exchanged, columns_near: bool) -> _OfShards:
     """A collective of the columns or of the rows, of which one are neighbours."""
     cut = phased.cut
     volume = float(one.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
     size, other = (cut.columns, cut.rows) if one.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if one.columns is columns_near else other)
     setting = _setting(phased, volume)
-    if (key := (setting, group, one.what)) not in _INSIDE:
-        _room(_INSIDE)
-        _INSIDE[key] = collective.soonest(setting, group, one.what, collective.IN_RACK)
-    return _INSIDE[key]
+    return _INSIDE.remember(
+        (setting, group, one.what),
+        lambda: _OfShards(collective.soonest(setting, group, one.what, collective.IN_RACK)),
+    )
 
 
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:

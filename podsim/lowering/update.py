@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
+from podsim.caches.tables import Table
 from podsim.lowering import collective, pacing, sharding
 from podsim.lowering.groups import Group
 from podsim.lowering.phases import Plan, Setting, Toll
@@ -132,7 +133,7 @@ def _asked(pipeline: Pipeline, optimizer: str) -> Update:
 
 
 Around = tuple[tuple[Block, ...], tuple[Block, ...]]  # collectives before the optimizer, and after it
-_KNOWN: WeakKeyDictionary[Fabric, dict[object, tuple[object, Around]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Fabric, Table[object, Around]] = WeakKeyDictionary()
 MOST_KNOWN = 64  # a search needs one for each size of replica, a fit more than can be held
 
 
@@ -142,13 +143,8 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
     Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
     """
     update = _asked(pipeline, optimizer)
-    known = _KNOWN.setdefault(pipeline.fabric, {})
-    key = _rests_on(update, reduced)
-    if key not in known:
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        known[key] = pipeline.mapping.stages, _collectives(update, reduced)  # stages are held for their identity
-    before, after = known[key][1]
+    known = _KNOWN.setdefault(pipeline.fabric, Table(MOST_KNOWN))
+    before, after = known.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
     return (*before, _block(update, "weight update", _optimizer(update)), *after)
 
 
@@ -156,8 +152,8 @@ def _rests_on(update: Update, reduced: bool) -> object:
     """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
     fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
-    # The layout of a practice has become the stages.
-    split = mapping.replicas, mapping.ipus_per_replica, id(mapping.stages), replace(mapping.practice, layout=())
+    # The layout of a practice has become the stages, and those the shares of the IPUs.
+    split = mapping.replicas, mapping.ipus_per_replica, update.shares, replace(mapping.practice, layout=())
     return update.optimizer, fitted, split, pipeline.folded, reduced
 
 

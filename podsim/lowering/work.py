@@ -5,6 +5,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, replace
 from typing import Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.program import Cut
@@ -88,8 +89,9 @@ def stage_plans(
 
 
 Pair = tuple[TileCost, TileCost]
-_TABLES: dict[object, dict[int | tuple[object, ...], Pair]] = {}
-MOST_TABLES = 256  # a search needs one for each micro-batch size, a fit more than can be held
+# A search needs one for each micro-batch size, a fit more than can be held.
+_COSTS: Final = TABLES.add("costs of stages", Table[object, Table[object, Pair]](256))
+MOST_OF_MICRO_BATCH: Final = 20_000  # operators, units and stages whose costs are kept for one micro-batch size
 
 
 class _CostTable:
@@ -112,9 +114,7 @@ class _CostTable:
         key = (
             target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only, tiles, self._call,
         )  # fmt: skip
-        if key not in _TABLES and len(_TABLES) >= MOST_TABLES:
-            _TABLES.clear()
-        self._known = _TABLES.setdefault(key, {})
+        self._known = _COSTS.remember(key, lambda: Table(MOST_OF_MICRO_BATCH))
 
     def stage(self, stage: Stage) -> Pair:
         """Forward and backward of a stage."""

@@ -1,17 +1,19 @@
 """What draws itself in a notebook."""
 
-from collections.abc import Callable
-from typing import ClassVar
+from functools import singledispatch
+
+
+@singledispatch
+def page(answer: object) -> str | None:  # noqa: ARG001  (a view that is registered looks at it)
+    """An answer as HTML: `podsim.api.drawing` registers how, so that no floor below knows how answers look."""
+    return None
 
 
 class Shown:
-    """An answer; `podsim.api` says how one is drawn, so that no floor below knows how answers look."""
+    """An answer that a notebook shows as a page."""
 
     __slots__ = ()
 
-    page: ClassVar[Callable[[object], str] | None] = None
-
     def _repr_html_(self) -> str | None:
         """HTML for a notebook; None lets it fall back to text."""
-        draw = Shown.page
-        return draw(self) if draw else None
+        return page(self)

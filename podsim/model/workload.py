@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from podsim.caches.tables import Numbered
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
@@ -290,7 +291,7 @@ class Operator:
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what every step sums up is summed up once
-class Unit:
+class Unit(Numbered):
     """The smallest part a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
 
     name: str
@@ -391,10 +392,6 @@ class Workload:
         return self._flop((Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT))
 
     def _flop(self, runs: tuple[Pass, ...]) -> float:
-        return sum_in_order(
-            operator.flop(run)
-            for unit in self.units
-            for operator in unit.operators
-            for run in runs
-            if isinstance(operator.shape, (Matmul, Conv))
-        )
+        operators = (operator for unit in self.units for operator in unit.operators)
+        products = (operator for operator in operators if isinstance(operator.shape, (Matmul, Conv)))
+        return sum_in_order(operator.flop(run) for operator in products for run in runs)

@@ -120,7 +120,6 @@ class Drawing:
     def __init__(self, ran: Sequence[Ran], place: Place, paces: Sequence[float], most: int) -> None:
         self.ran, self._place = ran, place
         self.notes: list[str] = []
-        self._details: dict[int, dict[str, float | int | str]] = {}
         self._steps: list[tuple[float, float]] = []
         every = list(self._turns(paces))
         self.length_s = self._steps[-1][1]
@@ -184,8 +183,6 @@ class Drawing:
 
     def _span(self, turn: Turn, one: Ran, task: Task, span: Span) -> TraceSpan:
         group, track = self._place(task)
-        if id(task) not in self._details:
-            self._details[id(task)] = dict(details(task))
         return TraceSpan(
             name=span.name,
             part=span.part,
@@ -193,7 +190,7 @@ class Drawing:
             track=track,
             start_s=turn.start_s + (span.start_s - one.start_s) * turn.pace,
             end_s=turn.start_s + (span.end_s - one.start_s) * turn.pace,
-            details=self._details[id(task)],
+            details=dict(details(task)),
         )
 
     def _placed(self, spans: list[TraceSpan]) -> Iterator[TraceSpan]:

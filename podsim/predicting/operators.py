@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from podsim.caches.cache import shelf
 from podsim.engines.des import chip as tile_engine
 from podsim.errors import Infeasible, InputError, meant
-from podsim.files.cache import shelf
 from podsim.files.faults import unknown
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles

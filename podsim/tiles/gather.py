@@ -19,7 +19,7 @@ from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.gather_steps import ATOM_BYTES, BACK, Array, Ask, Candidates, Part, Work, add_up, look_up
 from podsim.tiles.shares import call, checked, fitted, step
 from podsim.tiles.splitting import distinct
-from podsim.tiles.supersteps import exchange_rates, total
+from podsim.tiles.supersteps import TileRates, superstep_cycles, total
 
 FRAMEWORK_CYCLES: Final = 400
 """What a framework's call takes beyond its plan, for gather and scatter alike; fitted to the calls in hydronet-gnn."""
@@ -163,11 +163,13 @@ def _refuse(least: Work, ask: Ask) -> None:
 
 
 def _cycles(part: Part, chip: Chip, serial: int) -> Array:
-    """What podsim.tiles.supersteps makes of the part, for all candidates at once."""
-    send, receive, _ = exchange_rates(chip)
-    moved = np.maximum(part.receive / receive, part.send / send)
-    once = part.compute + np.where(moved > 0, chip.exchange.start_cycles + moved, 0.0) + chip.sync.on_chip_cycles
-    return np.where((part.compute > 0) | (moved > 0), once * (serial if part.serial else 1), 0.0)
+    """Cycles of the superstep in all its repeats (Eq. 2), for all candidates at once; 0 where it does nothing.
+
+    Copies into another order are as slow as the SRAM already (`shares.access_cycles`).
+    """
+    compute, exchange, sync = superstep_cycles(TileRates.of(chip), part.compute, send=part.send, receive=part.receive)
+    works = (part.compute > 0) | (exchange > 0)
+    return works * (compute + exchange + sync) * (serial if part.serial else 1)
 
 
 def _steps(parts: tuple[Part, ...], at: int, tiles: int, serial: int, chip: Chip) -> tuple[Superstep, ...]:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import Infeasible
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
-from podsim.tiles.plan import Planner, numbered
+from podsim.tiles.plan import Planner, numbered, same_plans
 
 TRAINED: Final = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 PRODUCTS: Final = (Matmul, Conv, Gather)
@@ -54,7 +55,6 @@ class Segment:
     same signature hold the same.
     """
 
-    units: tuple[Unit, ...]
     operators: tuple[Operator, ...]
     signature: Signature
 
@@ -67,8 +67,7 @@ class Known:
     peaks: dict[Signature, tuple[int, Point]] = field(default_factory=dict)
 
 
-_SEGMENTS: dict[tuple[object, ...], Segment] = {}
-MOST_SEGMENTS: Final = 20_000
+_SEGMENTS: Final = TABLES.add("segments", Table[tuple[object, ...], Segment](20_000))
 
 
 def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
@@ -95,10 +94,22 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
-def vertices(mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
-    """Vertices of a tile, one a superstep of each plan that differs; plans must be in `known`."""
-    numbers = {number for stage in stages for unit in stage.units for number in numbered(unit, mapping.practice)[1]}
-    return sum([known.buffers[number, run].vertices for number in numbers for run in passes])
+def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
+    """Vertices of a tile, one a superstep of each plan that differs; `known` grows by what is planned here."""
+    units = (numbered(unit, mapping.practice) for stage in stages for unit in stage.units)
+    operators = {
+        number: operator for active, numbers in units for operator, number in zip(active, numbers, strict=True)
+    }
+    # A number may have been forgotten and given anew, so what is counted once is told by content.
+    distinct = {same_plans(operator): (number, operator) for number, operator in operators.items()}
+    rows = mapping.micro_batch
+    return sum(
+        [
+            _buffers(planner, operator, number, run, rows, known).vertices
+            for number, operator in distinct.values()
+            for run in passes
+        ]
+    )
 
 
 def _of_segment(planner: Planner, segment: Segment, rows: int, known: Known) -> Point:
@@ -124,14 +135,13 @@ def _segments(mapping: Mapping, stage: Stage) -> Iterator[Segment]:
         if (unit.checkpoint and recomputes) or last == len(units):
             own = units[first:last]
             first = last
-            key = (recomputes, mapping.practice.attention_dropout, *map(id, own))
-            if key not in _SEGMENTS:
-                if len(_SEGMENTS) >= MOST_SEGMENTS:
-                    _SEGMENTS.clear()
+            key = (recomputes, mapping.practice.attention_dropout, *(unit.number for unit in own))
+            segment = _SEGMENTS.get(key)
+            if segment is None:
                 found = tuple(_alive(mapping, own, recomputes))
                 operators, signature = tuple(one for one, _ in found), tuple(alive for _, alive in found)
-                _SEGMENTS[key] = Segment(own, operators, signature)
-            yield _SEGMENTS[key]
+                segment = _SEGMENTS.keep(key, Segment(operators, signature))
+            yield segment
 
 
 def _alive(mapping: Mapping, units: Sequence[Unit], recomputes: bool) -> Iterator[tuple[Operator, tuple[int, ...]]]:

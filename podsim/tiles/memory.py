@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.model.chip import Chip, Precision
 from podsim.model.fabric import Topology
 from podsim.model.mapping import Mapping, Stage
@@ -23,8 +24,7 @@ VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for
 
 
 # Buffers of operators by target and micro-batch; mappings of a search share nearly all of them.
-_KNOWN: dict[tuple[str, int, bool], Known] = {}
-MOST_KNOWN = 256
+_KNOWN: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], Known](256))
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
@@ -33,9 +33,7 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     ipus = sorted({stage.ipu for stage in mapping.stages})
     planner = Planner(Target(topology.chip, workload.precision, mapping.practice.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
-    if key not in _KNOWN and len(_KNOWN) >= MOST_KNOWN:
-        _KNOWN.clear()
-    known = _KNOWN.setdefault(key, Known())
+    known = _KNOWN.remember(key, Known)
     if mapping.schedule is Schedule.PHASED and served is None:
         return _in_phases(planner, mapping, topology, known)
     held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
@@ -109,7 +107,7 @@ def _ipu(
     on_chip = mapping.state is StatePlace.ON_CHIP
     point = (served_peak if served else peak)(planner, mapping, stages, known)
     tiles, passes = topology.chip.tiles, (Pass.FORWARD,) if served else TRAINED
-    vertex_state = float(VERTEX_BYTES * vertices(mapping, stages, known, passes) * tiles)
+    vertex_state = float(VERTEX_BYTES * vertices(planner, mapping, stages, known, passes) * tiles)
     return StageMemory(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),

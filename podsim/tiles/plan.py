@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
+from podsim.caches.cache import Shelf, shelf
+from podsim.caches.tables import TABLES, Numbers, Table
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
@@ -16,7 +18,6 @@ from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.supersteps import AsRun, Cycles, TileEngine, exchange_rates, sram_rates, total
 
 T = TypeVar("T")
-MOST_MADE = 1024  # plans that stay in memory, some kB each
 RELAXED = 1.05  # how much more memory a gather is given at a time, where what is allowed does not hold it
 NORMS: Final[Mapping[Kind, composite.NormKind]] = {
     Kind.LAYER_NORM: "layer",
@@ -65,29 +66,21 @@ class Planned:
     vertices: int
 
 
-class Memo(Protocol):
-    """Keeps results by content between processes."""
-
-    def remember(self, inputs: object, kind: type[T], compute: Callable[[], T]) -> T:
-        """The result for these inputs, computed where nobody has."""
+_PLANNED: Final = TABLES.add("planned", Table[str, Table[object, Planned]](256))
+_RAN: Final = TABLES.add("plans as run", Table[str, Table[object, AsRun]](256))
+_MADE: Final = TABLES.add("plans", Table[tuple[str, object], tuple[TilePlan, ...]](1024))  # some kB each
+MOST_OF_TARGET: Final = 10_000  # operators, passes and micro-batch sizes that are kept for one target
 
 
 class Planner:
-    """Plans for one target, remembered by content: parameters do not enter them.
-
-    `memo_of` opens what later processes may read; without it plans are remembered in this process alone.
-    """
-
-    memo_of: ClassVar[Callable[[object], Memo] | None] = None
-    _known: ClassVar[dict[str, dict[object, Planned]]] = {}
-    _ran: ClassVar[dict[str, dict[object, AsRun]]] = {}
-    _made: ClassVar[dict[tuple[str, object], tuple[TilePlan, ...]]] = {}
+    """Plans for one target, kept by content in this process and for later ones: parameters do not enter them."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._mine = self._known.setdefault(target.plan_key, {})
-        self._as_run = self._ran.setdefault(target.plan_key, {})
-        self._memo: Memo | None = None
+        self._plan_key = target.plan_key
+        self._mine = _PLANNED.remember(self._plan_key, lambda: Table(MOST_OF_TARGET))
+        self._as_run = _RAN.remember(self._plan_key, lambda: Table(MOST_OF_TARGET))
+        self._shelf: Shelf | None = None
 
     def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
         """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
@@ -95,9 +88,10 @@ class Planner:
         key = (*same_plans(operator), same, rows)
         known = self._mine.get(key)
         if known is None:
-            known = self._mine[key] = self._remembered(
+            known = self._remembered(
                 key, operator, Planned, lambda: self._together(self._plans(key, operator, same, rows))
             )
+            self._mine.keep(key, known)
         return known
 
     def as_run(self, operator: Operator, run: Pass, rows: int, engine: TileEngine) -> AsRun:
@@ -110,9 +104,10 @@ class Planner:
         own = (getattr(engine, "__qualname__", repr(engine)), *key)
         known = self._as_run.get(own)
         if known is None:
-            known = self._as_run[own] = self._remembered(
+            known = self._remembered(
                 own, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
             )
+            self._as_run.keep(own, known)
         return known
 
     def updated(self, optimizer: str, parameters: int) -> Planned:
@@ -121,26 +116,20 @@ class Planner:
         known = self._mine.get(key)
         if known is None:
             found = update.plan(optimizer, parameters, self.target.precision, self.target.chip)
-            known = self._mine[key] = self._together((found,))
+            known = self._mine.keep(key, self._together((found,)))
         return known
 
     def _remembered(self, key: object, operator: Operator, kind: type[T], compute: Callable[[], T]) -> T:
         # A vector operator is planned sooner than a file is read.
-        if Planner.memo_of is None or isinstance(operator.shape, Stream):
+        if isinstance(operator.shape, Stream):
             return compute()
-        if self._memo is None:
-            self._memo = Planner.memo_of(self.target.plan_key)
-        return self._memo.remember(key, kind, compute)
+        if self._shelf is None:
+            self._shelf = shelf(self._plan_key)
+        return self._shelf.remember(key, kind, compute)
 
     def _plans(self, key: object, operator: Operator, run: Pass, rows: int) -> tuple[TilePlan, ...]:
         """The plans of a pass; a search plans what is run as events after it."""
-        both = self.target.plan_key, key
-        known = self._made.get(both)
-        if known is None:
-            if len(self._made) >= MOST_MADE:
-                self._made.clear()
-            known = self._made[both] = plans(operator, run, rows, self.target)
-        return known
+        return _MADE.remember((self._plan_key, key), lambda: plans(operator, run, rows, self.target))
 
     def _run(self, found: tuple[TilePlan, ...], engine: TileEngine) -> AsRun:
         return sum((engine(plan, self.target.chip) for plan in found), AsRun())
@@ -166,25 +155,21 @@ def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool, int]:
     return operator.shape, operator.kind, operator.input_gradient, operator.repeats
 
 
-_NUMBERS: dict[tuple[OperatorShape, Kind, bool, int], int] = {}
-_NUMBERED: dict[tuple[int, bool], tuple[Unit, tuple[Operator, ...], tuple[int, ...]]] = {}
-MOST_NUMBERED = 10_000  # units of workloads that are held, some MB
+_NUMBERS: Final = Numbers("numbers of plans", 100_000)
+_NUMBERED: Final = TABLES.add("numbered units", Table[tuple[int, bool], tuple[int, ...]](10_000))
 
 
 def numbered(unit: Unit, practice: Practice) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
     """The operators of a unit that run, and a number for each, the same where plans are: a search looks up thousands.
 
-    Numbers hold in this process alone.
+    Numbers hold in this process alone; none is given twice.
     """
-    key = id(unit), practice.attention_dropout
-    known = _NUMBERED.get(key)
-    if known is None:
-        if len(_NUMBERED) >= MOST_NUMBERED:
-            _NUMBERED.clear()
-        active = unit.active(practice)
-        numbers = tuple(_NUMBERS.setdefault(same_plans(operator), len(_NUMBERS)) for operator in active)
-        known = _NUMBERED[key] = unit, active, numbers  # the unit is held, so that no other gets its identity
-    return known[1], known[2]
+    active = unit.active(practice)
+    key = unit.number, practice.attention_dropout
+    numbers = _NUMBERED.get(key)
+    if numbers is None:
+        numbers = _NUMBERED.keep(key, tuple(_NUMBERS.of(same_plans(one)) for one in active))
+    return active, numbers
 
 
 def plans(operator: Operator, run: Pass, rows: int, target: Target) -> tuple[TilePlan, ...]:

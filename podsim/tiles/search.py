@@ -1,10 +1,12 @@
 """Choose the cheapest way to run a product on the tiles of a chip (Eq. 3)."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip
 from podsim.tiles.problem import Array, Problem, Vertex
@@ -111,8 +113,8 @@ def _single(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluate
 
 
 Laid = tuple[Candidates, Array, tuple[SuperstepArray, ...]]
-_LAID: dict[object, list[Laid]] = {}
-MOST_LAID = 320  # ways to multiply that are held, some 30 MB: those of a workload at one or two micro-batch sizes
+# Some 30 MB: the ways to multiply of a workload at one or two micro-batch sizes.
+_LAID: Final = TABLES.add("ways to multiply", Table[object, list[Laid]](320))
 
 
 def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
@@ -125,13 +127,12 @@ def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
     key = problem, vertex, chip.tiles, chip.worker_threads, sram_rates(chip), priced
     known = _LAID.get(key)
     if known is None:
-        if len(_LAID) >= MOST_LAID:
-            _LAID.pop(next(iter(_LAID)))
-        known = _LAID[key] = [
+        known = [
             (cuts, _memory(problem, vertex, cuts, hold, None), _steps(problem, vertex, cuts, hold, None, request))
             for cuts in candidates(problem, vertex, chip.tiles, (1,), "outputs")
             for hold in [held(problem, vertex, cuts.tile, cuts.splits)]
         ]
+        _LAID.keep(key, known)
     return known
 
 

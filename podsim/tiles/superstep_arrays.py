@@ -9,7 +9,7 @@ from podsim.model.chip import Chip
 from podsim.tiles import partials
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES, PARTIAL_BYTES, up
 from podsim.tiles.problem import VECTOR_BYTES, Array, Copy, Problem, Tile, Vertex
-from podsim.tiles.supersteps import exchange_rates, sram_rates
+from podsim.tiles.supersteps import TileRates, sram_rates, superstep_cycles
 
 BROADCAST = "broadcast inputs"
 
@@ -50,7 +50,10 @@ class Serial:
 
 @dataclass(frozen=True, slots=True)
 class SuperstepArray:
-    """One superstep as arrays of what a tile does in it [cycles, B]; `repeat` is 0 where it is left out."""
+    """One superstep as arrays of what a tile does in it [cycles, B]; `repeat` is 0 where it is left out.
+
+    `load` and `store` are 0 where SRAM delivers more than the vertices can ask for.
+    """
 
     name: str
     purpose: str
@@ -59,6 +62,8 @@ class SuperstepArray:
     receive: Array
     shared: Array
     send: Array
+    load: Array | float = 0.0
+    store: Array | float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +155,11 @@ def _multiplied(
         if serial.over == "inputs":
             cycles = cycles + partials.slice_cycles(np.ceil(hold.inputs / splits.outputs), size)
         found.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
-    cycles = _served(vertex.cycles(problem, tile), problem, vertex, tile, hold, chip)
     receive, shared, send = inputs
-    found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, receive + weights, shared, send + sent))
+    moved = receive + weights, shared, send + sent
+    through_sram = _through_sram(problem, vertex, tile, hold, chip)
+    cycles = vertex.cycles(problem, tile)
+    found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, *moved, *through_sram))
     return found
 
 
@@ -176,13 +183,14 @@ def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: Held) -> tuple[
     return load + hold.partials * partial * np.maximum(times - 1, 0.0), hold.partials * partial * times
 
 
-def _served(cycles: Array, problem: Problem, vertex: Vertex, tile: Tile, hold: Held, chip: Chip) -> Array:
-    """Cycles of the vertex, or as SRAM delivers: only where that is less than what instructions ask for at most."""
+def _through_sram(
+    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, chip: Chip
+) -> tuple[Array | float, Array | float]:
+    """Bytes a tile loads and stores while it multiplies; 0 where SRAM delivers what instructions ask for at most."""
     load, store = sram_rates(chip)
     if load >= 2 * VECTOR_BYTES and store >= VECTOR_BYTES:
-        return cycles
-    loaded, stored = accesses(problem, vertex, tile, hold)
-    return np.maximum(cycles, np.maximum(loaded / load, stored / store))
+        return 0.0, 0.0
+    return accesses(problem, vertex, tile, hold)
 
 
 def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
@@ -223,15 +231,21 @@ def _cast(vertex: Vertex, hold: Held, splits: Splits) -> list[SuperstepArray]:
 
 def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
     """Cycles of the operator: the same sum as `supersteps.total` makes of the chosen plan."""
-    send, receive, shared = exchange_rates(chip)
+    rates = TileRates.of(chip)
     whole = np.zeros_like(found[-1].compute)
     for step in found:
-        cycles = step.compute + chip.sync.on_chip_cycles
         # Most supersteps that exchange nothing hold one array of zeros three times.
-        if not (step.send is step.receive is step.shared) or step.send.any():
-            moved = np.maximum(step.send / send, step.receive / receive + step.shared / shared)
-            cycles = cycles + np.where(moved > 0, chip.exchange.start_cycles, 0.0) + moved
-        whole = whole + step.repeat * cycles
+        still = step.send is step.receive is step.shared and not step.send.any()
+        compute, exchange, sync = superstep_cycles(
+            rates,
+            step.compute,
+            send=0.0 if still else step.send,
+            receive=0.0 if still else step.receive,
+            shared_receive=0.0 if still else step.shared,
+            load=step.load,
+            store=step.store,
+        )
+        whole = whole + step.repeat * (compute + exchange + sync)
     return whole
 
 

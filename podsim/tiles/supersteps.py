@@ -2,10 +2,17 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
 
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 
+Array = npt.NDArray[np.float64]
+Amount = float | Array
+"""A number, or an array with one for each candidate."""
 FRAGMENT_CYCLES = 3  # control instructions a separate piece costs its receiver (poplibs; ipu-stack profile)
 
 
@@ -71,28 +78,111 @@ def sram_rates(chip: Chip) -> tuple[float, float]:
     return load * scale, store * scale
 
 
-def compute_cycles(cohort: Cohort, chip: Chip) -> float:
-    """Cycles that a tile of the cohort computes: as its vertices issue, or as SRAM delivers where that is slower."""
-    load, store = sram_rates(chip)
-    return max(cohort.compute_cycles, cohort.load_bytes / load, cohort.store_bytes / store)
+@dataclass(frozen=True, slots=True)
+class TileRates:
+    """What Eq. 2 takes from a chip: rates of one tile [B/cycle] and the fixed parts of a superstep [cycles]."""
+
+    send: float
+    receive: float
+    shared_receive: float
+    load: float
+    store: float
+    exchange_start: float
+    sync: float
+
+    @classmethod
+    def of(cls, chip: Chip) -> "TileRates":
+        """The rates of a tile of the chip, its exchange efficiency and any bandwidth stated for it applied."""
+        return cls(*exchange_rates(chip), *sram_rates(chip), chip.exchange.start_cycles, chip.sync.on_chip_cycles)
+
+
+def _larger(one: Amount, other: Amount) -> Amount:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.maximum(one, other)
+    return max(one, other)
+
+
+@overload
+def superstep_cycles(
+    rates: TileRates,
+    compute: float,
+    *,
+    send: float = ...,
+    receive: float = ...,
+    shared_receive: float = ...,
+    load: float = ...,
+    store: float = ...,
+    fragments: float = ...,
+) -> tuple[float, float, float]: ...
+@overload
+def superstep_cycles(
+    rates: TileRates,
+    compute: Array,
+    *,
+    send: Amount = ...,
+    receive: Amount = ...,
+    shared_receive: Amount = ...,
+    load: Amount = ...,
+    store: Amount = ...,
+    fragments: float = ...,
+) -> tuple[Array, Amount, float]: ...
+def superstep_cycles(
+    rates: TileRates,
+    compute: Amount,
+    *,
+    send: Amount = 0.0,
+    receive: Amount = 0.0,
+    shared_receive: Amount = 0.0,
+    load: Amount = 0.0,
+    store: Amount = 0.0,
+    fragments: float = 0.0,
+) -> tuple[Amount, Amount, float]:
+    """Cycles of one superstep on one tile: compute, exchange, sync (Eq. 2).
+
+    Parameters: `compute`, cycles of the vertices; `send`, `receive`, `shared_receive`, bytes through the ports of the
+    tile; `load`, `store`, bytes through its SRAM; `fragments`, separate pieces it receives. Each is a number, or an
+    array with one element for each candidate or cohort. Result: cycles, in the shape of the parameters. The superstep
+    lasts as long as the largest of each part over its tiles. Validity: nothing overlaps; no congestion beyond the
+    ports; no distance between tiles. Source: valiant-1990; ipu-programmers-guide; poplibs (cycles of a fragment).
+    """
+    computing = _larger(compute, _larger(load / rates.load, store / rates.store))
+    moved = _larger(send / rates.send, receive / rates.receive + shared_receive / rates.shared_receive)
+    moves: Amount = np.sign(moved) if isinstance(moved, np.ndarray) else float(moved > 0)
+    exchanging: Amount = moves * (rates.exchange_start + moved + FRAGMENT_CYCLES * fragments)
+    return computing, exchanging, rates.sync
+
+
+def cohort_cycles(cohort: Cohort, fragments: int, rates: TileRates) -> tuple[float, float, float]:
+    """Compute, exchange and sync of one tile of a cohort in one superstep [cycles] (Eq. 2)."""
+    return superstep_cycles(
+        rates,
+        cohort.compute_cycles,
+        send=cohort.send_bytes,
+        receive=cohort.receive_bytes,
+        shared_receive=cohort.shared_receive_bytes,
+        load=cohort.load_bytes,
+        store=cohort.store_bytes,
+        fragments=fragments,
+    )
 
 
 def cycles(step: Superstep, chip: Chip) -> Cycles:
     """Cycles of a superstep with all its repeats: the slowest tile computes, all sync, the busiest port exchanges."""
-    compute = max((compute_cycles(cohort, chip) for cohort in step.cohorts), default=0.0)
-    exchange = 0.0
-    if step.exchanges:
-        send, receive, shared = exchange_rates(chip)
-        moved = max(
-            max(c.send_bytes / send, c.receive_bytes / receive + c.shared_receive_bytes / shared) for c in step.cohorts
-        )
-        exchange = chip.exchange.start_cycles + moved + FRAGMENT_CYCLES * step.fragments
-    return Cycles(compute, exchange, chip.sync.on_chip_cycles) * step.repeat
+    return _of_all(step, TileRates.of(chip))
+
+
+def _of_all(step: Superstep, rates: TileRates) -> Cycles:
+    compute = exchange = 0.0
+    for cohort in step.cohorts:
+        computing, exchanging, _ = cohort_cycles(cohort, step.fragments, rates)
+        compute, exchange = max(compute, computing), max(exchange, exchanging)
+    return Cycles(compute, exchange, rates.sync) * step.repeat
 
 
 def total(steps: Iterable[Superstep], chip: Chip) -> Cycles:
-    """Supersteps follow each other."""
-    return sum((cycles(step, chip) for step in steps), Cycles())
+    """Cycles of supersteps that follow each other, by part (Eq. 2)."""
+    rates = TileRates.of(chip)
+    return sum((_of_all(step, rates) for step in steps), Cycles())
 
 
 def slower(cycles: Cycles, least: Cycles) -> str:

@@ -9,9 +9,9 @@ from source import modules, place
 READS = re.compile(r"\.read_(?:text|bytes)\(|(?<![\w.])(?<!def )open\(|[Pp]ath\)?\.open\(|os\.open\(")
 MAY = {
     "podsim/files/contents.py": "the place",
-    "podsim/files/cache.py": "results that podsim wrote, bounded and checked there",
+    "podsim/caches/cache.py": "results that podsim wrote, bounded and checked there",
     "podsim/files/results.py": "the one file that is read and appended to under a lock",
-    "podsim/files/cache_folder.py": "folders of the cache, whose markers are bounded and checked there",
+    "podsim/caches/cache_folder.py": "folders of the cache, whose markers are bounded and checked there",
     "podsim/files/write.py": "a file that is about to be replaced, opened to see whether it may be",
     "podsim/cli/console.py": "the device that goes nowhere",
 }

@@ -8,17 +8,17 @@ import simpy
 from engines.worlds import parameters, published
 
 from podsim import api
+from podsim.caches.tables import TABLES
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
-from podsim.files import cache, catalog, load
-from podsim.lowering import moves, update, work
+from podsim.files import catalog, load
+from podsim.lowering import moves, update
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.physics import links
 from podsim.planning import influences
-from podsim.tiles import memory
 from podsim.tiles import plan as planning
 from podsim.tiles import search as tile_search
 from podsim.tiles.plan import Planner
@@ -144,16 +144,10 @@ class Calls:
 def nothing_known(monkeypatch):
     """As in a process that starts, with no cache folder."""
     monkeypatch.setenv("PODSIM_CACHE", "")
-    for name in ("_known", "_ran", "_made"):
-        monkeypatch.setattr(Planner, name, {})
-    monkeypatch.setattr(Planner, "memo_of", None)
-    monkeypatch.setattr(work, "_TABLES", {})
-    monkeypatch.setattr(memory, "_KNOWN", {})
-    monkeypatch.setattr(tile_search, "_LAID", {})
-    cache._shelf.cache_clear()
+    TABLES.clear()
     load._parsed.cache_clear()
     yield monkeypatch
-    cache._shelf.cache_clear()
+    TABLES.clear()
 
 
 def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):

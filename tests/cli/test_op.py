@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from podsim import api
+from podsim.caches.tables import TABLES
 from podsim.cli.app import main
 from podsim.engines.des import chip as chip_engine
 from podsim.errors import Infeasible, InputError
-from podsim.files import cache
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Matmul
@@ -319,7 +319,7 @@ def test_the_same_question_gives_the_same_bytes() -> None:
 def test_a_plan_is_made_once_and_found_in_the_cache_folder(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = api.op("matmul", m=200, k=300, n=400)
     assert len(list(own_cache.glob("*/*"))) == 1
-    cache._shelf.cache_clear()
+    TABLES.clear()
     monkeypatch.setattr("podsim.tiles.product.plan", lambda *_, **__: pytest.fail("planned again"))
     assert api.op("matmul", m=200, k=300, n=400) == first
 
@@ -338,7 +338,7 @@ def test_a_cache_folder_in_any_state_changes_nothing(
         monkeypatch.setenv("PODSIM_CACHE", "")
     elif state != "garbage":
         monkeypatch.setenv("PODSIM_CACHE", str(own_cache / "below" if state != "a file" else own_cache))
-    cache._shelf.cache_clear()
+    TABLES.clear()
     assert run(capsys, f"{FFN} --json") == expected
 
 

@@ -7,8 +7,8 @@ from engines.worlds import published
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podsim.caches.tables import TABLES
 from podsim.engines.des import chip as engine
-from podsim.files import cache
 from podsim.lowering import work
 from podsim.lowering.work import stage_plans, stage_work
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
@@ -21,10 +21,8 @@ SHIPPED = [("bert", "pod16"), ("resnet50", "pod16")]
 @pytest.fixture
 def from_nothing(monkeypatch):
     """No result of an earlier test, and no folder of results."""
-    for name in ("_known", "_ran", "_made"):
-        monkeypatch.setattr(Planner, name, {})
-    monkeypatch.setattr(Planner, "memo_of", None)
-    monkeypatch.setattr(work, "_TABLES", {})
+    monkeypatch.setenv("PODSIM_CACHE", "")
+    TABLES.clear()
 
 
 def uneven(*, loads, repeat=1):
@@ -104,10 +102,8 @@ def test_what_ran_once_is_kept_and_equal_from_an_empty_folder(from_nothing, tmp_
         return engine.as_run(plan, chip)
 
     def again(folder):
-        for name in ("_known", "_ran", "_made"):
-            monkeypatch.setattr(Planner, name, {})
-        monkeypatch.setattr(work, "_TABLES", {})
-        monkeypatch.setattr(Planner, "memo_of", staticmethod(lambda about: cache.Shelf(folder, repr(about))))
+        TABLES.clear()
+        monkeypatch.setenv("PODSIM_CACHE", str(folder))
         ran.clear()
         return stage_work(setup.workload, setup.mapping, setup.machine, tiles=counted), len(ran)
 

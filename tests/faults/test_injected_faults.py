@@ -14,8 +14,8 @@ import pytest
 from injection import injected
 
 import podsim
+from podsim.caches.tables import TABLES
 from podsim.cli.app import main
-from podsim.files import cache
 
 ROOT = Path(__file__).parents[2]
 ERRORS = (errno.EACCES, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE)
@@ -80,7 +80,7 @@ def arrange(folder: Path, case: Case, patch: pytest.MonkeyPatch) -> None:
     case.prepare(folder)
     for name in case.files:
         (folder / "work" / name).write_bytes(OLD)
-    cache._shelf.cache_clear()
+    TABLES.clear()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,7 +16,7 @@ from podsim.model.chip_timeline import ChipTimeline, IoTiles, TileShare, TileSpa
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.supersteps import FRAGMENT_CYCLES, AsRun, Cycles, compute_cycles, exchange_rates
+from podsim.tiles.supersteps import AsRun, Cycles, TileRates, cohort_cycles, superstep_cycles
 
 NOTHING = Cohort(tiles=0)
 OFF_PLAN = -1
@@ -180,7 +180,7 @@ class _Simulation:
         self.events = 0
         self._env = simpy.Environment()
         self._barrier = _Barrier(self._env, len(groups))
-        self._send, self._receive, self._shared = exchange_rates(chip)
+        self._rates = TileRates.of(chip)
 
     def run(self, io: IoTiles | None) -> float:
         """Cycles from the start to the end of the last tile."""
@@ -192,21 +192,15 @@ class _Simulation:
         return float(self._env.now)
 
     def _tiles(self, group: _Group) -> simpy.events.ProcessGenerator:
+        """Sync, exchange and compute of each superstep on one group; both ports of a tile move at once (Eq. 2)."""
         for turn, cohort in zip(self.turns, group.cohorts, strict=True):
+            compute, exchange, sync = cohort_cycles(cohort, turn.step.fragments, self._rates)
             yield self._barrier.arrive()
-            yield from self._spend(group, turn, Part.SYNC, self.chip.sync.on_chip_cycles)
+            yield from self._spend(group, turn, Part.SYNC, sync)
             if turn.step.exchanges:
-                yield from self._exchange(group, turn, cohort)
+                yield from self._spend(group, turn, Part.EXCHANGE, exchange)
                 yield self._barrier.arrive()
-            yield from self._spend(group, turn, Part.COMPUTE, compute_cycles(cohort, self.chip))
-
-    def _exchange(self, group: _Group, turn: _Turn, cohort: Cohort) -> simpy.events.ProcessGenerator:
-        """Both ports of a tile at once; the pieces it is cut into are control work of the same tile."""
-        receive = cohort.receive_bytes / self._receive + cohort.shared_receive_bytes / self._shared
-        moved = max(cohort.send_bytes / self._send, receive)
-        if moved:
-            fixed = self.chip.exchange.start_cycles + FRAGMENT_CYCLES * turn.step.fragments
-            yield from self._spend(group, turn, Part.EXCHANGE, fixed + moved)
+            yield from self._spend(group, turn, Part.COMPUTE, compute)
 
     def _spend(self, group: _Group, turn: _Turn, part: Part, cycles: float) -> simpy.events.ProcessGenerator:
         if not cycles:
@@ -229,10 +223,10 @@ class _Simulation:
         yield self._env.timeout(io.volume_bytes / io.bytes_per_s * self.chip.clock_hz)
         self._note(OFF_PLAN, Part.HOST, group, began)
         yield computed
-        passing = self.chip.exchange.start_cycles + max(
-            io.volume_bytes / io.tiles / self._send, io.volume_bytes / others / self._receive
+        _, exchange, sync = superstep_cycles(
+            self._rates, 0.0, send=io.volume_bytes / io.tiles, receive=io.volume_bytes / others
         )
-        for part, cycles in ((Part.SYNC, self.chip.sync.on_chip_cycles), (Part.EXCHANGE, passing)):
+        for part, cycles in ((Part.SYNC, sync), (Part.EXCHANGE, exchange)):
             began = self._env.now
             yield self._env.timeout(cycles)
             for one in self.groups:

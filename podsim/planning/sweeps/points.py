@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from podsim.caches.packing import spelled
 from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks
-from podsim.files.packing import spelled
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS, TRUTHS
 from podsim.model.argument import Argument, Kind

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.files import cache, packing
-from podsim.files.cache import Shelf, user_folder
-from podsim.files.cache_folder import MARKER
+from podsim.caches import cache, packing
+from podsim.caches.cache import Shelf, user_folder
+from podsim.caches.cache_folder import MARKER
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
 from podsim.model.workload import Matmul, Pass

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.files import cache, cache_folder
-from podsim.files.cache_folder import MARKER, NAME, VERSIONS_KEPT, make, marker_of, unfinished
+from podsim.caches import cache, cache_folder
+from podsim.caches.cache_folder import MARKER, NAME, VERSIONS_KEPT, make, marker_of, unfinished
 
 KEY = "0123456789abcdef" * 2
 CURRENT = "f" * 16

@@ -3,7 +3,7 @@
 The folder is `podsim-results` in PODSIM_CACHE ("" for none), else in `podsim` in XDG_CACHE_HOME, else in
 ~/.cache/podsim. A result is found again only by the same podsim, down to the text of the modules that compute it, asked
 with the same inputs. Whatever is wrong with the folder or a file in it, the result is computed again and nothing but
-one debug line tells. Only what podsim made is ever removed: `podsim.files.cache_folder`.
+one debug line tells. Only what podsim made is ever removed: `podsim.caches.cache_folder`.
 """
 
 import errno
@@ -13,13 +13,14 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from podsim.files import cache_folder
-from podsim.files.packing import pack, reader, spelled
+from podsim.caches import cache_folder
+from podsim.caches.packing import pack, reader, spelled
+from podsim.caches.tables import TABLES, Table
 
 T = TypeVar("T")
 FORMAT: Final = "1"
@@ -50,12 +51,8 @@ def user_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 def shelf(about: object) -> "Shelf":
     """The results about something (a chip, a precision, fitted numbers): one shelf a content in this process."""
-    return _shelf(user_folder(), spelled(about))
-
-
-@lru_cache(maxsize=16)
-def _shelf(folder: Path | None, about: str) -> "Shelf":
-    return Shelf(folder, about)
+    folder, content = user_folder(), spelled(about)
+    return _SHELVES.remember((folder, content), lambda: Shelf(folder, content))
 
 
 class Shelf:
@@ -64,7 +61,7 @@ class Shelf:
     def __init__(self, folder: Path | None, about: str) -> None:
         self._folder = folder / cache_folder.NAME if folder is not None else None
         self._digest = blake2b(about.encode(), digest_size=16)
-        self._known: dict[str, Any] = {}
+        self._known: Table[str, Any] = Table(MOST_IN_MEMORY)
         self._writes = True
         self._told = False
 
@@ -84,9 +81,7 @@ class Shelf:
         if value is None:
             value = compute()
             self._write(key, value)
-        if len(self._known) >= MOST_IN_MEMORY:
-            self._known.pop(next(iter(self._known)), None)
-        self._known[key] = value
+        self._known.keep(key, value)
         return value
 
     def _read(self, key: str, kind: type[T]) -> T | None:
@@ -119,6 +114,9 @@ class Shelf:
         if not self._told:
             self._told = True
             _LOG.debug("the cache in %s %s, so results are computed: %r", self._folder, what, error)
+
+
+_SHELVES: Final = TABLES.add("shelves", Table[tuple[Path | None, str], Shelf](16))
 
 
 @cache

@@ -1,0 +1,93 @@
+"""No module writes what belongs to another: neither an attribute of a module or class, nor an item of its tables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from source import modules, place, tree
+
+STREAMS = {"sys.stdout", "sys.stderr", "sys.unraisablehook"}
+"""What belongs to the process, and a command line has to mend."""
+
+
+def imported(module: ast.Module) -> set[str]:
+    """Names that a module has from others, wherever it imports them."""
+    nodes = [node for node in ast.walk(module) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {(alias.asname or alias.name).split(".")[0] for node in nodes for alias in node.names}
+
+
+def written(module: ast.Module) -> Iterator[tuple[ast.expr, int]]:
+    """Everything assigned to, added to, deleted or set by name."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign | ast.Delete):
+            yield from ((target, node.lineno) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            yield node.target, node.lineno
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+            yield ast.Attribute(node.args[0], "?"), node.lineno
+
+
+def owner(target: ast.expr) -> str | None:
+    """The name that an attribute or item is of."""
+    if not isinstance(target, ast.Attribute | ast.Subscript):
+        return None
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def foreign(module: ast.Module) -> list[tuple[str, int]]:
+    """Writes to what a module imports, or to a class of its own from outside of it."""
+    classes = {node.name for node in module.body if isinstance(node, ast.ClassDef)}
+    others = imported(module) | classes
+    return [
+        (ast.unparse(target), line)
+        for target, line in written(module)
+        if owner(target) in others and ast.unparse(target) not in STREAMS
+    ]
+
+
+def by_identity(module: ast.Module) -> list[int]:
+    """Lines that name a result outside of any function by `id()`: a table of a module or an attribute of an object."""
+    return [
+        node.lineno
+        for node in ast.walk(module)
+        if isinstance(node, ast.Subscript)
+        and any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "id" for n in ast.walk(node))
+        and (ast.unparse(node.value).startswith("self.") or ast.unparse(node.value).lstrip("_").isupper())
+    ]
+
+
+def paths() -> list[Path]:
+    return modules("podsim")
+
+
+def test_no_module_writes_what_belongs_to_another() -> None:
+    assert [f"{place(path, line)}: {text}" for path in paths() for text, line in foreign(tree(path))] == []
+
+
+def test_no_result_is_kept_by_identity() -> None:
+    assert [place(path, line) for path in paths() for line in by_identity(tree(path))] == []
+
+
+def test_a_module_level_dict_that_grows_is_a_table() -> None:
+    """An empty dict or list at the top of a module is a memory without a bound; `podsim.caches.tables` has bounds."""
+    found = [
+        place(path, node.lineno)
+        for path in paths()
+        for node in tree(path).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict) and not node.value.keys
+        if not (isinstance(node, ast.AnnAssign) and "MappingType" in ast.unparse(node.annotation))
+    ]
+    assert found == []
+
+
+def test_the_rules_see_what_they_are_for() -> None:
+    bad = (
+        "from a import Planner\nimport b\nPlanner.memo = 1\nb.c[2] = 3\nsetattr(b, 'x', 1)\nclass D: pass\nD.page = 4\n"
+    )
+    assert sorted(line for _, line in foreign(ast.parse(bad))) == [3, 4, 5, 7]
+    assert by_identity(ast.parse("def f(x):\n    _KNOWN[id(x)] = 1\n    self._d[id(x)] = 2\n")) == [2, 3]
+    assert foreign(ast.parse("class D:\n    page = 4\n    def f(self):\n        self.x = 1\n")) == []
