@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import find, imports, inputs, readers, topologies
+from podsim.files import find, imports, inputs, readers, stated_machines, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
@@ -31,7 +31,7 @@ from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric
     from podsim.model.validation import FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
@@ -72,11 +72,14 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     fitted parameters have. Changes of the workload and of fitted parameters are left to `workload` and
     `apply_to_parameters`.
     """
-    parts = _machine(name)
+    changed = what_if.parse(changes)
+    parts = _machine(name, changed, chip)
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
     found = topologies.finish(parts)
-    asked = [change for change in what_if.parse(changes) if not change.path.startswith(ELSEWHERE)]
+    asked = [change for change in changed if not change.path.startswith(ELSEWHERE)]
+    if found.value.fabric:
+        asked = [change for change in asked if not change.path.startswith(stated_machines.SIZES)]
     if not asked:
         return found
     known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
@@ -86,7 +89,11 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     return what_if.apply(found, Topology, mine, topology_faults)
 
 
-def _machine(name: str) -> topologies.Parts:
+def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None) -> topologies.Parts:
+    if find.is_path(name) and load(Path(name)).what == "fabric":
+        at_ranks = stated_machines.parts(name, changes, chip)
+        assert at_ranks is not None, "a path is the file of a fabric"
+        return at_ranks
     if found := find.find("topologies", name):
         return topologies.gather(found.path, found.warnings)
     if find.is_name(name):
@@ -94,13 +101,8 @@ def _machine(name: str) -> topologies.Parts:
             return topologies.gather(path)
         if parts := member(name):
             return parts
-    from podsim.files import fabrics
-
-    if fabrics.fabric(name):
-        raise InputError(
-            f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
-            hint=f"podsim topology show {name}, or a machine: podsim topology list",
-        )  # fmt: skip
+    if at_ranks := stated_machines.parts(name, changes, chip):
+        return at_ranks
     from podsim.files import comparator_machines
 
     others = comparator_machines.machines()
