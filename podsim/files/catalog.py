@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import families, find, imports, inputs, readers, topologies
+from podsim.files import families, find, imports, inputs, readers, stated_machines, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
@@ -31,7 +31,7 @@ from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric
     from podsim.model.validation import FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
@@ -65,7 +65,7 @@ def pod(ipus: int, family: str = "gc200", changes: Changes = (), *, chip: str | 
 
     Raises InputError as `topology`, and where the count is not a power of two from 1 to 65,536.
     """
-    return _with(families.pod(ipus, family), changes, chip)
+    return _with(families.pod(ipus, family), what_if.parse(changes), chip)
 
 
 def pod_name(ipus: int, family: str = "gc200") -> str:
@@ -80,15 +80,18 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     fitted parameters have. Changes of the workload and of fitted parameters are left to `workload` and
     `apply_to_parameters`.
     """
-    return _with(_machine(name), changes, chip)
+    changed = what_if.parse(changes)
+    return _with(_machine(name, changed, chip), changed, chip)
 
 
-def _with(parts: topologies.Parts, changes: Changes, chip: str | None) -> Document[Topology]:
+def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) -> Document[Topology]:
     """The machine of these tables, with another chip and changed numbers."""
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
     found = topologies.finish(parts)
-    asked = [change for change in what_if.parse(changes) if not change.path.startswith(ELSEWHERE)]
+    asked = [change for change in changed if not change.path.startswith(ELSEWHERE)]
+    if found.value.fabric:
+        asked = [change for change in asked if not change.path.startswith(stated_machines.SIZES)]
     if not asked:
         return found
     known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
@@ -98,7 +101,11 @@ def _with(parts: topologies.Parts, changes: Changes, chip: str | None) -> Docume
     return what_if.apply(found, Topology, mine, topology_faults)
 
 
-def _machine(name: str) -> topologies.Parts:
+def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None) -> topologies.Parts:
+    if find.is_path(name) and load(Path(name)).what == "fabric":
+        at_ranks = stated_machines.parts(name, changes, chip)
+        assert at_ranks is not None, "a path is the file of a fabric"
+        return at_ranks
     if found := find.find("topologies", name):
         return topologies.gather(found.path, found.warnings)
     if find.is_name(name):
@@ -106,13 +113,8 @@ def _machine(name: str) -> topologies.Parts:
             return topologies.gather(path)
         if parts := member(name):
             return parts
-    from podsim.files import fabrics
-
-    if fabrics.fabric(name):
-        raise InputError(
-            f"{name} is a fabric without chips, on which nothing can be trained", code="no-chips",
-            hint=f"podsim topology show {name}, or a machine: podsim topology list",
-        )  # fmt: skip
+    if at_ranks := stated_machines.parts(name, changes, chip):
+        return at_ranks
     from podsim.files import comparator_machines
 
     others = comparator_machines.machines()

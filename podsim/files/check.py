@@ -8,7 +8,7 @@ from podsim.errors import meant
 from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import entries
 from podsim.model.calibration import CalibrationPoint
-from podsim.model.fabric import Topology
+from podsim.model.fabric import Duplex, Topology
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.given import GivenUnit
 from podsim.model.limits import IPUS, LAYERS, LEVELS, OPERATORS, TILES, WIDTH, layers
@@ -25,7 +25,7 @@ def topology_faults(topology: Topology | None, tables: Mapping[str, Any]) -> Ite
     """Everything wrong with a machine whose parts are each right; unknown links even where they are not."""
     if topology:
         large = list(_not_too_large(topology))
-        yield from large or _connected(topology)
+        yield from large or _connected(topology, tables)
     else:
         yield from _links_known(tables)
 
@@ -54,9 +54,16 @@ def _not_too_large(topology: Topology) -> Iterator[Fault]:
     yield from (Fault(path, excess) for path, limit, count in counts if (excess := limit.excess(count)))
 
 
-def _connected(topology: Topology) -> Iterator[Fault]:
+def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
     from podsim.topology.measure import connection_faults
 
+    if topology.fabric:
+        yield from _stated(topology, tables)
+        return
+    for name, link in topology.links.items():
+        if link.duplex is not Duplex.FULL:
+            text = "half duplex is for stated fabrics; links of a pod have a rate each way"
+            yield Fault(("link", name, "duplex"), text)
     places = {level.name: at for at, level in enumerate(topology.levels)}
     for text in connection_faults(topology):
         match = _LEVEL.fullmatch(text)
@@ -64,6 +71,16 @@ def _connected(topology: Topology) -> Iterator[Fault]:
             yield Fault(("level", places[match[1]]), match[2])
         else:
             yield Fault(("level",), text)
+
+
+def _stated(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
+    """Faults of the stated fabric that joins the IPUs of a machine, whose only level is that of its gateways."""
+    from podsim.files.fabrics import fabric_faults
+
+    if [level.name for level in topology.levels] != ["machine"]:
+        yield Fault(("level",), "a stated fabric joins all IPUs: the one level beside it is machine, behind a gateway")
+    for fault in fabric_faults(topology.stated, {**tables, "level": tables["fabric"]}):
+        yield Fault(("fabric", *fault.path[1:]) if fault.path[0] == "level" else fault.path, fault.message)
 
 
 def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Iterator[Fault]:

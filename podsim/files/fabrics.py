@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,12 +13,15 @@ from podsim.files.changes import Changes
 from podsim.files.faults import Fault, spelled, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, structured
-from podsim.model.fabric import Shape
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import Attach, GenericFabric, GenericLevel, Shape
 from podsim.model.limits import LEVELS, RANKS, SIDES
 from podsim.model.quantity import Provenance, SourceKind
 
 _SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
+
+
+DIRECT: Final = (Shape.FULL, Shape.RING, Shape.LINE)
+"""Shapes whose members are joined without a middle, so that each may have links out of its group."""
 
 
 def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
@@ -113,12 +116,20 @@ def _whole(fabric: GenericFabric) -> Iterator[Fault]:
     yield from (
         Fault(("level", at, "name"), f'"{name}" is there twice') for at, name in enumerate(names) if name in names[:at]
     )
+    yield from _spread(fabric.levels)
     sides = max((len(level.extents) for level in fabric.levels), default=0)
     excess = LEVELS.excess(len(names)) or SIDES.excess(sides) or RANKS.excess(fabric.endpoints)
     if excess:
         yield Fault(("level",), excess)
     elif fabric.levels and len(set(names)) == len(names):
         yield from _overrides(fabric)
+
+
+def _spread(levels: Sequence[GenericLevel]) -> Iterator[Fault]:
+    for at, level in enumerate(levels):
+        inside = levels[at - 1] if 0 < at == len(levels) - 1 else None
+        if level.attach is Attach.SPREAD and (inside is None or inside.shape not in DIRECT):
+            yield Fault(("level", at, "attach"), f'"spread" is for the outermost level, over a {" or ".join(DIRECT)}')
 
 
 def _overrides(fabric: GenericFabric) -> Iterator[Fault]:

@@ -13,9 +13,9 @@ from podsim.model.training import Convergence
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
+    from podsim.model.fabric import GenericFabric
     from podsim.model.framework_costs import FrameworkCosts
     from podsim.model.free import FreeParameters
-    from podsim.model.generic import GenericFabric
     from podsim.model.goodput import Failures
     from podsim.model.maturity import Releases
     from podsim.model.noise import Noise

@@ -31,6 +31,8 @@ Its one-way ring is left out: links are as fast backwards, so a pair of rings wi
 """
 BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 """Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
+PHASED: Final = (Algorithm.TORUS, Algorithm.THREE_PHASE)
+"""Dimension after dimension: rings along each side of a torus, or the soonest method in each level."""
 REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 FLAT: Final = (*RINGS, Algorithm.LADDER_RING, Algorithm.HALVING_DOUBLING, Algorithm.TREE, Algorithm.DIRECT)
@@ -57,9 +59,35 @@ def documented(setting: Setting, group: Group, collective: Collective) -> tuple[
     return IN_RACK if setting.inside(group) else BETWEEN_RACKS
 
 
+def in_domain(setting: Setting, group: Group, collective: Collective, only: Algorithm | None = None) -> Plan:
+    """A collective over the IPUs of a rack by the soonest documented method, or by `only`.
+
+    Over a stated fabric, which is one domain, also dimension by dimension: whichever is soonest, the first of equals.
+    ValueError where nothing serves.
+    """
+    if setting.rack is not None:
+        return soonest(setting, group, collective, (only,) if only else IN_RACK)
+    if only:
+        return plan(setting, group, collective, only)
+    weighing, best, reasons = replace(setting, folded=True), None, []
+    for algorithm in (*PHASED, *BETWEEN_RACKS):
+        try:
+            found = plan(weighing, group, collective, algorithm)
+        except ValueError as error:
+            reasons.append(str(error))
+            continue
+        if best is None or found.least_s < best.least_s:
+            best = found
+    if best is None:
+        raise ValueError("; ".join(dict.fromkeys(reasons)))
+    return best if setting.folded else _planned(setting, best.algorithm, best.phases)
+
+
 def in_training(setting: Setting, group: Group, collective: Collective) -> Plan:
     """A collective of a weight update: in the rack, between racks or in three phases, by documented methods alone."""
-    if setting.inside(group) or group.stride % (setting.rack or 1) == 0:
+    if setting.rack is None:
+        return in_domain(setting, group, collective)
+    if setting.inside(group) or group.stride % setting.rack == 0:
         return soonest(setting, group, collective, documented(setting, group, collective))
     return plan(setting, group, collective, Algorithm.THREE_PHASE)
 

@@ -50,8 +50,8 @@ class Side:
 
 
 def rack_ipus(network: Network) -> int | None:
-    """IPUs of a rack; None on a fabric without racks."""
-    return network.topology.ipus_per_rack if isinstance(network, Fabric) else None
+    """IPUs of a rack; None on a stated fabric, which has no racks."""
+    return network.topology.ipus_per_rack if isinstance(network, Fabric) and not network.topology.fabric else None
 
 
 def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[Side, ...]:

@@ -130,7 +130,8 @@ def _before(plan: Plan, at: int, latency_s: float) -> Cut:
     software_s, whole_s = plan.software_s(at), plan.before_s(at, latency_s)
     if not software_s:
         return ((Part.ALL_REDUCE, whole_s),)
-    part = Part.COLLECTIVE_STEPS if plan.setting.inside(plan.phases[at].group) else Part.RACK_STEPS
+    near = plan.setting.rack is None or plan.setting.inside(plan.phases[at].group)
+    part = Part.COLLECTIVE_STEPS if near else Part.RACK_STEPS
     return (part, software_s), (Part.ALL_REDUCE, whole_s - software_s)
 
 

@@ -117,7 +117,8 @@ class Setting:
 
     def software_s(self, group: Group) -> float:
         """Software cost of a step of a phase over `group`, all buffers [s] (Eq. 10)."""
-        return self.toll.buffers * (self.toll.step_s if self.inside(group) else self.toll.rack_step_s)
+        near = self.rack is None or self.inside(group)
+        return self.toll.buffers * (self.toll.step_s if near else self.toll.rack_step_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,8 +131,7 @@ class Pipeline:
 
     def boundary_latency_s(self, flows: Iterable[Flow]) -> float:
         """Latency of the farthest flow of a group [s]."""
-        link = self.machine.topology.links["ipu-link"]
-        return max((link.latency_s + link.hop_s * len(flow.route) for flow in flows), default=0.0)
+        return max((self.fabric.boundary_latency_s(flow.route) for flow in flows), default=0.0)
 
 
 Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn

@@ -25,6 +25,7 @@ from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import COLLECTIVE_STEP_S, machine_sync_s
 from podsim.tiles.cost import Rates
 from podsim.topology.fabric import Fabric
+from podsim.topology.measure import MOST_IPUS_PER_RACK
 
 BETWEEN_RACKS = "rack all-reduce"  # the block of it
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
@@ -98,14 +99,13 @@ class Update:
     def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> Plan:
         """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
         group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
-        methods = (only,) if only else collective.IN_RACK
-        return collective.soonest(self.setting(), group, what, methods)
+        return collective.in_domain(self.setting(), group, what, only)
 
     def norms(self) -> Plan:
         """Sums over the shards of the norms of every tensor, in as many collectives as there are buffers."""
         group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
         setting = self._setting({one.ipu: float(one.tensors * NORM_BYTES) for one in self.shares})
-        return collective.soonest(setting, group, Collective.ALL_REDUCE, collective.IN_RACK)
+        return collective.in_domain(setting, group, Collective.ALL_REDUCE)
 
 
 def in_training(parameters: ParameterSet, buffers: int = 1) -> Toll:
@@ -238,7 +238,7 @@ def _optimizer(update: Update) -> list[Task]:
             flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
             task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
             tasks += _stateful(task, flows, len(tasks))
-    hops = pipeline.machine.topology.ipus_per_rack
+    hops = min(pipeline.machine.topology.ipus_per_rack, MOST_IPUS_PER_RACK)
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
     if practice.returns_to_host:

@@ -162,7 +162,7 @@ def _both(pairs: list[Pair]) -> Pair:
 
 def norm_span_s(machine: Machine) -> float:
     """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s] (Eq. 14)."""
-    link = machine.topology.links["ipu-link"]
+    link = machine.topology.neighbour_link
     return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
 
 

@@ -1,10 +1,12 @@
-"""Machines as files describe them: levels, links, gateways and hosts."""
+"""Machines and stated fabrics as files describe them: levels, links, gateways and hosts."""
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Final
 
 from podsim.model.chip import Chip
 from podsim.model.quantity import Bytes, BytesPerS, Count, Dollars, Key, Positive, Seconds, Watts
@@ -23,14 +25,41 @@ class Shape(StrEnum):
     SHARED = "shared"
 
 
+RANK: Final = "rank"
+"""What a node without levels below it is called, before its number."""
+WITH_MIDDLE: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
+"""Shapes whose members meet in one place, through which their group is left."""
+_NODE: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*)?[A-Za-z_-]")
+
+
+class Duplex(StrEnum):
+    """Whether the two directions of a link have a rate each, or one between them."""
+
+    FULL = "full"
+    HALF = "half"
+
+
+class Attach(StrEnum):
+    """Who has links of its own in a level: every rank, each member as a whole, or each by one of those inside it."""
+
+    EACH = "each"
+    GROUP = "group"
+    SPREAD = "spread"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """ONE direction of ONE link."""
+    """ONE link: `bandwidth` [B/s] is that of one direction, or of both together where `duplex` is half.
+
+    On pods `latency` [s] is paid once for a run of links of a kind and `hop` [s] for each; on a stated fabric every
+    link costs both. Half duplex is for stated fabrics alone: IPU-Links and GW-Links have a rate each way.
+    """
 
     bandwidth_bytes_per_s: BytesPerS
     efficiency: Positive = 1.0
     latency_s: Seconds = 0.0
     hop_s: Seconds = 0.0
+    duplex: Duplex = Duplex.FULL
 
     def __post_init__(self) -> None:
         if not 0 < self.efficiency <= 1:
@@ -73,6 +102,56 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GenericLevel:
+    """One step of the hierarchy: `holds` members (of a torus the product of its `sides`) joined in one shape."""
+
+    name: str
+    shape: Shape
+    link: str
+    holds: Count | None = None
+    sides: tuple[Count, ...] = ()
+    attach: Attach = Attach.EACH
+    hub: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _NODE.fullmatch(self.name) or self.name == RANK:
+            raise ValueError(f'name: wants letters, digits, "-" and "_", no digit last, and not "{RANK}"')
+        if self.shape is Shape.LADDER:
+            raise ValueError("shape: a ladder joins IPUs; here it is a torus of sides [2, n]")
+        if (self.shape is Shape.TORUS) != bool(self.sides):
+            raise ValueError("sides: a torus has sides, such as [4, 4], and nothing else has")
+        if (self.holds is None) != bool(self.sides):
+            raise ValueError("holds: a torus holds the product of its sides; everything else has to say it")
+        if self.attach is Attach.SPREAD and self.shape is not Shape.FULL:
+            raise ValueError('attach: links that are spread over the inside of a member join all pairs: shape "full"')
+        if self.hub is not None and self.shape is not Shape.STAR:
+            raise ValueError("hub: only a star has one, through which all its members talk")
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Members along each side; one side where it is no torus."""
+        return self.sides or (self.holds or 1,)
+
+    @property
+    def members(self) -> int:
+        """Members in all."""
+        return math.prod(self.extents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """One link that differs from its kind: `name` is its ends, "rank3-rank4" both ways or "rank3->rank4" one."""
+
+    name: str
+    bandwidth_bytes_per_s: BytesPerS | None = None
+    latency_s: Seconds | None = None
+
+    def __post_init__(self) -> None:
+        if self.bandwidth_bytes_per_s is None and self.latency_s is None:
+            raise ValueError("name: an override states a bandwidth, a latency or both")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
     """The gateway of one machine: streaming memory, PCIe to its IPUs, network to the host.
 
@@ -112,6 +191,9 @@ class Economics:
 class Topology:
     """A machine: chips, links and the levels that join them, innermost level first.
 
+    Where `fabric` has levels, IPU n is its rank n: it joins all IPUs in place of IPU-Links and GW-Links, the machine
+    (IPUs behind one gateway) is the only level of `levels`, and all IPUs count as one rack.
+
     Without slots, so that its counts are kept once known: routes ask for them thousands of times.
     """
 
@@ -123,7 +205,31 @@ class Topology:
     gateway: Gateway
     hosts: Hosts
     economics: Economics
+    fabric: tuple[GenericLevel, ...] = ()
+    overrides: Annotated[tuple[Override, ...], Key("override")] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def stated(self) -> "GenericFabric | None":
+        """The fabric that stands in for IPU-Links and GW-Links; None for a pod, whose links are those of its levels."""
+        if not self.fabric:
+            return None
+        return GenericFabric(
+            name=self.name, title=self.title, levels=self.fabric, links=self.links, overrides=self.overrides
+        )
+
+    @property
+    def neighbour_link(self) -> Link:
+        """The link between the two nearest IPUs: an IPU-Link, or the innermost link of a stated fabric."""
+        return self.links[self.levels[0].link]
+
+    @property
+    def joining(self) -> frozenset[str]:
+        """Names of the kinds of link that join two members or more."""
+        if self.fabric:
+            levels = (level for level in self.fabric if level.members > 1)
+            return frozenset(name for level in levels for name in (level.link, level.hub) if name)
+        return frozenset(level.link for level in self.levels if level.holds > 1)
 
     def level(self, name: str) -> Level | None:
         """The level of that name, if the machine has it."""
@@ -137,6 +243,8 @@ class Topology:
     @cached_property
     def ipus(self) -> int:
         """IPUs in all."""
+        if self.fabric:
+            return math.prod(level.members for level in self.fabric)
         return self.ipus_per_rack * self.racks
 
     @cached_property
@@ -146,20 +254,44 @@ class Topology:
 
     @cached_property
     def machines_per_rack(self) -> int:
-        """Machines in one IPU-Link domain."""
+        """Machines in one IPU-Link domain; all of a stated fabric, the last of which may be part of one."""
+        if self.fabric:
+            return -(-self.ipus // self.ipus_per_machine)
         return self.count("rack")
 
     @cached_property
     def ipus_per_rack(self) -> int:
-        """IPUs in one IPU-Link domain (at most 64)."""
+        """IPUs in one IPU-Link domain (at most 64); all of a stated fabric."""
+        if self.fabric:
+            return self.ipus
         return self.ipus_per_machine * self.machines_per_rack
 
     @cached_property
     def racks(self) -> int:
-        """IPU-Link domains."""
+        """IPU-Link domains; a stated fabric is one."""
+        if self.fabric:
+            return 1
         return self.count("pod")
 
     @cached_property
     def machines(self) -> int:
         """IPU-M2000 or Bow-2000 machines (gateways) in all."""
         return self.machines_per_rack * self.racks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenericFabric:
+    """Ranks and the levels that join them, innermost first; `chip` is what stands at each of them in training."""
+
+    name: str
+    title: str
+    levels: Annotated[tuple[GenericLevel, ...], Key("level")]
+    links: Annotated[Mapping[str, Link], Key("link")]
+    overrides: Annotated[tuple[Override, ...], Key("override")] = ()
+    notes: tuple[str, ...] = ()
+    chip: str = "gc200"
+
+    @property
+    def endpoints(self) -> int:
+        """Ranks in all."""
+        return math.prod(level.members for level in self.levels)

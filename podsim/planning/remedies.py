@@ -35,7 +35,7 @@ def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
 
 def _paths(machine: Machine) -> Iterator[str]:
     """Paths that `--set` takes: bandwidths of links and servers, the clock, and what software takes."""
-    joined = {level.link for level in machine.topology.levels if level.holds > 1}
+    joined = machine.topology.joining
     yield from (f"{link}.bandwidth" for link in machine.topology.links if link in joined)
     yield from (SERVER, CLOCK)
     yield from (name for name in LEARNED if name in machine.parameters.fitted)

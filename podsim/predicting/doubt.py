@@ -63,6 +63,8 @@ def step_doubt(
     others = 0
     if machine.chip.name not in parameters.chips:
         others, grade = others + 1, Grade.EXTRAPOLATED
+    if machine.topology.fabric:
+        grade = Grade.ASSUMED  # no such machine exists
     if not largest:
         others, grade = others + 1, Grade.ASSUMED
     variances = {

@@ -65,7 +65,8 @@ def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: St
     chip = Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
     if question.workload.name not in machine.parameters.largest:
         chip = Grade.ASSUMED
-    size = worst(chip, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
+    stated = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
+    size = worst(stated, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
     for part, seconds in timeline.breakdown_s.items():
         share = seconds / timeline.step_s
         grade = size if part in OF_SIZE else chip

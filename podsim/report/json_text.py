@@ -21,8 +21,7 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
     from podsim.model.chip import Chip
     from podsim.model.collective import CollectiveReport
     from podsim.model.comparator import ComparatorChip, ComparatorMachine
-    from podsim.model.fabric import Topology
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric, Topology
     from podsim.model.mapping import Mapping as TrainingMapping
     from podsim.model.noise import NoiseFit
     from podsim.model.operator_report import OperatorReport

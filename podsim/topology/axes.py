@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import RANK, WITH_MIDDLE, Attach, Duplex
+from podsim.model.fabric import RANK, WITH_MIDDLE, Attach, Duplex, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from podsim.model.generic import GenericFabric, GenericLink
+    from podsim.model.fabric import GenericFabric, Link
 
 UP: Final = 0
 DOWN: Final = 1
@@ -35,10 +34,20 @@ class Axis:
     size: int
     stride: int
     unit: int
-    kind: GenericLink
-    hub: GenericLink | None
+    kind: Link
+    hub: Link | None
     inner: str
     outer: str
+    spread: int = 0  # members inside over which the links of a member are spread; 0 where they leave it at once
+
+    def leaves_at(self, offset: int) -> int:
+        """Which member inside has the link of its group to the group `offset` further (1 to size - 1).
+
+        Links are dealt out in the order of their offsets, as many to each member, rounded up: the palm-tree
+        arrangement. Source: Camarero, Vallejo, Beivide 2014, "Topological characterization of Hamming and dragonfly
+        networks", section 4.
+        """
+        return (offset - 1) // -(-(self.size - 1) // self.spread)
 
     @property
     def grouped(self) -> bool:
@@ -180,7 +189,8 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
     found: list[Axis] = []
     stride = 1
     for at, level in enumerate(fabric.levels):
-        grouped = level.attach is Attach.GROUP and at > 0
+        grouped = level.attach is not Attach.EACH and at > 0
+        spread = fabric.levels[at - 1].members if level.attach is Attach.SPREAD and at > 0 else 0
         unit = stride if grouped else 1
         kind = fabric.links[level.link]
         hub = kind if level.shape is Shape.SHARED else fabric.links[level.hub] if level.hub else None
@@ -188,6 +198,6 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
         for side, size in enumerate(level.extents):
             name = f"{level.name}.{side}" if level.shape is Shape.TORUS else level.name
             shape = Shape.RING if level.shape is Shape.TORUS else level.shape
-            found.append(Axis(len(found), name, at, shape, size, stride, unit, kind, hub, inner, level.name))
+            found.append(Axis(len(found), name, at, shape, size, stride, unit, kind, hub, inner, level.name, spread))
             stride *= size
     return tuple(found)

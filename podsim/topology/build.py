@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import GenericFabric
 from podsim.topology import fabric
 from podsim.topology.generic import GenericNetwork
 

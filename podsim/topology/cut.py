@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from podsim.errors import Infeasible
@@ -31,16 +30,15 @@ def split(
     way_left = all(target in reached(source, steps, (target,)) for source, target in parted)
     if not members or (way_left and joined(around, steps)):
         return None
-    back: dict[Node, list[tuple[None, Node]]] = defaultdict(list)
-    seen: dict[Node, None] = {}
+    import networkx as nx  # only where a fault may have cut a network in two
+
+    left: nx.DiGraph = nx.DiGraph()
+    left.add_nodes_from(members)
     for start in members:
-        if start not in seen:
-            seen |= reached(start, steps)
-    for node in seen:
-        for _, there in steps(node):
-            back[there].append((None, node))
+        for node in reached(start, steps) if not left.out_degree(start) else ():
+            left.add_edges_from((node, there) for _, there in steps(node))
     first = next(iter(members))
-    inside = reached(first, steps).keys() & reached(first, lambda node: back[node]).keys()
+    inside = next(part for part in nx.strongly_connected_components(left) if first in part)
     together = [number for node, number in members.items() if node in inside]
     return (
         (together, [number for node, number in members.items() if node not in inside])

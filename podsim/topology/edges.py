@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import RANK
+from podsim.model.fabric import RANK, Shape
 from podsim.topology.axes import DOWN, HUB, UP, axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric
     from podsim.topology.axes import Axis, Key
 
 MOST_LISTED: Final = 8

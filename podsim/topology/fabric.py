@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.model.fabric import Shape
+from podsim.model.fabric import Link, Shape
 from podsim.model.sums import sum_in_order
 from podsim.topology import wiring
 from podsim.topology.damage import Damage
@@ -16,10 +16,13 @@ from podsim.topology.measure import connection_faults
 from podsim.topology.network import Dimension, FabricLink, Route
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from podsim.model.fabric import Link, Topology
+    from podsim.model.fabric import Topology
     from podsim.topology.joints import Ends, Joint
+
+FREE: Final = Link(bandwidth_bytes_per_s=float("inf"))
+"""The kind of a link whose latency is not counted by runs."""
 
 
 class Fabric:
@@ -91,11 +94,15 @@ class Fabric:
 
     def _add(self, ends: Ends, joint: Joint) -> None:
         rate = joint.bytes_per_s * self.damage.rates.get(ends, 1.0)
-        self._numbers[ends] = len(self._links)
-        self._links.append(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate))
-        self._capacities.append(rate)
-        self._kinds.append(joint.kind)
-        self._leaves.append(ends[0].rstrip("0123456789"))
+        self._numbers[ends] = self._appended(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate), joint.kind)
+
+    def _appended(self, link: FabricLink, kind: Link = FREE) -> int:
+        """The number of a new link."""
+        self._links.append(link)
+        self._capacities.append(link.bytes_per_s)
+        self._kinds.append(kind)
+        self._leaves.append(link.source.rstrip("0123456789"))
+        return len(self._links) - 1
 
     def route(self, a: int, b: int) -> Route:
         """The route from IPU `a` to IPU `b` (Eq. 6); ValueError where none leads there.
@@ -142,6 +149,11 @@ class Fabric:
         path = (from_rack, to_rack) if switched else wiring.ring_path(from_rack, to_rack, self.topology.racks)
         nodes = [wiring.gateway(rack * machines + machine) for rack in dict.fromkeys(path)]
         return [nodes[0], wiring.switch(0), nodes[1]] if switched and len(nodes) > 1 else nodes
+
+    def boundary_latency_s(self, links: Collection[int]) -> float:
+        """Latency of activations on their way from stage to stage over these links [s]: once, and a hop for each."""
+        link = self.topology.neighbour_link
+        return link.latency_s + link.hop_s * len(links)
 
     def host_route(self, ipu: int, server: int) -> Route:
         """From a server over its network card, the port of a gateway and PCIe to an IPU (Eq. 6).
@@ -214,6 +226,10 @@ class Fabric:
 
 def build(topology: Topology, damage: Damage[Ends] | None = None) -> Fabric:
     """The fabric of a machine; InputError where its parts are not connected."""
+    if (stated := topology.stated) is not None:
+        from podsim.topology.stated import StatedFabric  # no pod needs it
+
+        return StatedFabric(topology, stated)
     if faults := connection_faults(topology):
         raise InputError(
             f"{topology.name} is not connected",

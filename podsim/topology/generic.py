@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import RANK, Attach
+from podsim.model.fabric import RANK, Attach, Shape
 from podsim.topology.axes import HUB, axes
 from podsim.topology.damage import Damage
 from podsim.topology.detour import detour
@@ -18,7 +17,7 @@ from podsim.topology.quotient import Quotient
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from podsim.model.generic import GenericFabric, GenericLink, Override
+    from podsim.model.fabric import GenericFabric, Link, Override
     from podsim.topology.axes import Axis, Key
     from podsim.topology.generic_graph import Node, Step
 
@@ -42,7 +41,7 @@ class GenericNetwork:
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
         self._capacities: list[float] = []
-        self._grouped = [at for at, level in enumerate(fabric.levels) if level.attach is Attach.GROUP and at]
+        self._grouped = [at for at, level in enumerate(fabric.levels) if level.attach is not Attach.EACH and at]
         for override in fabric.overrides:
             for key in link_keys(fabric, override.name):
                 self.different[key] = self._overridden(key, override)
@@ -74,7 +73,7 @@ class GenericNetwork:
     def folded(self) -> Quotient | None:
         """One rank that stands for all, where all are alike: no line, no link that differs, no fault."""
         alike = not (self.different or self.damage) and all(
-            axis.shape is not Shape.LINE or axis.size == 1 for axis in self.axes
+            not axis.spread and (axis.shape is not Shape.LINE or axis.size == 1) for axis in self.axes
         )
         return Quotient(self) if alike else None
 
@@ -104,7 +103,7 @@ class GenericNetwork:
         if key in self.different:
             return self.different[key]
         kind = self._kind(key)
-        return Rate(kind.effective_bytes_per_s, kind.latency_s)
+        return Rate(kind.effective_bytes_per_s, kind.latency_s + kind.hop_s)
 
     def _overridden(self, key: Key, override: Override) -> Rate:
         usual, rate = self.rate(key), override.bandwidth_bytes_per_s
@@ -112,7 +111,7 @@ class GenericNetwork:
         efficiency = self._kind(key).efficiency
         return Rate(usual.bytes_per_s if rate is None else rate * efficiency, latency_s)
 
-    def _kind(self, key: Key) -> GenericLink:
+    def _kind(self, key: Key) -> Link:
         axis = self.axes[key[0]]
         return axis.hub if axis.middled and key[2] == HUB and axis.hub else axis.kind
 
@@ -148,6 +147,9 @@ class GenericNetwork:
         differing = {axis.level for axis in self.axes if axis.coordinate(at) != axis.coordinate(b)}
         top = max((level for level in self._grouped if level in differing), default=-1)
         last = max((axis.index for axis in self.axes if axis.level == top), default=-1)
+        if top >= 0 and (spread := self._spread(top)):
+            yield from self._over(spread, at, b)
+            return
         if top >= 0:
             yield from self.out_of(at, top)
         for axis in self.axes:
@@ -158,6 +160,31 @@ class GenericNetwork:
                 at = axis.moved(at, to)
             if axis.index == last:
                 yield from self._into(at, top)
+
+    def _spread(self, level: int) -> Axis | None:
+        """The axis of a level whose links leave each group at one of its members."""
+        return next((axis for axis in self.axes if axis.level == level and axis.spread), None)
+
+    def _over(self, axis: Axis, at: int, b: int) -> Iterator[Key]:
+        """From the group of `at` to that of `b` over their link, and over one link inside each to and from it.
+
+        Minimal routing: local, global, local. Source: Kim, Dally, Scott, Abts 2008, "Technology-driven,
+        highly-scalable dragonfly topology", section 4.1.
+        """
+        inside = next(inner for inner in self.axes if inner.index == axis.index - 1)
+        to, size = axis.coordinate(b), axis.size
+        offset = (to - axis.coordinate(at)) % size
+        if inside.grouped:
+            yield from self.out_of(at, inside.level)
+        out, into = axis.leaves_at(offset), axis.leaves_at(size - offset)
+        if inside.coordinate(at) != out:
+            yield from inside.crossed(at, out)
+        yield axis.key(at, offset)
+        arrived = inside.moved(axis.moved(at, to), into)
+        if into != inside.coordinate(b):
+            yield from inside.crossed(arrived, inside.coordinate(b))
+        if inside.grouped:
+            yield from self._into(b, inside.level)
 
     def _way(self, level: int) -> list[Axis]:
         """Axes with a middle that lie between an endpoint and the way out of its group inside `level`, innermost first.

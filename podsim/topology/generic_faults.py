@@ -6,8 +6,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
+from podsim.model.fabric import RANK
 from podsim.model.fault import Part
-from podsim.model.generic import RANK
 from podsim.topology.axes import HUB
 from podsim.topology.cut import cut_off, split
 from podsim.topology.damage import Gathered
@@ -22,11 +22,21 @@ if TYPE_CHECKING:
     from podsim.topology.generic_graph import Node
 
 
+def _refuse_spread(network: GenericNetwork) -> None:
+    """Ways round a fault are not known where the links of a group are spread over its members."""
+    if any(axis.spread for axis in network.axes):
+        raise InputError(
+            f"{network.name}: links that are spread over the members of a group have no way round a fault here",
+            code="fault-on-stated-fabric", hint='attach = "group" joins groups as wholes, and takes faults',
+        )  # fmt: skip
+
+
 def broken(network: GenericNetwork, faults: Sequence[PartFault]) -> GenericNetwork:
     """The fabric with these faults.
 
     Raises InputError: a fault names nothing, or two name the same. Infeasible: ranks that are left cannot reach others.
     """
+    _refuse_spread(network)
     gathered: Gathered[Key] = Gathered()
     for fault in faults:
         if fault.part is Part.LINK:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import Attach
+from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric
     from podsim.topology.axes import Axis, Key
 
 Node = tuple[str, int, int]

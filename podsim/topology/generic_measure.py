@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.model.fabric import Shape
 
 if TYPE_CHECKING:
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric
     from podsim.topology.axes import Axis
     from podsim.topology.generic import GenericNetwork
 
@@ -57,6 +57,8 @@ def diameter_hops(network: GenericNetwork) -> int:
     for top in grouped:
         if within[top]:
             ways = 2 * sum(1 for _ in network.out_of(0, top))
+            if network.axes[-1].spread and top == network.axes[-1].level:
+                ways += 2 * within[top - 1]  # to the member that has the link, and from the one that it reaches
             above = sum(hops for at, hops in within.items() if at > top and at not in grouped)
             longest = max(longest, ways + within[top] + above)
     return longest

@@ -68,7 +68,12 @@ def loops(topology: Topology) -> bool:
 
 
 def rack_edges(topology: Topology) -> tuple[Edge, ...]:
-    """Every rung and rail of one rack; two machines joined at both ends have two edges between the same IPUs."""
+    """Every rung and rail of one rack; two machines joined at both ends have two edges between the same IPUs.
+
+    None where a stated fabric joins the IPUs.
+    """
+    if topology.fabric:
+        return ()
     size = topology.ipus_per_rack
     rungs = [(even, even + 1) for even in range(0, size - 1, 2)]
     rails = [(number, number + 2) for number in range(size - 2)]

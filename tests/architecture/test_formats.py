@@ -19,11 +19,10 @@ from podsim.model.calibration import ParameterSet, TensorParallel
 from podsim.model.chip import Chip
 from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
-from podsim.model.fabric import Topology
+from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.family import GeneralPractice, WorkloadFile
 from podsim.model.framework_costs import FrameworkCosts
 from podsim.model.free import FreeParameters
-from podsim.model.generic import GenericFabric
 from podsim.model.goodput import Failures
 from podsim.model.loss_laws import LossLaws
 from podsim.model.maturity import Releases

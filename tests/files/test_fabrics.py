@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.files import catalog, fabrics, find
-from podsim.model.fabric import Shape, Topology
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import GenericFabric, Shape, Topology
 from podsim.model.quantity import SourceKind
 from podsim.topology.build import network
 from podsim.topology.generic import GenericNetwork
@@ -113,9 +112,15 @@ def test_a_name_means_a_machine_before_a_fabric(written):
     assert isinstance(catalog.network(written(RING)).value, GenericFabric)
 
 
-def test_nothing_can_be_trained_without_chips(written):
-    assert refused(catalog.topology, "ring-16").code == "no-chips"
-    assert "fabric file" in refused(catalog.topology, written(RING)).context[0]
+def test_ipus_stand_at_the_ranks_of_a_fabric_that_is_trained_on(written):
+    found = catalog.topology(
+        "ring-16", ["level.ring.holds=64", "wire.bandwidth=1 GB/s", "gateway.pcie_bandwidth=5 GB/s"]
+    )
+    assert found.value.ipus == found.value.ipus_per_rack == 64
+    assert found.value.links["wire"].bandwidth_bytes_per_s == 1e9
+    assert found.value.gateway.pcie_bytes_per_s == 5e9
+    assert catalog.topology(written(RING), chip="bow").value.chip.name == "bow"
+    assert refused(catalog.topology, "ring-16", ["ipu-link.bandwidth=1 GB/s"]).code == "bad-change"
 
 
 @pytest.mark.parametrize("name", ["rng", "ring-", "ring-x", "ring-1x", "ring-16-16", "fabrics/ring", "", "ring-٣"])

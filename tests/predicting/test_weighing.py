@@ -9,7 +9,7 @@ from podsim.engines.des import pod as des
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Algorithm
-from podsim.model.generic import Override
+from podsim.model.fabric import Override
 from podsim.predicting import weighing
 from podsim.predicting.collective import Flags, answer, asked
 from podsim.topology import build

@@ -14,8 +14,7 @@ from podsim.lowering.bound import lower_bound
 from podsim.lowering.groups import Group
 from podsim.lowering.phases import Setting
 from podsim.model.collective import Algorithm, Collective
-from podsim.model.fabric import Shape
-from podsim.model.generic import Attach, Duplex, GenericFabric, GenericLevel, GenericLink, Override
+from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
 from podsim.predicting.collective import Flags, answer, asked
 from podsim.topology import build
 
@@ -32,7 +31,7 @@ def levels(draw, at):
         link=f"link{at}",
         holds=None if sides else draw(st.sampled_from([1, 2, 3, 4, 6, 8])),
         sides=sides,
-        attach=draw(st.sampled_from(Attach)) if at else Attach.EACH,
+        attach=draw(st.sampled_from([Attach.EACH, Attach.GROUP])) if at else Attach.EACH,
         hub="hub" if shape is Shape.STAR else None,
     )
 
@@ -42,7 +41,7 @@ def fabrics(draw):
     """One or two levels of any shape, half or full duplex, rates and latencies that differ."""
     found = tuple(draw(levels(at)) for at in range(draw(st.integers(1, 2))))
     links = {
-        name: GenericLink(
+        name: Link(
             bandwidth_bytes_per_s=draw(st.sampled_from([1e9, 3e9, 10e9])),
             latency_s=draw(st.sampled_from([0.0, 1e-6, 5e-5])),
             duplex=draw(st.sampled_from(Duplex)),
@@ -133,7 +132,7 @@ def test_a_slow_link_of_a_ring_never_beats_the_bound(ranks, at, share, question)
     level = GenericLevel(name="ring", shape=Shape.RING, link="wire", holds=ranks)
     ring = GenericFabric(
         name="ring", title="Ring", levels=(level,),
-        links={"wire": GenericLink(bandwidth_bytes_per_s=1e9, latency_s=1e-6)},
+        links={"wire": Link(bandwidth_bytes_per_s=1e9, latency_s=1e-6)},
     )  # fmt: skip
     ends = f"rank{at % ranks}-rank{(at + 1) % ranks}"
     slow = replace(ring, overrides=(Override(name=ends, bandwidth_bytes_per_s=share * 1e9),))

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import Attach, Duplex, GenericFabric, GenericLevel, GenericLink
+from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.build import network
 from podsim.topology.every_link import MOST_LISTED, links
 from podsim.topology.fabric import build
@@ -13,8 +12,8 @@ from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
 
 LINKS = {
-    "wire": GenericLink(bandwidth_bytes_per_s=8e9),
-    "half": GenericLink(bandwidth_bytes_per_s=2e9, duplex=Duplex.HALF),
+    "wire": Link(bandwidth_bytes_per_s=8e9),
+    "half": Link(bandwidth_bytes_per_s=2e9, duplex=Duplex.HALF),
 }
 
 

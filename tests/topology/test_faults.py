@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.errors import Infeasible, InputError
-from podsim.model.fabric import Shape
-from podsim.model.generic import GenericFabric, GenericLevel, GenericLink
+from podsim.model.fabric import GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.build import network
 from podsim.topology.cut import ranges
 from podsim.topology.fabric import build
@@ -21,7 +20,7 @@ RAIL, RUNG, GW_LINK = 2 * 16e9 * 0.866, 6 * 16e9 * 0.866, 12.5e9 * 0.9
 
 
 def generic(shape, holds, **more):
-    link = GenericLink(bandwidth_bytes_per_s=50e9, latency_s=1e-6)
+    link = Link(bandwidth_bytes_per_s=50e9, latency_s=1e-6)
     level = GenericLevel(name="part", shape=shape, link="wire", **{"holds": holds, **more})
     return network(GenericFabric(name="some", title="Some", levels=(level,), links={"wire": link}))
 

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.model.fabric import Shape
-from podsim.model.generic import Attach, Duplex, GenericFabric, GenericLevel, GenericLink, Override
+from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
 from podsim.topology.detour import detour
 from podsim.topology.generic import GenericNetwork
 
 RATE, LATENCY = 50e9, 0.5e-6
 KINDS = {
-    "wire": GenericLink(bandwidth_bytes_per_s=RATE, latency_s=LATENCY),
-    "slow": GenericLink(bandwidth_bytes_per_s=10e9, latency_s=2e-6, efficiency=0.8),
-    "half": GenericLink(bandwidth_bytes_per_s=20e9, latency_s=1e-6, duplex=Duplex.HALF),
+    "wire": Link(bandwidth_bytes_per_s=RATE, latency_s=LATENCY),
+    "slow": Link(bandwidth_bytes_per_s=10e9, latency_s=2e-6, efficiency=0.8),
+    "half": Link(bandwidth_bytes_per_s=20e9, latency_s=1e-6, duplex=Duplex.HALF),
 }
 
 
@@ -52,7 +51,7 @@ def levels(draw, *, line=True):
         shape = draw(st.sampled_from([*SHAPES, Shape.TORUS] if line else [s for s in SHAPES if s is not Shape.LINE]))
         holds = draw(st.sampled_from([(2, 2), (3, 2), (1, 4)])) if shape is Shape.TORUS else draw(st.integers(1, 5))
         more = {"hub": "slow"} if shape is Shape.STAR and draw(st.booleans()) else {}
-        attach = draw(st.sampled_from(Attach))
+        attach = draw(st.sampled_from([Attach.EACH, Attach.GROUP]))
         found.append(level(f"l{'abc'[at]}", shape, holds, draw(st.sampled_from(list(KINDS))), attach=attach, **more))
     return tuple(found)
 

@@ -10,8 +10,7 @@ from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.errors import InputError
-from podsim.model.fabric import Topology
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
 from podsim.report import json_text
 from podsim.report.doc import Doc

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from podsim.model.generic import Attach, Duplex, GenericFabric, GenericLevel
+from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel
 from podsim.model.quantity import Provenance
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone

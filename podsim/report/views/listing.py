@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.comparator import ComparatorChip, ComparatorMachine
-from podsim.model.fabric import Topology
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
 from podsim.model.workload import Workload
 from podsim.report import numbers

@@ -6,7 +6,7 @@ from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
 from podsim import api
-from podsim.model.generic import GenericFabric
+from podsim.model.fabric import GenericFabric
 
 
 def run(path: Path, fabric: GenericFabric, draw: Choices) -> object:

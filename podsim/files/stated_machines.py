@@ -1,0 +1,70 @@
+"""Machines whose IPUs stand at the ranks of a stated fabric: the file of the fabric and what a pod has beside links."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from podsim.files.changes import Change
+from podsim.files.fabrics import fabric
+from podsim.files.families import pod
+from podsim.files.load import load
+from podsim.files.read import Document
+from podsim.files.topologies import Parts
+from podsim.model.fabric import GenericFabric
+
+SIZES = "level."
+"""How paths of a fabric's sizes begin; they decide which hosts it has."""
+
+
+def parts(name: str, changes: Sequence[Change], chip: str | None) -> Parts | None:
+    """The machine of a stated fabric's name or path, with those `changes` that are about its sizes.
+
+    None where there is no such fabric. Its gateways and hosts are those of the smallest pod that has as many IPUs.
+    Raises InputError: faults in the file, or more ranks than pods have IPUs.
+    """
+    sizes = {change.path: change.text for change in changes if change.path.startswith(SIZES)}
+    found = fabric(name, sizes)
+    if found is None:
+        return None
+    ranks, stands = found.value.endpoints, chip or found.value.chip
+    base = pod(1 << (ranks - 1).bit_length(), "bow" if stands == "bow" else "gc200")
+    tables = _tables(found, base)
+    moved = {_path(path): replace(item, path=_path(path)) for path, item in found.provenance.items()}
+    kept = {path: item for path, item in base.provenance.items() if not path.startswith("link.")}
+    return Parts(
+        loaded=load(Path(found.path), "fabric"),
+        own=tables,
+        tables={**tables, "chip": found.value.chip},
+        provenance={**kept, **moved},
+        warnings=found.warnings,
+    )
+
+
+def _path(path: str) -> str:
+    """Levels of the fabric are `fabric.NAME` beside the machine's own level."""
+    return "fabric." + path.removeprefix(SIZES) if path.startswith(SIZES) else path
+
+
+def _tables(found: Document[GenericFabric], base: Parts) -> dict[str, Any]:
+    levels = base.tables["level"]
+    inside = next(level for level in levels if level["name"] == "machine")
+    return {
+        **base.tables,
+        "name": found.tables["name"],
+        "title": found.tables["title"],
+        "level": [{**inside, "link": found.tables["level"][0]["link"]}],
+        "link": found.tables["link"],
+        "fabric": found.tables["level"],
+        "override": found.tables.get("override", []),
+        "notes": [*found.value.notes, _assumed(found.value, str(base.tables["name"]))],
+    }
+
+
+def _assumed(stated: GenericFabric, pod: str) -> str:
+    return (
+        f"no machine of IPUs is joined as {stated.name}: assumed are IPU n at its rank n; gateways, streaming memory "
+        f"and hosts as of {pod}; links as fast as their file states, on fixed routes; the software of each step of a "
+        "collective and the time of a sync as in a rack; links that do not fail, draw nothing and cost nothing; "
+        "nothing of it is measured, and intervals are those of a pod"
+    )
