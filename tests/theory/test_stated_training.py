@@ -20,7 +20,8 @@ from podsim.lowering.groups import Group
 from podsim.lowering.lower import lower_update
 from podsim.lowering.phases import Setting, Toll
 from podsim.model.collective import Algorithm, Collective
-from podsim.planning import asking
+from podsim.resolve import resolve
+from podsim.scenario import Scenario
 from podsim.topology.fabric import build
 
 FABRICS = Path(__file__).parents[2] / "examples" / "fabrics"
@@ -100,8 +101,8 @@ def test_no_collective_beats_what_a_rank_can_send(path):
 @pytest.mark.parametrize("engine", [analytic, des])
 def test_a_prediction_takes_what_the_closed_form_says(engine):
     """ResNet-50 with a replica an IPU: the blocks of its weight update, both engines."""
-    machine, workload, _ = asking.asked_of("resnet50", TORUS, chip=None, preset=None, hosts=None, changes=())
-    question = asking.question(machine, workload, None)
+    question = resolve(Scenario.of("resnet50", topology=TORUS)).question
+    machine, workload = question.machine, question.workload
     mapping = podsim.predict("resnet50", topology=TORUS, replicas=256, ipus_per_replica=1).mapping
     program = lower_update(workload, mapping, machine, question.fabric, optimizer="sgd")
     practice = mapping.practice
