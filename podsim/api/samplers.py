@@ -25,7 +25,7 @@ def sample(
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> SamplerReport:
     """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
-    from podsim.files import catalog
+    from podsim.files import catalog, stated_machines
     from podsim.files import samplers as files
     from podsim.model.quantity import SourceKind
     from podsim.planning.asking import machine_name
@@ -33,6 +33,7 @@ def sample(
 
     asked = files.sampler(sampler)
     machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
+    stated_machines.refuse(machine, "samplers")
     found = predicting.report(asked.value, samples, machine, rounds)
     notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
     return replace(found, assumed=(*asked.value.notes, *notes))

@@ -26,7 +26,7 @@ def stencil(
     """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
     from podsim.api.upkeep import bench
     from podsim.calibrate.microbenchmarks import compare, stencils
-    from podsim.files import catalog
+    from podsim.files import catalog, stated_machines
     from podsim.files import microbenchmarks as measured
     from podsim.planning.asking import machine_name
     from podsim.predicting import stencils as predicting
@@ -35,6 +35,7 @@ def stencil(
     asked = predicting.known(stencil)
     edges = predicting.edges(grid, asked)
     machine = catalog.topology(machine_name(pod if pod or topology else 1, topology, chip), changes, chip=chip).value
+    stated_machines.refuse(machine, "stencils")
     found = predicting.report(asked, edges, machine, build(machine))
     rows = [row for row in measured.shipped() if stencils.stencil_of(row) == asked]
     return replace(found, published=compare.compare(rows, bench(rows)).compared)
