@@ -210,10 +210,8 @@ class Search:
             return None
         self.legal += len(accumulations)
         full = self.full[_split(mapping)] = assemble.step(quick, replace(mapping, accumulation=mapping.filling))
-        waits_s = (
-            full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling
-        )  # fewer replicas wait less for their input
-        row_s = (full.period_s - waits_s) * mapping.ipus_per_replica / mapping.micro_batch
+        in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
+        row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         result = []
         for accumulation in accumulations:

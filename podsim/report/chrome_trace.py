@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podsim.model.trace import LinkLoad, Trace, TraceSpan
+from podsim.report.digits import rounded
 from podsim.report.version import version
 
 Event = dict[str, Any]
@@ -73,7 +74,7 @@ def _complete(span: TraceSpan, pid: int, tid: int) -> Event:
         "tid": tid,
         "ts": _us(start),
         "dur": _us(end - start),
-        "args": dict(span.details),
+        "args": rounded(dict(span.details)),
     }
 
 
@@ -81,7 +82,7 @@ def _counters(link: LinkLoad, pid: int) -> Iterator[Event]:
     """The load of a link whenever it changes; of changes within a nanosecond the last."""
     name = f"{link.kind} {link.name}"
     for at, rate in {round(at_s * _NS): rate for at_s, rate in link.changes}.items():
-        args = {"bytes_per_s": rate, "share": rate / link.bytes_per_s}
+        args = rounded({"bytes_per_s": rate, "share": rate / link.bytes_per_s})
         yield {"ph": "C", "name": name, "cat": LINKS, "pid": pid, "tid": 0, "ts": _us(at), "args": args}
 
 

@@ -7,6 +7,7 @@ import builtins
 import io
 import os
 import shlex
+import subprocess
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -80,3 +81,18 @@ def test_the_table_has_every_verb_that_answers() -> None:
         "predict", "plan", "scale", "compare", "explain", "infer", "op", "stencil", "sample", "collective", "goodput",
         "trace", "validate", "calibrate", "sweep", "workload", "topology", "chip",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "predict gpt3-2.7b --pod 64 --tokens 1e9 --engine analytic",  # whose tensor shards have a file of their own
+        "predict bert-large-512 --pod 16 --framework poptorch --engine analytic",
+        "infer resnet50 --topology m2000 --requests 200",
+    ],
+)
+def test_a_process_that_has_answered_before_gives_the_bytes_of_a_new_one(command: str, tmp_path: Path) -> None:
+    printed(command, tmp_path)
+    words = [sys.executable, "-m", "podsim", *shlex.split(command), "--json"]
+    new = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert printed(command, tmp_path) == new.stdout

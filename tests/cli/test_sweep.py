@@ -47,6 +47,17 @@ def test_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
         assert printed == recorded
 
 
+def test_an_unfinished_line_is_told_with_quiet_too(
+    swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "cases"
+    shutil.copytree(swept, folder)
+    results = folder / "splits.results.jsonl"
+    results.write_bytes(results.read_bytes()[:-20])
+    assert main(["sweep", str(folder / "splits.toml"), "--jobs", "1", "-q"]) == 0
+    assert "was never finished" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", STARTS)
 def test_each_suffix(suffix: str, swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if suffix == ".parquet":

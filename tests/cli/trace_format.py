@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from podsim.report.digits import rounded
+
 
 def check_format(text: str) -> list[dict[str, Any]]:
     """The complete events of a file in the Trace Event Format; an assertion fails where a viewer would stumble."""
@@ -21,6 +23,7 @@ def check_format(text: str) -> list[dict[str, Any]]:
         assert isinstance(event["name"], str)
         assert event["name"]
         assert isinstance(event["args"], dict)
+        assert event["args"] == rounded(event["args"])
         assert event["ts"] >= 0
         if event["ph"] != "M":
             by_kind[event["ph"]].append(event)

@@ -141,13 +141,8 @@ def _warn(output: OutputFlags, text: str) -> None:
 
 def _say(found: "SweepReport", output: OutputFlags) -> None:
     """What happened to the results file, on stderr."""
-    if output.quiet:
-        return
-    said = []
     if found.cut_bytes:
-        said.append(
-            f"warning: the last line of {found.results} was never finished; its {found.cut_bytes:,} bytes are cut"
-        )
-    if found.stored:
-        said.append(f"{found.stored:,} of {len(found.rows):,} points were stored before")
-    put("".join(look(sys.stderr, output.color).clean(line) + "\n" for line in said), sys.stderr)
+        _warn(output, f"the last line of {found.results} was never finished; its {found.cut_bytes:,} bytes are cut")
+    if found.stored and not output.quiet:
+        stored = f"{found.stored:,} of {len(found.rows):,} points were stored before"
+        put(look(sys.stderr, output.color).clean(stored) + "\n", sys.stderr)
