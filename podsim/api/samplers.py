@@ -26,6 +26,7 @@ def sample(
 ) -> SamplerReport:
     """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
     from podsim.files import samplers as files
+    from podsim.files import stated_machines
     from podsim.model.quantity import SourceKind
     from podsim.predicting import samplers as predicting
     from podsim.resolve import topology as machine_of
@@ -35,6 +36,7 @@ def sample(
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
     ).value
+    stated_machines.refuse(machine, "samplers")
     found = predicting.report(asked.value, samples, machine, rounds)
     notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
     return replace(found, assumed=(*asked.value.notes, *notes))

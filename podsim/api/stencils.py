@@ -27,6 +27,7 @@ def stencil(
     from podsim.api.upkeep import bench
     from podsim.calibrate.microbenchmarks import compare, stencils
     from podsim.files import microbenchmarks as measured
+    from podsim.files import stated_machines
     from podsim.predicting import stencils as predicting
     from podsim.resolve import topology as machine_of
     from podsim.scenario import MachineSpec, spelled
@@ -37,6 +38,7 @@ def stencil(
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
     ).value
+    stated_machines.refuse(machine, "stencils")
     found = predicting.report(asked, edges, machine, build(machine))
     rows = [row for row in measured.shipped() if stencils.stencil_of(row) == asked]
     return replace(found, published=compare.compare(rows, bench(rows)).compared)

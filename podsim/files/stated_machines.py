@@ -11,7 +11,7 @@ from podsim.files.families import pod
 from podsim.files.load import load
 from podsim.files.read import Document
 from podsim.files.topologies import Parts
-from podsim.model.fabric import GenericFabric
+from podsim.model.fabric import GenericFabric, Topology
 
 SIZES = "level."
 """How paths of a fabric's sizes begin; they decide which hosts it has."""
@@ -39,6 +39,15 @@ def parts(name: str, changes: Sequence[Change], chip: str | None) -> Parts | Non
         provenance={**kept, **moved},
         warnings=found.warnings,
     )
+
+
+def refuse(topology: Topology, what: str) -> None:
+    """InputError where a machine is a stated fabric, on which `what` has no known order of its IPUs."""
+    if topology.fabric:
+        raise InputError(
+            f"{topology.name} is a stated fabric: {what} are timed on the IPU-Links of a rack",
+            code="not-on-stated-fabric", hint="--pod 16, or podsim predict, which takes stated fabrics",
+        )  # fmt: skip
 
 
 def _path(path: str) -> str:

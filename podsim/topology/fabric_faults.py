@@ -36,7 +36,7 @@ def damaged(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
     """The machine with these faults, whether or not its IPUs reach each other; InputError as `broken`."""
     if fabric.topology.fabric:
         raise InputError(
-            f"{fabric.name}: faults of a stated fabric that trains are not known", code="fault-on-stated-fabric",
+            f"{fabric.name}: faults of a stated fabric that trains are not known", code="not-on-stated-fabric",
             hint="podsim collective takes --fault on stated fabrics",
         )  # fmt: skip
     gathered: Gathered[Ends] = Gathered()

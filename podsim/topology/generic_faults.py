@@ -27,7 +27,7 @@ def _refuse_spread(network: GenericNetwork) -> None:
     if any(axis.spread for axis in network.axes):
         raise InputError(
             f"{network.name}: links that are spread over the members of a group have no way round a fault here",
-            code="fault-on-stated-fabric", hint='attach = "group" joins groups as wholes, and takes faults',
+            code="not-on-stated-fabric", hint='attach = "group" joins groups as wholes, and takes faults',
         )  # fmt: skip
 
 

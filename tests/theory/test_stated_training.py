@@ -176,7 +176,16 @@ def test_global_links_are_dealt_out_evenly_over_routers():
 def test_faults_of_a_stated_fabric_are_refused_not_ignored(asked):
     with pytest.raises(InputError) as caught:
         podsim.predict("bert", topology=TORUS, faults=asked)
-    assert caught.value.code == "fault-on-stated-fabric"
+    assert caught.value.code == "not-on-stated-fabric"
+
+
+@pytest.mark.parametrize(("verb", "what", "more"), [
+    ("stencil", "heat-2d", {"grid": "8000x8000"}), ("sample", "abc-covid19", {"samples": 100_000}),
+])  # fmt: skip
+def test_what_is_known_of_racks_alone_is_refused(verb, what, more):
+    with pytest.raises(InputError) as caught:
+        getattr(podsim, verb)(what, topology="torus-2d-4x4", **more)
+    assert caught.value.code == "not-on-stated-fabric"
 
 
 def test_the_methods_are_those_that_suit_the_shape():
