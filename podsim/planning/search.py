@@ -220,8 +220,8 @@ class Search:
         """
         mapping = line.mapping
         self.full[_split(mapping)] = full
-        waits_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # fewer replicas wait less for input
-        row_s = (full.period_s - waits_s) * mapping.ipus_per_replica / mapping.micro_batch
+        framework_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # fewer replicas wait less for input
+        row_s = (full.period_s - framework_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         for accumulation in line.accumulations:
             candidate = replace(mapping, accumulation=accumulation)
