@@ -16,6 +16,16 @@ from podsim.api.comparing import compare
 from podsim.api.explaining import explain
 from podsim.api.frameworks import calibrate_frameworks
 from podsim.api.inference import infer
+from podsim.api.lookups import (
+    check,
+    config,
+    list_chips,
+    list_topologies,
+    list_workloads,
+    show_chip,
+    show_topology,
+    show_workload,
+)
 from podsim.api.models import import_model
 from podsim.api.money import priced, purse
 from podsim.api.plans import plan, plan_mix
@@ -46,9 +56,11 @@ __all__ = [
     "calibrate_frameworks",
     "calibrate_noise",
     "calibrate_own",
+    "check",
     "claims",
     "collective",
     "compare",
+    "config",
     "coverage",
     "diff",
     "explain",
@@ -58,6 +70,9 @@ __all__ = [
     "hold_outs",
     "import_model",
     "infer",
+    "list_chips",
+    "list_topologies",
+    "list_workloads",
     "mappings",
     "microbenchmarks",
     "op",
@@ -71,6 +86,9 @@ __all__ = [
     "read_scenario",
     "sample",
     "scale",
+    "show_chip",
+    "show_topology",
+    "show_workload",
     "stencil",
     "sweep",
     "trace",

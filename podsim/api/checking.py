@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from podsim.errors import InputError
@@ -14,7 +15,9 @@ from podsim.model.verbs import SCENARIO, VERBS
 from podsim.scenario import PART_OF, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
+
+    from podsim.model.argument import Argument
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,6 +46,7 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
         given = _named(name, positional, args, keywords) if args else keywords
         return verb(**_checked(name, given))  # type: ignore[call-arg]
 
+    call.__doc__ = _documented(verb.__doc__ or "", VERBS[name].values())
     return call
 
 
@@ -71,7 +75,21 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
             return verb(scenario, **mine)  # type: ignore[call-arg]
 
     call.__signature__ = Signature(_parameters(name, positional))  # type: ignore[attr-defined]
+    call.__doc__ = _documented(verb.__doc__ or "", VERBS[name].values())
     return call
+
+
+def _documented(text: str, declared: Collection[Argument]) -> str:
+    """The docstring of a verb with its parameters, their kinds, units, ranges and defaults, and its errors."""
+    lines = [cleandoc(text), ""]
+    if declared:
+        lines += ["Parameters", "----------"]
+    for argument in declared:
+        lines.append(f"{argument.name} : {argument.stated}")
+        lines += [f"    {line}" for line in wrap(argument.help, 100)]
+    errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/errors.md)."
+    lines += ["", "Raises", "------", "InputError", f"    {errors}"]
+    return "\n".join(lines)
 
 
 def _checked(name: str, given: Mapping[str, object]) -> dict[str, Any]:

@@ -354,12 +354,20 @@ def frozen_path() -> Path:
     return find.shipped("calibration") / "frozen.toml"
 
 
-def describe(path: Path) -> tuple[str, Document[Any]]:
-    """What a file is ("topology", "chip", …), by its schema, and what it says; InputError with all its faults."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a file is ("topology", "chip", …), by its schema, and what it says."""
+
+    what: str
+    document: Document[Any]
+
+
+def describe(path: Path) -> Checked:
+    """What a file is and says; InputError with all its faults."""
     loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
-        return loaded.what, topologies.finish(topologies.gather(path))
-    return loaded.what, _READERS[loaded.what](loaded)
+        return Checked(loaded.what, topologies.finish(topologies.gather(path)))
+    return Checked(loaded.what, _READERS[loaded.what](loaded))
 
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {

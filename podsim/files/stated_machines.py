@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from podsim.errors import InputError
 from podsim.files.changes import Change
 from podsim.files.fabrics import fabric
 from podsim.files.families import pod

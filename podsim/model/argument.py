@@ -10,8 +10,8 @@ from itertools import islice
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
-from podsim import units
 from podsim.model.sizes import sizes
+from podsim.units import WHAT, dollars, parse, parted, per_second
 
 REQUIRED: Final = object()
 """The default of an argument that every call gives."""
@@ -92,7 +92,7 @@ class Argument(NamedTuple):
             return float(self.inside(value))
         own = _PARSERS.get(self.unit)
         try:
-            number = own(value) if own else units.parse(value, self.unit)
+            number = own(value) if own else parse(value, self.unit)
         except ValueError as error:  # with an example that suits the argument
             said, example, _ = str(error).partition("; write for example ")
             raise ValueError(f"{said}{example and example + self.example}") from None
@@ -112,8 +112,18 @@ class Argument(NamedTuple):
         if self.kind is Kind.SIZES:
             return f"{self.kind.value} {self.example}"
         if self.kind is Kind.QUANTITY:
-            return f"{units.WHAT.get(self.unit, 'a rate')} such as {self.example}"
+            return f"{WHAT.get(self.unit, 'a rate')} such as {self.example}"
         return str(self.kind.value)
+
+    @property
+    def stated(self) -> str:
+        """What the argument is, in which unit and range, and its default: a line of a docstring."""
+        unit = f" [{self.unit}]" if self.unit and self.kind is not Kind.QUANTITY else ""
+        bounds = self.bounds if self.kind in (Kind.WHOLE, Kind.NUMBER, Kind.SHARE) else ""
+        default = (
+            "" if self.default is REQUIRED else f"default {self.default!r}" if self.default is not None else "optional"
+        )
+        return ", ".join(filter(None, (f"{self.noun}{unit}", bounds, default)))
 
     @property
     def bounds(self) -> str:
@@ -187,7 +197,7 @@ def _number_of(text: str, *, percent: bool) -> float:
 
 def _float(text: str) -> float | None:
     try:
-        number, unit = units.parted(text)
+        number, unit = parted(text)
     except ValueError:
         return None
     return None if unit else number
@@ -366,7 +376,7 @@ def _mapping(argument: Argument, value: object) -> object:
     return value
 
 
-_PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": units.dollars, "requests/s": units.per_second}
+_PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": dollars, "requests/s": per_second}
 _CHECKS: Final[Mapping[Kind, Callable[[Argument, object], Any]]] = {
     Kind.WHOLE: _whole, Kind.NUMBER: _number, Kind.SHARE: _number, Kind.QUANTITY: _quantity, Kind.CHOICE: _choice,
     Kind.NAME: _name, Kind.FILE: _file, Kind.SWITCH: _switch, Kind.TEXTS: _texts, Kind.LISTED: _listed,

@@ -163,6 +163,18 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.TOPOLOGY, a.CHIP, a.CHANGES, Argument(name="known", kind=Kind.ANSWER, choices=("Purse",)), *a.MONEY,
     ),
     "purse": a.MONEY,
+    "list_chips": (),
+    "list_topologies": (),
+    "list_workloads": (),
+    "show_chip": (a.word("name", "A name (podsim chip list) or a file.", a.NAME_OR_FILE, default=REQUIRED),),
+    "show_topology": (a.word("name", "A name (podsim topology list) or a file.", a.NAME_OR_FILE, default=REQUIRED),),
+    "show_workload": (
+        a.word("name", "A name (podsim workload list) or a file: TOML, a config.json, ONNX.", a.NAME_OR_FILE,
+               default=REQUIRED),
+        a.CHANGES,
+    ),
+    "check": (a.file("file", "A file of any kind that podsim reads.", default=REQUIRED),),
+    "config": (),
     "read_scenario": (a.file("file", "A scenario file: docs/formats.md.", default=REQUIRED),),
     "write_scenario": (
         Argument(name="scenario", kind=Kind.ANSWER, choices=("Scenario",), default=REQUIRED),

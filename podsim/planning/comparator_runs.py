@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.files import catalog, comparator_machines
-from podsim.model.training import Division
-from podsim.predicting import comparators
+from podsim.files import catalog
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -21,7 +19,11 @@ SPELLED: Final = {"changes": "set", "faults": "fault"}
 
 def has_law(machine: MachineSpec) -> bool:
     """Whether a machine has no IPUs, so that a scaling law answers for it."""
-    return machine.topology is not None and comparator_machines.meant(machine.topology)
+    if machine.topology is None:  # most questions: what reads laws is not loaded for them
+        return False
+    from podsim.files import comparator_machines
+
+    return comparator_machines.meant(machine.topology)
 
 
 def predicted(scenario: Scenario, run: Run) -> ComparatorPrediction:
@@ -44,6 +46,10 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
 
     Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
     """
+    from podsim.files import comparator_machines
+    from podsim.model.training import Division
+    from podsim.predicting import comparators
+
     placed = comparator_machines.machine(scenario.machine.topology or "")
     return comparators.predict(comparators.Question(
         workload=catalog.workload(scenario.workload).value, chip=placed.chip.value, machine=placed.machine,

@@ -52,7 +52,7 @@ def stops(text: str | Iterable[int]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class SeriesMachine:
     """One machine of a series: its name, its IPUs, and how a scenario names it."""
 
     name: str
@@ -62,7 +62,7 @@ class Sized:
 
 def machines(
     scenario: Scenario, pods: str | Iterable[int] | None, topologies: str | Iterable[str] | None
-) -> tuple[Sized, ...]:
+) -> tuple[SeriesMachine, ...]:
     """The machines meant, the smallest first; InputError where both or neither are named."""
     spec, changes = scenario.machine, scenario.what_if.changes
     if (pods is None) == (topologies is None):
@@ -71,12 +71,14 @@ def machines(
                          hint="--pods 16..1024, or --topologies pod64,pod256-switched")  # fmt: skip
     if pods is not None:
         family = family_chip(spec.chip)
-        return tuple(Sized(catalog.pod_name(ipus, family), ipus, replace(spec, pod=ipus)) for ipus in ascending(pods))
+        return tuple(
+            SeriesMachine(catalog.pod_name(ipus, family), ipus, replace(spec, pod=ipus)) for ipus in ascending(pods)
+        )
     listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
     names = [name.strip() for name in listed]
     once("topologies", names, "--topologies pod64,pod256-switched")
     found = [
-        Sized(name, catalog.topology(name, changes, chip=spec.chip).value.ipus, replace(spec, topology=name))
+        SeriesMachine(name, catalog.topology(name, changes, chip=spec.chip).value.ipus, replace(spec, topology=name))
         for name in names
     ]
     return tuple(sorted(found, key=lambda machine: machine.ipus))
@@ -88,7 +90,7 @@ class Series:
 
     scenario: Scenario
     run: Named
-    machines: Sequence[Sized]
+    machines: Sequence[SeriesMachine]
     scaling: Scaling
     knee_gain: float
     points: Sequence[CalibrationPoint]
@@ -138,7 +140,7 @@ def report(series: Series) -> ScaleReport:
     return _together(series, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
 
 
-def _row(series: Series, machine: Sized, first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
+def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
     """The row of a machine, and why it has no answer where it has none."""
     row = ScaleRow(topology=machine.name, ipus=machine.ipus)
     try:
@@ -152,7 +154,7 @@ def _row(series: Series, machine: Sized, first: Prediction | None) -> tuple[Scal
     return replace(row, prediction=found, published=_published(series, machine.name, found.division)), None
 
 
-def _on(series: Series, machine: Sized, first: Prediction | None) -> Scenario:
+def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Scenario:
     """The scenario on a machine of the series, with its batch, which follows that of the first that answered."""
     varied = replace(series.scenario, machine=machine.spec)
     if series.scaling is Scaling.BEST or first is None:

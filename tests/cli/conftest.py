@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import podsim
+from podsim.api import lookups
 from podsim.errors import Infeasible, InputError
 from podsim.model.prediction import Prediction
 
@@ -31,6 +32,7 @@ class FakeApi(types.ModuleType):
 
     def __init__(self) -> None:
         super().__init__("podsim.api")
+        self.config, self.show_chip = lookups.config, lookups.show_chip
         self.asked: dict[str, Any] = {}
         self.worst = 0.049
 

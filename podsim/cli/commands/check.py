@@ -1,7 +1,6 @@
 """`podsim check`."""
 
 from collections.abc import Sized
-from pathlib import Path
 
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
@@ -19,9 +18,10 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
-    from podsim.files import catalog
+    from podsim import api
 
-    what, found = catalog.describe(Path(file))
+    checked = api.check(file)
+    what, found = checked.what, checked.document
     name = str(getattr(found.value, "name", ""))
     entries = len(found.value) if isinstance(found.value, Sized) else None
     give(

@@ -16,9 +16,10 @@ app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published r
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the chips that have a name."""
     output.check()
+    from podsim import api
     from podsim.files import catalog
 
-    found = [catalog.chip(name).value for name in catalog.names("chips")]
+    found = api.list_chips()
     warn(catalog.unlisted("chips"), output)
     give(
         output,
@@ -41,9 +42,9 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A name (podsim chip list) or a file.
     """
     output.check()
-    from podsim.files import catalog
+    from podsim import api
 
-    found = catalog.chip(name)
+    found = api.show_chip(name)
     warn(found.warnings, output)
     give(
         output,

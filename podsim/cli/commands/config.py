@@ -33,9 +33,11 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
         A command, such as predict or topology show.
     """
     output.check()
+    from podsim import api
+
     rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
     say()
-    files = tuple(str(path) for path in kept.files().read)
+    files = tuple(str(path) for path in api.config().read)
     give(
         output,
         screen=lambda: view.document(rows, files),

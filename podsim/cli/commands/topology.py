@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cyclopts import App
 
@@ -18,6 +19,9 @@ from podsim.report.views import fabric as fabric_view
 from podsim.report.views import listing
 from podsim.report.views import topology as view
 
+if TYPE_CHECKING:
+    from podsim.files.comparator_machines import Placed
+
 app = App(name="topology", help="Machines and generic fabrics: levels, links, bandwidths and where numbers come from.")
 
 
@@ -25,11 +29,15 @@ app = App(name="topology", help="Machines and generic fabrics: levels, links, ba
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the machines and generic fabrics that have a name."""
     output.check()
-    from podsim.files import catalog, comparator_machines
+    from podsim import api
+    from podsim.files import catalog
 
-    others = [(placed.machine, placed.chip.value) for placed in comparator_machines.machines().values()]
-    machines = {name: catalog.topology(name).value for name in catalog.names("topologies")}
-    fabrics = {name: catalog.fabric(name).value for name in catalog.names("fabrics")}
+    found = api.list_topologies()
+    machines = {name: value for name, value in found.items() if isinstance(value, Topology)}
+    fabrics = {name: value for name, value in found.items() if isinstance(value, GenericFabric)}
+    others = [
+        (value.machine, value.chip.value) for value in found.values() if not isinstance(value, Topology | GenericFabric)
+    ]
     warn((*catalog.unlisted("topologies"), *catalog.unlisted("fabrics")), output)
     give(
         output,
@@ -52,14 +60,15 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         List the links by the names that --fault takes.
     """
     output.check()
-    from podsim.files import catalog, comparator_machines
+    from podsim import api
+    from podsim.files.read import Document
 
-    if name not in catalog.names("topologies") and comparator_machines.known(name):
-        return _comparator(name, output, links=links)
+    found = api.show_topology(name)
+    if not isinstance(found, Document):
+        return _comparator(name, found, output, links=links)
     from podsim.topology.build import network
     from podsim.topology.every_link import links as every_link
 
-    found = catalog.network(name)
     warn(found.warnings, output)
     value = found.value
     named = every_link(network(value)) if links else ()
@@ -78,9 +87,9 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
     return ExitCode.ANSWERED
 
 
-def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
+def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool) -> int:
     from podsim import api
-    from podsim.files import comparator_machines, comparators
+    from podsim.files import comparators
     from podsim.report import json_comparators
     from podsim.report.views import comparator as comparator_view
 
@@ -88,7 +97,6 @@ def _comparator(name: str, output: OutputFlags, *, links: bool) -> int:
         raise InputError(
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
         )
-    placed = comparator_machines.machine(name)
     chip, machine = placed.chip.value, placed.machine
     results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
     money = api.purse().comparator(machine, machine.chips)

@@ -58,9 +58,10 @@ ANY_RANK = RankFlags()
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the workloads that have a name."""
     output.check()
+    from podsim import api
     from podsim.files import catalog, run_phases
 
-    found = [catalog.workload(name).value for name in catalog.names("workloads")]
+    found = api.list_workloads()
     warn(catalog.unlisted("workloads"), output)
     give(
         output,
@@ -81,9 +82,9 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
         A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
-    from podsim.files import catalog
+    from podsim import api
 
-    found = catalog.workload(name, model.changes)
+    found = api.show_workload(name, changes=model.changes)
     warn(found.warnings, output)
     give(
         output,
