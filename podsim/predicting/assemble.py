@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
@@ -21,6 +21,7 @@ from podsim.predicting import events, intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
+from podsim.predicting.timed_steps import TimedSteps
 from podsim.tiles import memory
 from podsim.tiles.supersteps import TileEngine
 from podsim.topology.fabric import Fabric
@@ -46,6 +47,7 @@ class Question:
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
     left: str = ""  # where parts are lost, on what the run goes on
     interval: float = NINETY_PERCENT
+    steps: TimedSteps = field(default_factory=TimedSteps, compare=False, repr=False)
 
     @property
     def by_formula(self) -> "Question":
@@ -81,7 +83,10 @@ class Question:
 
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:
-    """One weight update."""
+    """One weight update, timed once for a question and those made of it."""
+    known = question.steps.get(question, mapping)
+    if known is not None:
+        return known
 
     def program(micro_batches: int) -> StepProgram:
         return lower(
@@ -89,7 +94,7 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
             optimizer=question.optimizer, folded=question.folded, tiles=question.tiles,
         )  # fmt: skip
 
-    return _timed(question, mapping, program, mapping.accumulation)
+    return question.steps.keep(question, mapping, _timed(question, mapping, program, mapping.accumulation))
 
 
 def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
