@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from podsim.convergence.curve import critical_batch
@@ -22,6 +22,7 @@ from podsim.predicting import events, intervals, steady, switches
 from podsim.predicting.doubt import StepDoubt, between_racks, of_step
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
+from podsim.predicting.timed_steps import TimedSteps
 from podsim.tiles import memory
 from podsim.tiles.supersteps import TileEngine
 from podsim.topology.fabric import Fabric
@@ -47,6 +48,7 @@ class Question:
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
     left: str = ""  # where parts are lost, on what the run goes on
     interval: float = NINETY_PERCENT
+    steps: TimedSteps = field(default_factory=TimedSteps, compare=False, repr=False)
 
     @property
     def by_formula(self) -> "Question":
@@ -82,19 +84,25 @@ class Question:
 
 
 def step(question: Question, mapping: Mapping) -> StepTimeline:
-    """One weight update; where nothing separates micro-batches, as many of them as it takes to see a period."""
+    """One weight update, timed once for a question and those made of it.
+
+    Where nothing separates micro-batches, as many of them are timed as it takes to see a period.
+    """
+    known = question.steps.get(question, mapping)
+    if known is not None:
+        return known
     program = partial(
         lower, question.workload, machine=question.machine, fabric=question.fabric, optimizer=question.optimizer,
         folded=question.folded, tiles=question.tiles,
     )  # fmt: skip
-    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
-    if not far:
-        return question.engine(program(mapping=mapping), question.fabric)
 
     def time(count: int) -> StepTimeline:
         return question.engine(program(mapping=replace(mapping, accumulation=count)), question.fabric)
 
-    return steady.run(time, mapping.accumulation, far)
+    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
+    if far:
+        return question.steps.keep(question, mapping, steady.run(time, mapping.accumulation, far))
+    return question.steps.keep(question, mapping, question.engine(program(mapping=mapping), question.fabric))
 
 
 def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
