@@ -173,14 +173,12 @@ def test_a_rule_predicts_or_says_why_not() -> None:
         Rule(category="latency")
 
 
-@pytest.mark.slow
 def test_no_row_is_lost(report: MicrobenchmarkReport) -> None:
     assert len(report.compared) + len(report.left_out) == len(ROWS)
     assert all(item.reason for item in report.left_out)
     assert all(math.isfinite(item.error) and item.predicted > 0 for item in report.compared)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", ["pairwise", "all-to-all", "latency"])
 def test_the_mk1_exchange_is_within_its_bar(report: MicrobenchmarkReport, family: str) -> None:
     (found,) = [one for one in report.summaries if one.family.key == family]
@@ -188,7 +186,6 @@ def test_the_mk1_exchange_is_within_its_bar(report: MicrobenchmarkReport, family
     assert found.mean_abs <= 0.05
 
 
-@pytest.mark.slow
 def test_the_same_measurement_counts_once(report: MicrobenchmarkReport) -> None:
     kept = [
         (i.row.chip, i.row.what, i.row.shape_text, i.row.precision, i.row.locator, i.row.value) for i in report.compared
@@ -228,7 +225,6 @@ def test_rows_behind_a_constant_count_apart() -> None:
     assert [(one["constant"], one["count"]) for one in told["constants"]] == [("", 2), ("x", 1)]
 
 
-@pytest.mark.slow
 def test_every_constant_has_rows(report: MicrobenchmarkReport) -> None:
     found = {one.family.key: one.count for one in report.by_constant}
     assert set(found) == {"", *(one.constant for one in FITTED)}
@@ -273,7 +269,6 @@ def test_an_error_that_is_no_number_is_no_pass() -> None:
     assert summary(FAMILIES["latency"], (math.nan,)).verdict == "MISS"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 100, 160])
 def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) -> None:
     for verbose in (False, True):
@@ -282,7 +277,6 @@ def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) 
         assert ("latency-0002" in text) is verbose
 
 
-@pytest.mark.slow
 def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
     said = json.loads(json_microbenchmarks.microbenchmarks(report))
     assert said["schema"] == "podsim.microbenchmarks/1"

@@ -385,7 +385,6 @@ def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
     assert {one["verdict"] for one in document["bars"]} <= {"PASS", "MISS"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 100, 160])
 def test_a_screen_is_as_wide_as_asked(published: PublishedReport, width: int) -> None:
     for verbose in (False, True):

@@ -121,7 +121,6 @@ def test_a_row_of_so_many_chips_is_asked_of_as_many() -> None:
         assert (machine.chip.name, machine.ipus) == (ROWS[one.row].chip, ROWS[one.row].whole("ipus")), one.row
 
 
-@pytest.mark.slow
 def test_every_row_of_both_files_is_in_the_report(published: PublishedReport) -> None:
     shown = [one.row.id for one in (*published.compared, *published.left_out)]
     assert sorted(shown) == sorted(ROWS)

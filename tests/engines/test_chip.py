@@ -98,7 +98,7 @@ STEPS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(steps=st.lists(STEPS, max_size=5))
 def test_folded_unfolded_and_closed_form_are_one(tiny: Topology, gc200: Chip, steps: list[Superstep]) -> None:
     given_plan = plan(*steps)
@@ -112,7 +112,7 @@ def test_folded_unfolded_and_closed_form_are_one(tiny: Topology, gc200: Chip, st
         assert sum(share.tiles for share in folded.shares) == len(full.shares) == one.tiles
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(steps=st.lists(STEPS, min_size=1, max_size=4), unfolded=st.booleans())
 def test_cycles_of_every_tile_add_up(tiny: Topology, steps: list[Superstep], *, unfolded: bool) -> None:
     found = engine.run(plan(*steps), tiny.chip, unfolded=unfolded)

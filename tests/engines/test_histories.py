@@ -140,7 +140,7 @@ def test_rarer_failures_never_end_a_run_later():
     assert apart.std() < (often.finish_s - strangers.finish_s).std()
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.floats(500.0, 1e6), st.floats(0.0, 50.0), st.floats(20.0, 1e5), st.integers(0, 3))
 def test_useful_work_is_never_more_than_time(mtbf_s, checkpoint_s, interval_s, spares):
     run = interrupted(part(mtbf_s, repair_s=100.0, spared=True), work_s=2e4, checkpoint_s=checkpoint_s, spares=spares,

@@ -43,7 +43,7 @@ LOADS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(loads=LOADS, repeat=st.integers(1, 3))
 def test_tiles_with_unequal_work_take_the_largest_of_each_part(tiny, loads, repeat):
     """Sync of 100 cycles, ports of 1 B a cycle, no start: maxima by hand, whatever the closed form in podsim says."""
@@ -57,7 +57,7 @@ def test_tiles_with_unequal_work_take_the_largest_of_each_part(tiny, loads, repe
     assert found.idle == pytest.approx(repeat * (compute + port - busy), rel=1e-6, abs=1e-3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(loads=LOADS, repeat=st.integers(1, 3))
 def test_cohorts_are_all_their_tiles(tiny, loads, repeat):
     plan = uneven(loads=loads, repeat=repeat)

@@ -85,7 +85,7 @@ def test_forgetting_changes_nothing(program, kept):
 
 
 @given(program=programs())
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_second_block_of_the_same_tasks_runs_as_the_first(program):
     tasks, capacities = program
     twice = des.run(step(tasks, tasks), Links(capacities))

@@ -215,7 +215,7 @@ def test_system_descriptions_are_read(tmp_path):
     assert [(s.name, s.chip, s.chips, s.sdk) for s in found.systems] == [("my-rack", "Bow IPU", 128, "2.5")]
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(st.sampled_from(RUN) | st.text('{}":key 1', max_size=20).map(lambda text: f":::MLLOG {text}"), max_size=40)
 )

@@ -215,7 +215,7 @@ def is_refused(path):
     return False
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(changes=st.lists(edits(), min_size=1, max_size=3))
 def test_any_edit_is_noticed_and_costs_no_row(changes):
     """What is believed is what was written; whatever else is there is told, and kept beside or computed again."""

@@ -76,6 +76,7 @@ def test_scale_takes_it_and_searches_each_batch():
     assert all(one.mapping.practice.merged_collectives for one in report.answered)
 
 
+@pytest.mark.slow
 def test_time_never_rises_with_it_either():
     times_s = [
         podsim.predict("bert", pod=2**power, preset=NAME, **FLAGS).time_to_train_s.value for power in range(8, 17)

@@ -88,6 +88,7 @@ def test_plan_takes_a_global_batch() -> None:
     assert podsim.plan("gpt3-175b", global_batch=2048, **asked).candidates[0].global_batch == 2048
 
 
+@pytest.mark.slow
 def test_plan_considers_larger_machines_where_smaller_ones_are_too_slow() -> None:
     slow = podsim.plan("gpt2-small", tokens=300e9, within="1h")
     assert max(one.chips for one in slow.candidates) == 16384

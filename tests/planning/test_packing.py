@@ -16,7 +16,7 @@ hours = st.dictionaries(st.sampled_from(SIZES), st.integers(1, 400).map(lambda n
 
 
 @given(st.lists(hours, min_size=1, max_size=5), st.sampled_from((10.0, 24.0)))
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_no_layout_needs_fewer_ipus_or_as_many_and_fewer_hours(jobs: list[dict[int, float]], available: float) -> None:
     chosen = packing.fewest(jobs, available)
     assert chosen is not None

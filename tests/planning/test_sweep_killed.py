@@ -77,6 +77,7 @@ def killed(running: subprocess.Popen[bytes], results: Path, after: int) -> None:
     assert running.wait() == -signal.SIGKILL, "it was to be killed, not to end"
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     file, log, results = tmp_path / "a.toml", tmp_path / "log", tmp_path / "a.results.jsonl"
     file.write_text(SWEEP)

@@ -72,7 +72,7 @@ def ask(fabric, question, run=des.run, name="des", **flags):
         raise
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS))
 def test_nothing_is_faster_than_the_bound(fabric, question):
     report = ask(fabric, question)
@@ -80,7 +80,7 @@ def test_nothing_is_faster_than_the_bound(fabric, question):
         assert report.lower_bound_s <= report.time_s * (1 + 1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS))
 def test_folded_is_full(fabric, question):
     """In lockstep and message after message, to 1e-9."""
@@ -92,7 +92,7 @@ def test_folded_is_full(fabric, question):
             assert every.lower_bound_s == pytest.approx(one.lower_bound_s, rel=1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS))
 def test_members_of_their_own_pace_are_never_later_than_in_lockstep(fabric, question):
     """Where each message has its links to itself; where they share, a member ahead may take from one behind."""
@@ -101,7 +101,7 @@ def test_members_of_their_own_pace_are_never_later_than_in_lockstep(fabric, ques
         assert own.time_s <= lockstep.time_s * (1 + 1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS))
 def test_engines_agree_in_lockstep(fabric, question):
     found = ask(fabric, question, pace="lockstep")
@@ -110,7 +110,7 @@ def test_engines_agree_in_lockstep(fabric, question):
         assert fast.time_s == pytest.approx(found.time_s, rel=1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS), st.floats(1.0, 8.0))
 def test_more_bandwidth_is_never_slower_in_lockstep(fabric, question, factor):
     """Twice the rate of every link at half the latency is half the time."""

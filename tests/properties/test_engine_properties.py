@@ -20,7 +20,7 @@ from podsim.tiles.update import OPTIMIZERS
 from podsim.topology.fabric import build
 
 CLOSE = 1e-9
-FEW = settings(max_examples=60)
+FEW = settings(max_examples=settings.default.max_examples // 2)
 
 
 @st.composite

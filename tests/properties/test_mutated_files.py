@@ -83,7 +83,7 @@ def refusal(read):
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 @pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-@settings(max_examples=max(settings.default.max_examples // 12, 8))
+@settings(max_examples=settings.default.max_examples // 12)
 @given(data=st.data())
 def test_a_mutated_file_is_a_model_or_an_input_error(tmp_path_factory, file, mutation, data):
     folder = tmp_path_factory.getbasetemp()

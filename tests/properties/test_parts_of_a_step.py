@@ -63,7 +63,7 @@ def test_each_part_of_a_shipped_prediction_is_nothing_or_more_than_rounding(work
         check(shares, 1.0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     workload=st.sampled_from(["resnet50", "vit-base", "bert", "resnet50-bn"]), ipus=st.sampled_from([1, 2, 4]),
     replicas=st.sampled_from([1, 2, 4]), micro=st.integers(1, 6), count=st.integers(1, 400),

@@ -23,7 +23,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> object:
     os.chdir(before)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=max(settings.default.max_examples, 300))
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=3 * settings.default.max_examples)
 @given(data=st.data())
 def test_any_call_answers_or_is_refused(data: st.DataObject) -> None:
     call_from(lambda count: data.draw(st.integers(0, count - 1)))

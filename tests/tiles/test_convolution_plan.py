@@ -175,7 +175,7 @@ def _convolutions(draw):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     _convolutions(), st.sampled_from([Pass.FORWARD, *GRADIENTS]), st.sampled_from([Precision.FP16_16, Precision.FP32])
 )

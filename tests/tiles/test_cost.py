@@ -20,7 +20,7 @@ from podsim.workloads import vector
 RUNS = (Pass.FORWARD, Pass.RECOMPUTE, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 SIZES = st.sampled_from([1, 7, 16, 60, 96, 128, 333, 512])
 ELEMENTS = st.integers(1, 10**6)
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=settings.default.max_examples // 2)
 
 
 def one(shape, kind=Kind.MATMUL, **changes):

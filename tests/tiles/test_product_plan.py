@@ -100,7 +100,7 @@ def test_multiplying_measured_on_c600(shape, precision, measured):
 SIZES = st.integers(1, 3000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(st.integers(1, 40), SIZES, SIZES, SIZES, st.sampled_from([Precision.FP16_16, Precision.FP16_32, Precision.FP32]))
 def test_every_plan_holds_its_promises(groups, m, k, n, precision):
     shape = Matmul(groups=groups, m=m, k=k, n=n)
@@ -113,7 +113,7 @@ def test_every_plan_holds_its_promises(groups, m, k, n, precision):
     assert all("cycles more" in rival.why or "do not fit" in rival.why for rival in plan.alternatives)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(SIZES, SIZES, SIZES, st.floats(0.1, 1.0))
 def test_temporary_bytes_stay_within_the_share_of_sram(m, k, n, share):
     plan = product.plan(Matmul(m=m, k=k, n=n), Precision.FP16_16, GC200, available_memory=share)
