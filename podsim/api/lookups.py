@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from podsim.files.read import Document
     from podsim.files.settings import Files
     from podsim.model.chip import Chip
-    from podsim.model.fabric import Topology
-    from podsim.model.generic import GenericFabric
+    from podsim.model.fabric import GenericFabric, Topology
     from podsim.model.workload import Workload
 
 
