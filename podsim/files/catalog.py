@@ -101,8 +101,16 @@ def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) 
     return what_if.apply(found, Topology, mine, topology_faults)
 
 
+def _is_fabric(path: Path) -> bool:
+    """Whether a file states a fabric; a file with faults does not, and is reported as a machine."""
+    try:
+        return load(path).what == "fabric"
+    except InputError:
+        return False
+
+
 def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None) -> topologies.Parts:
-    if find.is_path(name) and load(Path(name)).what == "fabric":
+    if find.is_path(name) and _is_fabric(Path(name)):
         at_ranks = stated_machines.parts(name, changes, chip)
         assert at_ranks is not None, "a path is the file of a fabric"
         return at_ranks
@@ -143,7 +151,7 @@ def network(name: str, changes: Changes = ()) -> "Document[Topology] | Document[
     """
     from podsim.files import fabrics
 
-    if find.is_path(name) and load(Path(name)).what == "fabric":
+    if find.is_path(name) and _is_fabric(Path(name)):
         machine = False
     else:
         machine = bool(find.find("topologies", name) or topologies.alias(name) or member(name))

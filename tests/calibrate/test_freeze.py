@@ -57,7 +57,8 @@ def with_length():
 def test_what_is_written_reads_back_and_is_the_shipped_file(tmp_path):
     path = tmp_path / "frozen.toml"
     path.write_text(frozen_text(ROWS), encoding="utf-8")
-    what, document = catalog.describe(path)
+    checked = catalog.describe(path)
+    what, document = checked.what, checked.document
     assert (what, document.value.predictions) == ("frozen", ROWS)
     assert path.read_bytes() == catalog.frozen_path().read_bytes()
 
@@ -70,7 +71,7 @@ def test_freezing_keeps_the_questions_and_reports_what_moved(tmp_path, monkeypat
     assert [(row.workload, row.topology, row.preset) for row in report.after] == asked
     assert [was for was, _ in report.moved] == [rows[0]]
     assert report.after[0].accumulation == 10
-    assert catalog.describe(tmp_path / "out.toml")[1].value.predictions == report.after
+    assert catalog.describe(tmp_path / "out.toml").document.value.predictions == report.after
 
 
 def test_seconds_are_frozen_to_four_digits():

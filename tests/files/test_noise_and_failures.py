@@ -77,7 +77,7 @@ def test_noise_that_cannot_be(change):
 
 def test_check_reads_both_kinds(tmp_path):
     for name, what in (("noise.toml", "noise"), ("failures.toml", "failures")):
-        assert catalog.describe(find.shipped("calibration") / name)[0] == what
+        assert catalog.describe(find.shipped("calibration") / name).what == what
     faulty = tmp_path / "failures.toml"
     text = (find.shipped("calibration") / "failures.toml").read_text(encoding="utf-8")
     faulty.write_text(text.replace('"50 y"', '"0 y"').replace('"141.6 s"', '"5 y"'), encoding="utf-8")

@@ -24,7 +24,7 @@ def test_there_are_files_to_look_at():
 
 @pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_number_has_a_known_source_and_says_what_it_assumes(path):
-    _, document = catalog.describe(path)
+    document = catalog.describe(path).document
     known = catalog.sources()
     assert document.provenance
     for name, found in document.provenance.items():
@@ -36,7 +36,7 @@ def test_every_number_has_a_known_source_and_says_what_it_assumes(path):
 @pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_source_named_by_a_table_is_known(path):
     known = catalog.sources()
-    value = catalog.describe(path)[1].value
+    value = catalog.describe(path).document.value
     tables = [*getattr(value, "practices", ()), *getattr(value, "presets", ()), *getattr(value, "readings", ())]
     tables += list(value) if isinstance(value, tuple) else []
     found = {table.source for table in tables if not isinstance(table, RowReading)}  # rows of a csv have theirs there

@@ -55,7 +55,7 @@ def toml_target(patterns: tuple[str, ...], run: Run) -> Callable[[bytes], str]:
         path = put(name, mutate.toml(text, draw))
 
         def ask() -> object:
-            _, found = catalog.describe(path)
+            found = catalog.describe(path).document
             described = json.loads(json_text.text("check", {"provenance": json_text.plain(found.provenance)}))
             return described, run(path, found.value, draw)
 

@@ -64,7 +64,7 @@ MUTATIONS = [without_a_line, with_a_line_twice, with_another_value, with_values_
 def read_or_refuse(path, text):
     """Read a file that says `text`: a value, or an error that speaks of it in printable lines."""
     path.write_bytes(text)
-    found = refusal(lambda: catalog.describe(path)[1].value)
+    found = refusal(lambda: catalog.describe(path).document.value)
     assert not found or re.fullmatch(r"[a-z][a-z-]+", found.code)
 
 

@@ -99,7 +99,7 @@ def drawn(choose: Choose) -> Call:
     verb = tuple(VERBS)[choose(len(VERBS))]
     keywords = dict(CHEAP.get(verb, {}))
     names = tuple(VERBS[verb])
-    for _ in range(choose(4)):
+    for _ in range(choose(4) if names else 0):
         name = names[choose(len(names))] if choose(16) else f"{names[choose(len(names))]}_s"
         argument = VERBS[verb].get(name)
         if choose(12) == 0:

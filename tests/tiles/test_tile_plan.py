@@ -6,10 +6,11 @@ from functools import partial
 
 import pytest
 
+from podsim.caches.tables import TABLES
 from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Pass
-from podsim.tiles import composite, product, search
+from podsim.tiles import composite, product
 from podsim.tiles.attention import Heads, around_softmax
 from podsim.tiles.plan import Planner, Target, plans
 from podsim.workloads import vector
@@ -99,8 +100,7 @@ OPERATORS = [
 
 def planned(chip: Chip) -> list[object]:
     """What is planned where nothing is known."""
-    search._LAID.clear()
-    Planner._known.clear()
+    TABLES.clear()
     planner = Planner(Target(chip, FP16))
     return [planner.planned(one, run, 2) for one in OPERATORS for run in (Pass.FORWARD, Pass.BACKWARD)]
 
