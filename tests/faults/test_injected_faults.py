@@ -14,7 +14,7 @@ import pytest
 from injection import injected
 
 import podsim
-from podsim.caches.tables import TABLES
+from podsim.caches.cache import _SHELVES
 from podsim.cli.app import main
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def arrange(folder: Path, case: Case, patch: pytest.MonkeyPatch) -> None:
     case.prepare(folder)
     for name in case.files:
         (folder / "work" / name).write_bytes(OLD)
-    TABLES.clear()
+    _SHELVES.clear()
 
 
 @pytest.fixture(scope="module", autouse=True)
