@@ -26,6 +26,7 @@ from podsim.planning import choose
 from podsim.planning.practice import Planner
 from podsim.predicting.assemble import Question, step
 from podsim.topology.fabric import build
+from podsim.workloads import presets
 
 ROOT = Path(__file__).parents[2]
 with (ROOT / "calibration/independent-steps.csv").open(newline="") as _file:
@@ -55,7 +56,7 @@ def predicted_s(row: dict[str, str], parameters: ParameterSet, **storage: object
     """The published mapping on Bow; memory is not asked about [s]."""
     name, _, preset = row["what"].partition(" ")
     workload, topology = catalog.workload(name).value, catalog.topology(row["machine"]).value
-    named = choose.preset(workload, preset, topology)
+    named = presets.preset(workload, preset, topology)
     mapping = choose.published_mapping(Planner(workload, topology, "2.5"), named)
     assert mapping.global_batch == int(row["global_batch"])
     if storage:
