@@ -215,8 +215,9 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Throughput per chip on larger machines", "`podsim scale`, beside results of IPUs and other chips.", per_chip),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     (
-        "Results that nothing is fitted to",
-        "`podsim validate --published`: whole programs, those of other workloads too.",
+        "Published results of whole programs",
+        "`podsim validate --published`: whole programs, those of other workloads too. Two constants of frameworks are fitted to "
+        "59 of these rows.",
         published,
     ),
     ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),

@@ -1,6 +1,7 @@
 """What a cold process costs: memory as the system counts it, time only as a difference or ratio within one run.
 
-Seconds are those of the processor, which a busy machine stretches least; a process that only starts has no others.
+Seconds are those of the processor. A busy machine only adds to them, so the least of several runs counts, and runs go
+on until a bound holds: a bound that podsim misses holds in none.
 """
 
 import subprocess
@@ -48,16 +49,23 @@ def test_seven_machines_cost_less_than_three_alone(tmp_path):
     """All of `scale --pods 16..1024` in predictions of one of its machines, each a process with what it starts with."""
     one = "-m", "podsim", "predict", "bert", "--pod", "512"
     seven = "-m", "podsim", "scale", "bert", "--pods", "16..1024"
-    one_s, seven_s = (min(used_by(*words, folder=tmp_path)[1] for _ in range(2)) for words in (one, seven))
+    one_s = seven_s = float("inf")
+    for _ in range(RUNS):
+        one_s = min(one_s, used_by(*one, folder=tmp_path)[1])
+        seven_s = min(seven_s, used_by(*seven, folder=tmp_path)[1])
+        if seven_s <= 3 * one_s:
+            break
     assert seven_s <= 3 * one_s
 
 
 @UNIX
 def test_help_is_quick(tmp_path):
-    bare_s, help_s = (
-        min(used_by(*arguments, folder=tmp_path)[1] for _ in range(RUNS))
-        for arguments in (("-c", "pass"), ("-m", "podsim", "--help"))
-    )
+    bare_s = help_s = float("inf")
+    for _ in range(4 * RUNS):
+        bare_s = min(bare_s, used_by("-c", "pass", folder=tmp_path)[1])
+        help_s = min(help_s, used_by("-m", "podsim", "--help", folder=tmp_path)[1])
+        if 0 < help_s - bare_s <= HELP_S:
+            break
     assert 0 < help_s - bare_s <= HELP_S
 
 
@@ -67,9 +75,11 @@ def test_folding_is_at_least_five_times_faster_on_a_rack(engine):
     setup = published("bert", "pod64")
     programs = {folded: setup.program(folded=folded) for folded in (True, False)}
     took_s = {True: [], False: []}
-    for _ in range(3):
+    for _ in range(6 * RUNS):
         for folded, program in programs.items():
             began = time.process_time()
             engine.run(program, setup.fabric)
             took_s[folded].append(time.process_time() - began)
+        if min(took_s[False]) >= 5 * min(took_s[True]):
+            break
     assert min(took_s[False]) >= 5 * min(took_s[True])

@@ -1,6 +1,7 @@
 """How fast the event engine is, in bare SimPy timeouts of the same run: seconds of a busy machine mean nothing.
 
-Seconds are the processor's, both sides run in turn, and the best of each counts.
+Seconds are the processor's, both sides run in turn, and the best of each counts. What else runs on the machine only
+adds to the seconds of a turn, so turns go on until a bound holds: a bound that the engine misses holds in none.
 """
 
 import time
@@ -16,7 +17,7 @@ from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.physics.links import alone_s
 
-ROUNDS = 5
+ROUNDS = 60
 SHARE = 0.6
 
 
@@ -39,10 +40,14 @@ def bare(processes, each, apart=8):
     return env
 
 
-def best_of_turns(*works):
-    """The least seconds of each, run in turn."""
-    turns = [[work() for work in works] for _ in range(ROUNDS)]
-    return [min(seconds) for seconds in zip(*turns, strict=True)]
+def best_of_turns(engine, bare, most):
+    """The least seconds of the engine by those of bare timeouts, run in turn until it is at most `most`."""
+    engine_s = bare_s = float("inf")
+    for _ in range(ROUNDS):
+        engine_s, bare_s = min(engine_s, engine()), min(bare_s, bare())
+        if engine_s <= most * bare_s:
+            break
+    return engine_s / bare_s
 
 
 @pytest.fixture(scope="module")
@@ -68,19 +73,18 @@ def test_events_come_as_fast_as_bare_timeouts_of_as_many_processes_as_ipus(bert,
     def bare_s():
         return timed(bare(program.ipus, events // program.ipus).run)[0]
 
-    engine_s, timeouts_s = best_of_turns(loop_s, bare_s)
-    assert timeouts_s >= SHARE * engine_s
+    assert best_of_turns(loop_s, bare_s, 1 / SHARE) <= 1 / SHARE
 
 
 def test_a_whole_run_is_as_fast_as_a_bare_process_for_each_task(bert):
     """From a program to a timeline, against processes that are made and time out once."""
     program, fabric = bert
     events = des.run(program, fabric).events
-    engine_s, timeouts_s = best_of_turns(
-        lambda: timed(lambda: des.run(program, fabric))[0],
-        lambda: timed(lambda: bare(program.tasks, 1).run())[0],
+    most = events / program.tasks / SHARE
+    times = best_of_turns(
+        lambda: timed(lambda: des.run(program, fabric))[0], lambda: timed(lambda: bare(program.tasks, 1).run())[0], most
     )
-    assert events / engine_s >= SHARE * program.tasks / timeouts_s
+    assert times <= most
 
 
 def test_an_all_reduce_among_a_thousand_takes_less_than_30_000_timeouts():
@@ -88,21 +92,24 @@ def test_an_all_reduce_among_a_thousand_takes_less_than_30_000_timeouts():
     first = task(1e-6, *(Flow((link,), 65536.0) for link in range(2048)))
     program = step([first, *(replace(first, needs=(number,)) for number in range(2045))])
     fabric = Links([1e9] * 2048)
-    engine_s, timeouts_s = best_of_turns(
-        lambda: timed(lambda: des.run(program, fabric))[0], lambda: timed(bare(16, 30_000 // 16).run)[0]
+    times = best_of_turns(
+        lambda: timed(lambda: des.run(program, fabric))[0], lambda: timed(bare(16, 30_000 // 16).run)[0], 1.0
     )
     timeline = des.run(program, fabric)
     assert timeline.events == 2 * 2046
     assert timeline.step_s == pytest.approx(2046 * (1e-6 + 65536 / 1e9), rel=1e-9)
-    assert engine_s <= timeouts_s
+    assert times <= 1.0
 
 
 def test_65536_flows_share_links_within_the_time_of_a_million_timeouts():
     """Each over four links of a ring, of four lengths, so that four times some end and the others go on."""
     members = 65536
     flows = [Flow(tuple((start + hop) % members for hop in range(4)), 1.0 + start % 4) for start in range(members)]
-    engine_s, found = timed(lambda: alone_s(flows, [4.0] * members))
-    timeouts_s, _ = timed(bare(16, 10_000).run)
+    found = alone_s(flows, [4.0] * members)
+    most = 1_000_000 / 160_000
+    times = best_of_turns(
+        lambda: timed(lambda: alone_s(flows, [4.0] * members))[0], lambda: timed(bare(16, 10_000).run)[0], most
+    )
     # A link carries one flow of each length: 1 B/s each, then a quarter less of them, and so on: 10 B at 4 B/s.
     assert found == pytest.approx(10.0 / 4.0, rel=1e-9)
-    assert engine_s <= timeouts_s * 1_000_000 / 160_000
+    assert times <= most
