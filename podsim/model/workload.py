@@ -362,6 +362,7 @@ class Workload:
     decodes: bool = False  # a language model that says the next token, which scaling laws are about
     notes: tuple[str, ...] = ()  # what was assumed in reading it
     configurations: tuple[Configuration, ...] = ()  # for machines larger than published ones
+    same_as: "Workload | None" = None  # the published network that this one is, where published runs choose its batch
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

@@ -6,14 +6,17 @@ from dataclasses import dataclass, fields, replace
 
 from podsim.errors import InputError
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice
+from podsim.model.prediction import Choice, Considered
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.no_fit import does_not_fit
 from podsim.planning.practice import MOST_IPUS, Planner, what_if
+from podsim.predicting import assemble
 from podsim.predicting.assemble import Question
+from podsim.predicting.run import expected_s
+from podsim.predicting.timed_steps import TimedSteps
 from podsim.resolve import Case
 from podsim.scenario import Constraints
 
@@ -69,12 +72,44 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
-    best = idle.search(question, planner, constraints, on_progress)
-    planner, mapping, choice = best.search.planner, best.mapping, best.choice
     free = not (constraints.global_batch or constraints.accumulation or question.by_law)
+    published = _published_run(question) if free else None
+    best = idle.search(published or question, planner, constraints, on_progress)
+    planner, mapping = best.search.planner, best.mapping
+    choice = _at_length(question, published, best.choice) if published else best.choice
     note = batches.note(workload, mapping, machine.topology) if free else ""
     storage = _storage(question, planner, mapping)
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
+
+
+def _published_run(question: Question) -> Question | None:
+    """The same network trained to its published target; None where that is the run, or where no target is known.
+
+    A run of another length, or of none, takes its mapping and batch: samples alone would choose the largest batch.
+    """
+    workload = question.workload
+    known = workload.same_as or workload
+    if question.samples is None or question.samples == workload.benchmark.run_samples or not known.points:
+        return None
+    to_target = replace(workload, name=known.name, convergence=known.convergence, same_as=None)
+    to_target = replace(to_target, benchmark=known.benchmark)
+    return replace(question, workload=to_target, samples=None, steps=TimedSteps())
+
+
+def _at_length(question: Question, published: Question, choice: Choice) -> Choice:
+    """A choice made for the published run, its times those of the length in question."""
+    quick = question.by_formula
+
+    def at_length(one: Considered) -> Considered:
+        need = assemble.samples(quick, one.mapping.global_batch)
+        time_s = expected_s(assemble.question_pace(quick, one.mapping, one.step_s), need)
+        return replace(one, time_to_train_s=time_s, samples=need.mean)
+
+    return replace(
+        choice,
+        considered=tuple(at_length(one) for one in choice.considered),
+        reason=f"batch and split of a run to {published.workload.benchmark.target}: {choice.reason}",
+    )
 
 
 def _alone(named: Preset, constraints: Constraints) -> None:
