@@ -77,7 +77,7 @@ def alike(one: podsim.Prediction, other: podsim.Prediction) -> None:
 def test_training_is_that_of_the_shipped_workload(name: str, files: dict[str, str]) -> None:
     """No flag gives a batch: it is the same too, and so it is where no length is given."""
     for machine in LARGE if name == "llama31-8b" else MACHINES:
-        # Two splits lie 5 % apart there, from where a size is trusted that no submission used: one masked token decides.
+        # Two splits lie 5 % apart there, where a size that no submission used is trusted: one token decides.
         if name == "bert-large-512" and machine == {"pod": 512}:
             continue
         flags: dict[str, Any] = {**machine, "engine": "analytic"}
