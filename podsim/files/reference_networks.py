@@ -62,22 +62,31 @@ def kind(units: tuple[Unit, ...]) -> NetworkKind | None:
 def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | None:
     """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
 
+    One whose attention is alike all through goes before one whose attention changes from stage to stage, and the other
+    way round, whatever their sizes: ViT with half its layers stays a ViT.
     A language model takes the configuration of one within a factor of two, and one that streams its weights in phases
     only of the same network: how such a model is split follows its width.
     """
     from podsim.files import catalog
 
     own = kind(units)
-    nearest: tuple[float, Reference] | None = None
+    alike = _is_uniform(units)
+    nearest: tuple[tuple[bool, float], Reference] | None = None
     for name in general.networks_of(own):
         document = catalog.workload(name)
         found = _compared(units, document.value, document.provenance)
         away = max(abs(math.log(found.parameters)), abs(math.log(found.flop)))
         phased = all(practice.schedule is Schedule.PHASED for practice in found.workload.practices)
         far = own is NetworkKind.LANGUAGE and (phased or away > math.log(NEAR))
-        if (found.same or not far) and (nearest is None or away < nearest[0]):
-            nearest = away, found
+        rank = _is_uniform(document.value.units) != alike, away
+        if (found.same or not far) and (nearest is None or rank < nearest[0]):
+            nearest = rank, found
     return nearest[1] if nearest else None
+
+
+def _is_uniform(units: tuple[Unit, ...]) -> bool:
+    """Whether attention has one shape all through, where there is any."""
+    return len({each.shape for unit in units for each in unit.operators if each.kind is Kind.SOFTMAX}) <= 1
 
 
 def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
