@@ -111,7 +111,7 @@ def test_networks_in_sample_are_counted_apart_from_the_others() -> None:
 def test_rows_in_sample_are_marked_on_screen_and_in_json() -> None:
     report = named("pytorch", "a", "b", "c", fit=IN_LINE)
     assert "in sample" in view.families(report.groups).rows[0]
-    assert "in sample" in view.table(report.compared).rows[0]
+    assert "yes" in view.table(report.compared).rows[0]
     document = json.loads(json_published.published(report))
     assert [(one["sample"], one["fitted"], one["error_held_out"]) for one in document["rows"]] == [
         ("in sample", [MICRO_BATCH], 0.13)

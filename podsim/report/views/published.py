@@ -277,7 +277,7 @@ def table(rows: Sequence[ReadRow]) -> Table:
         Column("where", priority=5, wraps=True),
         Column("framework", priority=4),
         Column("precision", priority=3),
-        Column("fitted", wraps=True),
+        Column("fitted"),
         Column("measured", number=True),
         Column("predicted", number=True),
         Column("90 %", number=True, priority=2),
@@ -294,8 +294,8 @@ def table(rows: Sequence[ReadRow]) -> Table:
 
 
 def sample(one: ReadRow) -> str:
-    """Of what kind a row is; a dash where it is in no fit."""
-    return NONE if one.sample is Sample.NOT_FITTED else str(one.sample)
+    """Whether a constant is fitted to a row: "yes" in sample, "ref." where it does not enter; a dash in no fit."""
+    return {Sample.IN_SAMPLE: "yes", Sample.REFERENCE: "ref."}.get(one.sample, NONE)
 
 
 def _error_held_out(one: ReadRow) -> str:
@@ -316,7 +316,7 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
         Column("what", wraps=True),
         Column("where", priority=5, wraps=True),
         Column("precision", priority=4),
-        Column("fitted", wraps=True),
+        Column("fitted"),
         Column("measured", number=True),
         Column("predicted", number=True),
         Column("error", number=True),
