@@ -11,6 +11,8 @@ from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.model.verbs import VERBS
 from podsim.physics.hostio import HOST_CALL_S
+from podsim.report.terminal import Look, render
+from podsim.report.views import inference as view
 from podsim.scenario import Scenario
 
 NAMED = {"topology": "pod16", "samples": 1e6, "engine": "analytic"}
@@ -121,3 +123,16 @@ def test_a_plan_for_training_refuses_a_runtime_of_inference():
     with pytest.raises(InputError, match="trains none"):
         api.plan("resnet50", machines="pod16", within="10h", framework="poprt")
     assert api.infer("resnet50", topology="m2000", framework="poprt", requests=100, engine="analytic").capacity_per_s
+
+
+def test_serving_under_a_framework_says_where_its_waits_are_from():
+    """Constants fitted to training are in these figures: neither "nothing is fitted" nor "not in these figures"."""
+    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    for framework, told in ((None, False), ("poptorch", True), ("popart", True)):
+        found = api.infer("resnet50", framework=framework, **asked)
+        text = " ".join(render(view.document(found, verbose=True), Look(160)).split())
+        assert (f"what {framework} adds to a batch is taken from training" in text) is told
+        assert ("a framework's time on the host is not published" in text) is not told
+        assert [line for line in found.assumptions if "taken as in training" in line] == (
+            [f"what {framework} adds to a batch on the host is taken as in training (Eq. 13)"] if told else []
+        )
