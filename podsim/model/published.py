@@ -371,6 +371,8 @@ class PublishedReport:
         """Rows by kind, and by how much of their configuration is stated."""
         return {
             "networks": self.networks,
+            "networks_not_fitted": self.networks.only(Sample.NOT_FITTED, Sample.REFERENCE),
+            "networks_in_sample": self.networks.only(Sample.IN_SAMPLE),
             "networks_not_stated": self.of(NETWORKS, Stated.NOT),
             "networks_chip_not_stated": self.of(NETWORKS, Stated.NO_CHIP),
             "latencies": self.of((Mode.LATENCY,)),

@@ -24,8 +24,6 @@ def published(report: PublishedReport) -> str:
         "rows": [*(_compared(one) for one in report.compared), *(_left_out(one) for one in report.left_out)],
         "families": [_group(one) for one in report.groups],
         "summary": {**{name: _summary(one) for name, one in report.summaries.items()},
-                    "networks_not_fitted": _summary(report.networks.only(Sample.NOT_FITTED, Sample.REFERENCE)),
-                    "networks_in_sample": _summary(report.networks.only(Sample.IN_SAMPLE)),
                     "all": _summary(report.all_rows), "left_out": {"count": len(report.left_out)}},
         "frameworks": [_framework(one) for one in report.frameworks],
         "outdated": list(report.outdated),

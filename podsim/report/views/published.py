@@ -30,6 +30,8 @@ MODES: Final = {
 }  # fmt: skip
 KINDS: Final = {
     "networks": "networks, configuration stated",
+    "networks_not_fitted": "… of these not fitted",
+    "networks_in_sample": "… of these in sample",
     "networks_not_stated": "networks, configuration not stated",
     "networks_chip_not_stated": "networks, chip not stated: once for each it could be",
     "latencies": "latencies of batches",
@@ -188,16 +190,24 @@ def _framework(one: FrameworkErrors) -> tuple[str, ...]:
 
 def summaries(report: PublishedReport) -> Table:
     """Figures of each kind of row, and of all."""
-    columns = (Column("rows", wraps=True), Column("number", number=True), Column("median", number=True),
-               Column("mean", number=True), Column("worst", number=True, priority=1),
-               Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
-               Column("inside 90 %", number=True))  # fmt: skip
-    found = [(KINDS[name], one) for name, one in report.summaries.items()]
-    return Table(columns, tuple(
-        (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
-         numbers.signed_percent(one.worst), numbers.percent(one.share_near), inside(one))
-        for name, one in (*found, ("all", report.all_rows)) if one.rows
-    ))  # fmt: skip
+    columns = (
+        Column("rows", wraps=True),
+        Column("number", number=True),
+        Column("in sample", number=True, priority=3),
+        Column("median", number=True),
+        Column("mean", number=True),
+        Column("worst", number=True, priority=1),
+        Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
+        Column("inside 90 %", number=True),
+    )
+    found = {**{KINDS[name]: one for name, one in report.summaries.items()}, "all": report.all_rows}
+    return Table(columns, tuple((name, *_sum(one)) for name, one in found.items() if one.rows))
+
+
+def _sum(one: Summary) -> tuple[str, ...]:
+    fitted = one.samples.get(Sample.IN_SAMPLE, 0)
+    figures = numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean), numbers.signed_percent(one.worst)
+    return str(len(one.rows)), str(fitted), *figures, numbers.percent(one.share_near), inside(one)
 
 
 def judged(results: Sequence[BarResult]) -> Table:
