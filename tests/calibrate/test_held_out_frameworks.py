@@ -146,7 +146,7 @@ def test_held_out_errors_differ_from_those_in_sample(published: PublishedReport)
 
 NO_FIT = re.compile(
     r"none of (them|these|which) (is |are )?fitted|no row of (these|them) is +fitted"
-    r"|[Rr]esults that nothing is fitted|[Nn]othing (is|was) fitted to (it|them|these|a row|any of)"
+    r"|([Rr]esults|[Pp]rograms) that nothing is +fitted|[Nn]othing (is|was) fitted to (it|them|these|a row|any of)"
 )
 
 
