@@ -74,7 +74,8 @@ def claims(asked: shown.Asked) -> str:
     for one in report.answers:
         if one.verdict is not Verdict.CANNOT:
             best = one.deciding
-            claimed, said = _number(best.part.claimed, one.claim.unit), _number(best.podsim, one.claim.unit)
+            printed = None if one.claim.estimated else best.part.claimed
+            claimed, said = _number(printed, one.claim.unit), _number(best.podsim, one.claim.unit)
             error = "–" if best.error is None else shown.percent(best.error)
             rows.append((f"{one.claim.id}: {one.claim.claim}", claimed, said, error, one.verdict.value))
     said = [f"- {one.claim.id}: {one.reason}." for one in report.answers if one.verdict is Verdict.DISAGREES]
