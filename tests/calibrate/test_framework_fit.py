@@ -73,7 +73,8 @@ def test_the_shipped_constants_are_few_and_known():
 
 @pytest.mark.parametrize("width", [60, 100, 160])
 def test_a_screen_is_as_wide_as_asked(width):
-    text = render(view.document(replace(fit(rows()), path="frameworks.toml")), Look(width))
+    named = [replace(row, family=f"EfficientNet-B4, {row.family}") for row in rows()]
+    text = render(view.document(replace(fit(named), path="frameworks.toml")), Look(width))
     assert max(map(len, text.splitlines())) <= width
     assert "in sample" in text
     assert "held out" in text
