@@ -82,7 +82,7 @@ def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, t
 def _wanted(
     scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
 ) -> Wanted:
-    from podsim.model.framework import Framework
+    from podsim.model.framework import NAMES
     from podsim.model.inference import Place
     from podsim.planning.serving import Wanted
 
@@ -97,7 +97,7 @@ def _wanted(
         batch=batch, ipus_per_replica=scenario.mapping.ipus_per_replica, replicas=scenario.mapping.replicas,
         weights=Place(weights), load=load,
         generated=generate, cache=None if cache is None else Place(cache),
-        framework=None if framework is None else Framework(framework),
+        framework=None if framework is None else NAMES[framework],
     )  # fmt: skip
 
 

@@ -232,21 +232,29 @@ def _world() -> World:
 def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
     """Hold what podsim says against every published row that it can model, as shipped or read as `path` says.
 
-    Rows are those of `calibration/published.csv` and `applications.csv`. Raises InputError for faults of either.
+    Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
+    again, without each framework and family in turn. Raises InputError for faults of either file.
     """
     from functools import cache
 
     from podsim import api
+    from podsim.api.frameworks import framework_fit
     from podsim.calibrate.published.ask import Desk
+    from podsim.calibrate.published.fitted import outdated, row_fits
     from podsim.calibrate.published.judge import report
-    from podsim.files import applications, readings
+    from podsim.files import applications, frameworks, readings
     from podsim.files import microbenchmarks as measured
 
     asked = readings.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(api, name)) for name in api.__all__}  # rows ask the same in part
     rows = measured.shipped()
     asked_rows = (*measured.published(), *applications.applications())
-    return report(asked_rows, asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress)
+    fit = framework_fit(asked_rows, asked, verbs["predict"])
+    found = report(
+        asked_rows, asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress,
+        fits=row_fits(asked_rows, fit),
+    )  # fmt: skip
+    return replace(found, outdated=outdated(frameworks.costs(), fit))
 
 
 def of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -62,10 +62,14 @@ class FrameworkRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkGroup:
-    """Rows of one framework and family: errors without any framework, in sample and held out."""
+    """Rows of one framework and family: errors without any framework, in sample and held out.
+
+    Where no constant enters a prediction under the framework, all three are the same.
+    """
 
     framework: Framework
     family: str
+    rows: tuple[str, ...]
     before: tuple[float, ...]
     in_sample: tuple[float, ...]
     held_out: tuple[float, ...]
@@ -87,12 +91,13 @@ class FrameworkFit:
 
 
 def _joined(groups: Sequence[FrameworkGroup]) -> FrameworkGroup:
-    before, in_sample, held_out = (
-        tuple(error for one in groups for error in getattr(one, kind)) for kind in ("before", "in_sample", "held_out")
-    )
+    def every(kind: str) -> tuple[Any, ...]:
+        return tuple(item for one in groups for item in getattr(one, kind))
+
     return FrameworkGroup(
-        framework=groups[0].framework, family="", before=before, in_sample=in_sample, held_out=held_out
-    )
+        framework=groups[0].framework, family="", rows=every("rows"), before=every("before"),
+        in_sample=every("in_sample"), held_out=every("held_out"),
+    )  # fmt: skip
 
 
 def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | None = None) -> FrameworkFit:
@@ -105,7 +110,7 @@ def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | 
         rest = [row for row in rows if (row.framework, row.family) != key]
         apart, offsets = _solve(rest) if INTERFACES[key[0]].fetches_in_line else (whole, {})
         groups.append(FrameworkGroup(
-            framework=key[0], family=key[1],
+            framework=key[0], family=key[1], rows=tuple(row.id for row in own),
             before=tuple(row.measured_s / row.without_s - 1 for row in own),
             in_sample=tuple(row.error(whole) for row in own),
             held_out=tuple(row.error(apart) for row in own),

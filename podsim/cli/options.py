@@ -27,7 +27,7 @@ READ = (Kind.WHOLE, Kind.NUMBER, Kind.SHARE, Kind.QUANTITY, Kind.NAME, Kind.FILE
 def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool = False) -> Parameter:
     """What the command line takes for an argument of a verb, as `podsim.model.verbs` declares it."""
     argument = VERBS[verb][name]
-    reads = argument.kind in READ or (argument.kind is Kind.CHOICE and argument.metavar)
+    reads = argument.kind in READ or (argument.kind is Kind.CHOICE and (argument.metavar or argument.aliases))
     stated: dict[str, Any] = {
         "group": group, "help": argument.help, "metavar": argument.metavar, "show_default": show_default,
         "converter": partial(_converted, argument) if reads else None,

@@ -135,6 +135,7 @@ def configured(workload: Workload, like: Reference, stated: set[str]) -> Workloa
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
         taken |= {"presets": other.presets, "configurations": other.configurations}
         taken |= {"same_as": other} if other.points else {}
+        taken |= {} if "minimum" in stated else {"minimum": other.minimum}
     if "benchmark" not in stated:
         taken["benchmark"] = _benchmark(like, workload.benchmark)
     return replace(workload, practices=_practices(workload.units, like), notes=(*notes, like.basis), **taken)

@@ -26,7 +26,7 @@ TRUTHS: Final = ("true", "false")
 
 def _fault(flag: Argument, text: str) -> str:
     """What is wrong with the value of a flag, "" where nothing is."""
-    choices = TRUTHS if flag.kind is Kind.SWITCH else flag.choices
+    choices = TRUTHS if flag.kind is Kind.SWITCH else flag.words
     if choices:
         return "" if text in choices else unknown(text, choices)
     try:

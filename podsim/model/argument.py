@@ -10,6 +10,7 @@ from itertools import islice
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
+from podsim.errors import meant
 from podsim.model.sizes import sizes
 from podsim.units import WHAT, dollars, parse, parted, per_second
 
@@ -47,7 +48,8 @@ class Argument(NamedTuple):
 
     `low` and `high` bound numbers, in `unit` (SI; "USD" and "requests/s" have their own texts); `open_low` and
     `open_high` exclude the bound itself. `plain` takes a bare number too: of a quantity in its unit, of a name as text.
-    `why` explains the range. `choices` are words, or the types of an answer; `members` are the keys of a mapping.
+    `why` explains the range. `choices` are words, or the types of an answer, `aliases` further words with the choice
+    that each means; `members` are the keys of a mapping.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Argument(NamedTuple):
     open_high: bool = False
     unit: str = ""
     choices: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
     members: tuple[Any, ...] = ()
     plain: bool = False
     why: str = ""
@@ -101,6 +104,11 @@ class Argument(NamedTuple):
     def given_si(self, value: str | float | None) -> float | None:
         """The same of an argument that may be left out; None where it is."""
         return None if value is None else self.si(value)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word of a choice that is taken."""
+        return (*self.choices, *(word for word, _ in self.aliases))
 
     @property
     def noun(self) -> str:
@@ -264,8 +272,11 @@ def _quantity(argument: Argument, value: object) -> str | float:
 
 
 def _choice(argument: Argument, value: object) -> str:
-    if isinstance(value, str) and value in argument.choices:
-        return str(value.value) if isinstance(value, Enum) else str(value)
+    if isinstance(value, str):
+        word = str(value.value) if isinstance(value, Enum) else str(value)
+        if word in argument.words:
+            return dict(argument.aliases).get(word, word)
+        raise _other(argument, value, meant(word, argument.words))
     raise _other(argument, value)
 
 

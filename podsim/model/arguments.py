@@ -6,6 +6,7 @@ Defaults are those of the signatures in `podsim.api`; tests/api/test_arguments.p
 from typing import Any, Final
 
 from podsim.model.argument import REQUIRED, Argument, Kind
+from podsim.model.framework import OTHER_NAMES, Framework
 
 MOST_COUNT: Final = 2**31 - 1  # Poplar counts elements of a dimension in 32 bits
 MOST_SEED: Final = 2**63 - 1
@@ -99,8 +100,10 @@ OVERLAP = switch(
 )  # fmt: skip
 IO_TILES = from_zero("io_tiles", "Tiles set aside for traffic beside compute [default: none; 64 with --overlap].")
 FRAMEWORK = choice(
-    "framework", "popart tensorflow1 tensorflow2 poptorch popxl poprt",
-    "Framework that runs the model [default: that of the configuration; PopART and TensorFlow 1 are the reference].",
+    "framework", " ".join(Framework),
+    "Framework that runs the model; pytorch is poptorch, and poprt serves trained models alone [default: that of the "
+    "configuration; PopART and TensorFlow 1 are the reference].",
+    aliases=tuple(OTHER_NAMES.items()),
 )  # fmt: skip
 PRACTICE = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)

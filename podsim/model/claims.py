@@ -67,7 +67,10 @@ class ClaimPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One published statement, and the relative error up to which podsim is said to agree with it."""
+    """One published statement, and the relative error up to which podsim is said to agree with it.
+
+    Where its numbers are `estimated`, not printed in the source, podsim answers and neither agrees nor disagrees.
+    """
 
     id: str
     claim: str
@@ -76,6 +79,7 @@ class Claim:
     unit: str
     tolerance: NotNegative
     note: str = ""
+    estimated: str = ""  # why the numbers are not the source's own
     parts: Annotated[tuple[ClaimPart, ...], Key("part")]
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from podsim.model.training import (
     Configuration,
     Convergence,
     EvaluationStyle,
+    Minimum,
     Practice,
     Preset,
     ReferenceRound,
@@ -190,6 +191,7 @@ class WorkloadFile:
     schnet: SchNet | None = None
     dlrm: Dlrm | None = None
     unit: tuple[GivenUnit, ...] | None = None
+    minimum: Minimum | None = None
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None
     reference: ReferenceRound | None = None

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from podsim.errors import InputError
+
 
 class Framework(StrEnum):
     """What a model is written in."""
@@ -23,12 +25,13 @@ class HostInterface:
 
     `fetches_in_line`: the program waits for the input of each micro-batch. `one_process`: one process of Python hands
     over the micro-batches of all replicas, one after the other. `calls_each_update`: a program run is one weight
-    update, unless several device iterations share a run.
+    update, unless several device iterations share a run. `trains`: it has a backward pass and weight updates.
     """
 
     fetches_in_line: bool = False
     one_process: bool = False
     calls_each_update: bool = True
+    trains: bool = True
 
 
 INTERFACES: Final[Mapping[Framework, HostInterface]] = {
@@ -37,7 +40,7 @@ INTERFACES: Final[Mapping[Framework, HostInterface]] = {
     Framework.TENSORFLOW2: HostInterface(fetches_in_line=True, calls_each_update=False),
     Framework.POPTORCH: HostInterface(fetches_in_line=True, one_process=True),
     Framework.POPXL: HostInterface(),
-    Framework.POPRT: HostInterface(calls_each_update=False),
+    Framework.POPRT: HostInterface(calls_each_update=False, trains=False),
 }
 """PopART and TensorFlow 1 are the reference: step parameters are fitted to MLPerf submissions, which use these two.
 
@@ -45,12 +48,21 @@ TensorFlow loops on the device, over an infeed. Source: examples of graphcore-ex
 wait for their input is the reading of published rates that docs/decisions/025-frameworks.md explains.
 """
 
-ROW_NAMES: Final[Mapping[str, Framework]] = {
-    "popart": Framework.POPART,
-    "pytorch": Framework.POPTORCH,
-    "tensorflow1": Framework.TENSORFLOW1,
-    "tensorflow2": Framework.TENSORFLOW2,
-    "popxl": Framework.POPXL,
-    "poprt": Framework.POPRT,
+OTHER_NAMES: Final[Mapping[str, str]] = {"pytorch": Framework.POPTORCH.value}
+"""Further names of frameworks: published rows, and tables of them, say pytorch where poptorch runs it."""
+NAMES: Final[Mapping[str, Framework]] = {
+    **{framework.value: framework for framework in Framework},
+    **{other: Framework(name) for other, name in OTHER_NAMES.items()},
 }
-"""Names in published rows."""
+"""Every name that a row or a flag may give a framework."""
+
+
+def check_training(framework: Framework) -> None:
+    """Raise InputError for a framework that runs trained models alone."""
+    if INTERFACES[framework].trains:
+        return
+    others = ", ".join(one.value for one in Framework if INTERFACES[one].trains)
+    raise InputError(
+        f"{framework} runs trained models and trains none", code="bad-value",
+        hint=f"--framework with one of {others}; podsim infer --framework {framework} serves a model",
+    )  # fmt: skip

@@ -51,4 +51,12 @@ class FrameworkCosts:
         return max(0.0, math.fsum((one**2, other**2, 2 * self.correlation * one * other))) + self.scatter**2
 
 
+def constants_of(framework: Framework) -> tuple[str, ...]:
+    """The fitted constants that a step under a framework has; none of a framework that is the reference."""
+    interface = INTERFACES[framework]
+    if not interface.fetches_in_line:
+        return ()
+    return NAMES if interface.one_process else (MICRO_BATCH,)
+
+
 NO_COSTS: Final = FrameworkCosts()

@@ -86,17 +86,25 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Measurements of one kind that are judged together; `why` names the mechanism where a bar is missed."""
+    """Measurements of one kind that are judged together; `why` names the mechanism where a bar is missed.
+
+    `pools` are the families whose rows are judged once more as one.
+    """
 
     key: str
     title: str
     bars: tuple[Bar, ...] = ()
     why: str = ""
+    pools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilySummary:
-    """Errors of one family as fractions; `worst` keeps its sign."""
+    """Errors of one family as fractions; `worst` keeps its sign.
+
+    `fitted` counts the rows that a constant was fitted to or read from; their median error and that of the others are
+    NaN of no row.
+    """
 
     family: Family
     count: int
@@ -105,6 +113,14 @@ class FamilySummary:
     mean_abs: float
     mean_signed: float
     worst: float
+    fitted: int = 0
+    median_abs_fitted: float = math.nan
+    median_abs_not_fitted: float = math.nan
+
+    @property
+    def not_fitted(self) -> int:
+        """Rows that no constant was fitted to."""
+        return self.count - self.fitted
 
     def size(self, statistic: Statistic) -> float:
         """The error that a bar is laid on."""
@@ -148,14 +164,27 @@ class MicrobenchmarkReport:
         )  # fmt: skip
 
     @property
+    def only_fitted(self) -> tuple[FamilySummary, ...]:
+        """Families with a bar all of whose rows a constant was fitted to."""
+        return tuple(one for one in self.summaries if one.verdict and not one.not_fitted)
+
+    @property
     def misses(self) -> tuple[tuple[FamilySummary, Bar], ...]:
         """What is outside its bar."""
         return tuple((summary, bar) for summary in self.summaries for bar in summary.misses)
 
 
-def summary(family: Family, errors: tuple[float, ...]) -> FamilySummary:
-    """The errors of one family; quantiles by linear interpolation between order statistics."""
+def summary(family: Family, errors: tuple[float, ...], fitted: tuple[bool, ...] = ()) -> FamilySummary:
+    """The errors of one family; quantiles by linear interpolation between order statistics.
+
+    `fitted` says of each error whether a constant was fitted to its row; of none where it is left out.
+    """
     sizes = sorted(abs(error) for error in errors)
+    marks = fitted or (False,) * len(errors)
+    mine, others = (
+        sorted(abs(error) for error, mark in zip(errors, marks, strict=True) if mark is wanted)
+        for wanted in (True, False)
+    )
     return FamilySummary(
         family=family,
         count=len(errors),
@@ -164,6 +193,9 @@ def summary(family: Family, errors: tuple[float, ...]) -> FamilySummary:
         mean_abs=math.fsum(sizes) / len(sizes),
         mean_signed=math.fsum(errors) / len(errors),
         worst=max(errors, key=abs),
+        fitted=len(mine),
+        median_abs_fitted=quantile(mine, 0.5) if mine else math.nan,
+        median_abs_not_fitted=quantile(others, 0.5) if others else math.nan,
     )
 
 

@@ -24,6 +24,37 @@ class Stated(StrEnum):
     NO_CHIP = "chip not stated"
 
 
+class Sample(StrEnum):
+    """What the agreement of a row says: nothing of constants that were fitted to it and enter its prediction."""
+
+    IN_SAMPLE = "in sample"
+    REFERENCE = "reference"
+    NOT_FITTED = "not fitted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFit:
+    """What fits have of a row: `constants` fitted to it that enter its prediction, `reference` those that do not.
+
+    `held_out` is its error with the constants of frameworks fitted without the rows of its framework and family, as a
+    fraction; NaN where none of these enters its prediction.
+    """
+
+    constants: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+    held_out: float = math.nan
+
+    @property
+    def sample(self) -> Sample:
+        """Whether a constant that was fitted to the row enters its prediction."""
+        if self.constants:
+            return Sample.IN_SAMPLE
+        return Sample.REFERENCE if self.reference else Sample.NOT_FITTED
+
+
+IN_NO_FIT = RowFit()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A prediction in the unit of its row, with its 90 % interval; NaN where podsim gives none."""
@@ -53,7 +84,7 @@ class ReadRow:
     """A published row beside its prediction, in its own unit; `conflict` is what speaks against another row.
 
     `low_90` and `high_90` bound the 90 % interval, NaN where there is none. `options` are the stated choices of
-    `reading`, `others` every other way to combine what the row leaves unsaid.
+    `reading`, `others` every other way to combine what the row leaves unsaid. `fit` is its part in fits of constants.
     """
 
     row: Microbenchmark
@@ -64,6 +95,17 @@ class ReadRow:
     conflict: str = ""
     options: tuple[Option, ...] = ()
     others: tuple[OtherReading, ...] = ()
+    fit: RowFit = IN_NO_FIT
+
+    @property
+    def sample(self) -> Sample:
+        """Whether a constant that was fitted to the row enters its prediction."""
+        return self.fit.sample
+
+    @property
+    def fit_of_framework(self) -> bool:
+        """Whether constants of frameworks are fitted with the row, be it as a reference."""
+        return bool(self.fit.reference) or not math.isnan(self.fit.held_out)
 
     @property
     def error(self) -> float:
@@ -115,7 +157,7 @@ class ReadRow:
             return (self,)
         others = (
             replace(self, reading=one.reading, options=one.options, others=(), predicted=one.predicted,
-                    low_90=one.low_90, high_90=one.high_90)
+                    low_90=one.low_90, high_90=one.high_90, fit=replace(self.fit, held_out=math.nan))
             for one in self.others if not one.refused
         )  # fmt: skip
         return (self, *others)
@@ -171,6 +213,46 @@ class LeftOutRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """Errors of rows that were left out of the fit of the constants they are predicted with; NaN of no row."""
+
+    errors: tuple[float, ...]
+
+    @property
+    def median_abs(self) -> float:
+        """Half of the rows are at most so far off."""
+        return quantile(sorted(map(abs, self.errors)), 0.5) if self.errors else math.nan
+
+    @property
+    def mean(self) -> float:
+        """Mean of the signed errors."""
+        return sum_in_order(self.errors) / len(self.errors) if self.errors else math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameworkErrors:
+    """Training rates that name a framework, in a fit of constants, at their stated choices.
+
+    `constants` are those that a prediction under the framework has; where there are none, nothing that is fitted to
+    these rows enters their predictions, and leaving a family out moves none.
+    """
+
+    framework: str
+    summary: "Summary"
+    constants: tuple[str, ...]
+
+    @property
+    def families(self) -> int:
+        """Networks among the rows."""
+        return self.summary.families
+
+    @property
+    def judged(self) -> float:
+        """The median error that counts: with each family left out of the fit, or where nothing is fitted as it is."""
+        return self.summary.held_out.median_abs if self.constants else self.summary.median_abs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """How far off some rows are at their stated choices; figures of no row are NaN."""
 
@@ -181,6 +263,21 @@ class Summary:
         """Half of the rows are at most so far off."""
         sizes = sorted(abs(one.error) for one in self.rows)
         return quantile(sizes, 0.5) if sizes else math.nan
+
+    @property
+    def held_out(self) -> "HeldOut":
+        """The same with constants of frameworks fitted without each row's framework and family."""
+        return HeldOut(errors=tuple(one.fit.held_out for one in self.rows if not math.isnan(one.fit.held_out)))
+
+    @property
+    def samples(self) -> dict[Sample, int]:
+        """How many rows are of each kind, those of none left out."""
+        found = [one.sample for one in self.rows]
+        return {kind: found.count(kind) for kind in Sample if kind in found}
+
+    def only(self, *samples: Sample) -> "Summary":
+        """The rows of these kinds."""
+        return Summary(rows=tuple(one for one in self.rows if one.sample in samples))
 
     @property
     def mean(self) -> float:
@@ -235,6 +332,22 @@ class PublishedReport:
 
     compared: tuple[ReadRow, ...]
     left_out: tuple[LeftOutRow, ...]
+    outdated: tuple[str, ...] = ()  # constants of frameworks that are not those of a fit to these rows
+
+    @property
+    def frameworks(self) -> tuple[FrameworkErrors, ...]:
+        """Rows in the fit of constants of frameworks, by framework, in the order of the files."""
+        rows = [one for one in self.compared if one.framework and one.fit_of_framework]
+        return tuple(
+            FrameworkErrors(
+                framework=name, summary=Summary(rows=mine),
+                constants=tuple(dict.fromkeys(
+                    constant for one in mine if not math.isnan(one.fit.held_out) for constant in one.fit.constants
+                )),
+            )
+            for name in dict.fromkeys(one.framework for one in rows)
+            for mine in [tuple(one for one in rows if one.framework == name)]
+        )  # fmt: skip
 
     def of(self, modes: tuple[Mode, ...], *stated: Stated) -> Summary:
         """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
@@ -258,6 +371,8 @@ class PublishedReport:
         """Rows by kind, and by how much of their configuration is stated."""
         return {
             "networks": self.networks,
+            "networks_not_fitted": self.networks.only(Sample.NOT_FITTED, Sample.REFERENCE),
+            "networks_in_sample": self.networks.only(Sample.IN_SAMPLE),
             "networks_not_stated": self.of(NETWORKS, Stated.NOT),
             "networks_chip_not_stated": self.of(NETWORKS, Stated.NO_CHIP),
             "latencies": self.of((Mode.LATENCY,)),

@@ -5,13 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from podsim.model.microbenchmark import quantile
-from podsim.model.published import NEAR, NETWORKS, PublishedReport, ReadRow, Stated, Summary
+from podsim.model.published import NEAR, NETWORKS, FrameworkErrors, PublishedReport, ReadRow, Sample, Stated, Summary
 from podsim.model.readings import Mode
 
 MOST_MEDIAN = 0.12
 LEAST_NEAR = 0.80  # of the rows
 MOST_MEAN = 0.05  # signed, either way
 LEAST_INSIDE, MOST_INSIDE = 0.80, 0.97  # of the intervals
+IN_SAMPLE = "in sample"
+FITTED_APART = {
+    "not fitted": (Sample.NOT_FITTED, Sample.REFERENCE),
+    IN_SAMPLE: (Sample.IN_SAMPLE,),
+}
+"""Networks are judged apart by whether a constant that was fitted to a row enters its prediction."""
 FRAMEWORKS = {"popart": 0.06, "tensorflow1": 0.10, "tensorflow2": 0.12, "pytorch": 0.12}
 LEAST_FAMILIES = 3
 """A framework with rows of fewer networks has no bar: one network would set it."""
@@ -21,6 +27,7 @@ HEAT = "2D heat equation"
 MOST_HEAT = 0.10
 SCHNET = "SchNet"
 MOST_SCHNET = 0.15
+MEDIAN, WORST = "median", "worst"
 CARD = "c600"
 RESNET = "ResNet-50"
 MOST_CARD = 0.12
@@ -37,6 +44,7 @@ class BarResult:
     least: float = -math.inf
     most: float = math.inf
     counts: bool = False
+    in_sample: int = 0  # of the rows
 
     @property
     def passed(self) -> bool:
@@ -55,52 +63,79 @@ def bars(report: PublishedReport) -> tuple[BarResult, ...]:
 
 
 def _bars(report: PublishedReport) -> Iterator[BarResult]:
-    networks = report.networks
-    name, rows = "networks, configuration stated", len(networks.rows)
-    yield BarResult(name=name, statistic="median", rows=rows, value=networks.median_abs,
-                    most=MOST_MEDIAN)  # fmt: skip
-    yield BarResult(
-        name=name, statistic=f"within {100 * NEAR:.0f} %", rows=rows, value=networks.share_near, least=LEAST_NEAR
-    )
-    yield BarResult(name=name, statistic="mean, signed", rows=rows, value=networks.mean, least=-MOST_MEAN,
-                    most=MOST_MEAN)  # fmt: skip
-    yield BarResult(name=name, statistic="inside 90 %", rows=networks.with_interval,
-                    value=networks.share_inside, least=LEAST_INSIDE, most=MOST_INSIDE)  # fmt: skip
-    for framework, most in FRAMEWORKS.items():
-        found = Summary(rows=tuple(one for one in networks.rows if one.framework == framework))
-        if found.families >= LEAST_FAMILIES:
-            yield _median(framework, found.rows, most)
+    for name, samples in FITTED_APART.items():
+        yield from _networks(name, report.networks.only(*samples))
+    for one in report.frameworks:
+        if has_bar(one):
+            yield BarResult(
+                name=f"{one.framework}, {judged_on(one)}", statistic="median", rows=len(one.summary.rows),
+                value=one.judged, most=FRAMEWORKS[one.framework], in_sample=_in_sample(one.summary.rows),
+            )  # fmt: skip
     yield from _families(report)
     refused = len(report.refused)
     yield BarResult(name="published configurations", statistic="refused",
                     rows=len(report.compared) + refused, value=refused, most=0, counts=True)  # fmt: skip
 
 
+def _networks(name: str, networks: Summary) -> Iterator[BarResult]:
+    """Bars on networks whose configuration is stated; none of those in sample where there are none."""
+    if not networks.rows and name == IN_SAMPLE:
+        return
+    named, rows, fitted = f"networks, configuration stated, {name}", len(networks.rows), _in_sample(networks.rows)
+    yield BarResult(
+        name=named, statistic="median", rows=rows, value=networks.median_abs, most=MOST_MEDIAN, in_sample=fitted
+    )
+    yield BarResult(
+        name=named, statistic=f"within {100 * NEAR:.0f} %", rows=rows, value=networks.share_near, least=LEAST_NEAR,
+        in_sample=fitted,
+    )  # fmt: skip
+    yield BarResult(
+        name=named, statistic="mean, signed", rows=rows, value=networks.mean, least=-MOST_MEAN, most=MOST_MEAN,
+        in_sample=fitted,
+    )  # fmt: skip
+    yield BarResult(
+        name=named, statistic="inside 90 %", rows=networks.with_interval, value=networks.share_inside,
+        least=LEAST_INSIDE, most=MOST_INSIDE, in_sample=fitted,
+    )  # fmt: skip
+
+
+def _in_sample(rows: tuple[ReadRow, ...]) -> int:
+    return sum(one.sample is Sample.IN_SAMPLE for one in rows)
+
+
+def has_bar(one: FrameworkErrors) -> bool:
+    """Whether a framework has a bar: one network or two would set it."""
+    return one.framework in FRAMEWORKS and one.families >= LEAST_FAMILIES
+
+
+def judged_on(one: FrameworkErrors) -> str:
+    """What the errors of a framework are: "held out", or "nothing fitted" where it has no constant."""
+    return "held out" if one.constants else "nothing fitted"
+
+
 def _families(report: PublishedReport) -> Iterator[BarResult]:
     rows = report.of(NETWORKS).rows
     for family in ATTENTION:
         mine = tuple(one for one in rows if one.family == family and one.stated is not Stated.NO_CHIP)
-        if mine:
-            worst = max(abs(one.error) for one in mine)
-            yield BarResult(name=family, statistic="worst", rows=len(mine), value=worst,
-                            most=MOST_ATTENTION)  # fmt: skip
+        yield from _some(family, mine, MOST_ATTENTION, WORST)
     heat = tuple(one for one in report.of((Mode.TILES,)).rows if one.row.what == HEAT and one.row.whole("ipus") > 1)
-    if heat:
-        yield BarResult(name=f"{HEAT}, 2 to 16 IPUs", statistic="worst", rows=len(heat),
-                        value=max(abs(one.error) for one in heat), most=MOST_HEAT)  # fmt: skip
-    yield from _some(f"{SCHNET}, QM9", tuple(one for one in rows if one.family == SCHNET), MOST_SCHNET)
+    yield from _some(f"{HEAT}, 2 to 16 IPUs", heat, MOST_HEAT, WORST)
+    yield from _some(f"{SCHNET}, QM9", tuple(one for one in rows if one.family == SCHNET), MOST_SCHNET, MEDIAN)
     cards = (one for one in rows if one.row.chip == CARD and one.family == RESNET and one.stated is Stated.YES)
-    yield from _some(f"{RESNET} on {CARD}, batch stated", tuple(cards), MOST_CARD)
+    yield from _some(f"{RESNET} on {CARD}, batch stated", tuple(cards), MOST_CARD, MEDIAN)
 
 
-def _some(name: str, rows: tuple[ReadRow, ...], most: float) -> Iterator[BarResult]:
-    if rows:
-        yield _median(name, rows, most)
-
-
-def _median(name: str, rows: tuple[ReadRow, ...], most: float) -> BarResult:
-    value = quantile(sorted(abs(one.error) for one in rows), 0.5)
-    return BarResult(name=name, statistic="median", rows=len(rows), value=value, most=most)
+def _some(name: str, rows: tuple[ReadRow, ...], most: float, statistic: str) -> Iterator[BarResult]:
+    """A bar on rows, each held out of the fit of its framework where it is in one; else as predicted."""
+    if not rows:
+        return
+    held_out = sum(not math.isnan(one.fit.held_out) for one in rows)
+    fitted = _in_sample(rows)
+    kinds = ((", held out", held_out), (f", {IN_SAMPLE}", fitted - held_out))
+    name += next((kind for kind, count in kinds if count), "")
+    sizes = sorted(abs(one.error if math.isnan(one.fit.held_out) else one.fit.held_out) for one in rows)
+    value = quantile(sizes, 0.5) if statistic == MEDIAN else sizes[-1]
+    yield BarResult(name=name, statistic=statistic, rows=len(rows), value=value, most=most, in_sample=fitted)
 
 
 def missed(report: PublishedReport) -> bool:

@@ -211,6 +211,25 @@ class Practice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Minimum:
+    """The fewest IPUs that a source says a run of the workload needs."""
+
+    ipus: Count
+    source: str
+    locator: str = ""
+
+    def said(self, ipus: int) -> str:
+        """What to say of a run on so many IPUs, "" where they are enough."""
+        if ipus >= self.ipus:
+            return ""
+        place = ", ".join(filter(None, (self.source, self.locator)))
+        return (
+            f"its source states {self.ipus:,} IPUs at least ({place}), and this mapping uses {ipus:,}: by podsim's "
+            "estimate of memory it fits, which no published run confirms"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """Software that a submitter would use on machines of more than `above` IPUs, where nothing is published.
 

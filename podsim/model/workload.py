@@ -11,7 +11,7 @@ from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.padding import share_in_image
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Benchmark, Configuration, Convergence, Practice, Preset, ReferencePoint
+from podsim.model.training import Benchmark, Configuration, Convergence, Minimum, Practice, Preset, ReferencePoint
 
 
 class Pass(StrEnum):
@@ -363,6 +363,7 @@ class Workload:
     notes: tuple[str, ...] = ()  # what was assumed in reading it
     configurations: tuple[Configuration, ...] = ()  # for machines larger than published ones
     same_as: "Workload | None" = None  # the published network that this one is, where published runs choose its batch
+    minimum: Minimum | None = None
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

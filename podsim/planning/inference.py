@@ -77,7 +77,9 @@ def _assumed(asked: Asked, wanted: Wanted, found: Found, load: Load) -> Iterator
     if load.rate_per_s is not None:
         yield "requests come at random at a constant mean rate (Poisson)"
     yield "a program is compiled for its batch: one that is not full takes as long"
-    yield "what a framework takes on the host for each batch is not published: transfers and their start are counted"
+    usual = "what a framework takes on the host for each batch is not published: transfers and their start are counted"
+    known = f"what {wanted.framework} adds to a batch on the host is taken as in training (Eq. 13)"
+    yield known if wanted.framework else usual
     if found.decoding:
         yield "the next token is chosen on the IPU: an index goes back"
     else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from podsim.errors import InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.fabric import Topology
-from podsim.model.framework import INTERFACES, Framework
+from podsim.model.framework import INTERFACES, NAMES, Framework, check_training
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
@@ -145,10 +145,13 @@ def may_stream(workload: Workload) -> bool:
 
 def what_if(scenario: Scenario) -> WhatIf:
     """What a scenario wants otherwise than practice has it."""
-    flags, framework = scenario.what_if, scenario.software.framework
+    flags, name = scenario.what_if, scenario.software.framework
+    framework = NAMES[name] if name else None
+    if framework:
+        check_training(framework)
     return WhatIf(
         schedule=Schedule(flags.schedule) if flags.schedule else None, prefetch=flags.prefetch, overlap=flags.overlap,
-        io_tiles=flags.io_tiles, framework=Framework(framework) if framework else None,
+        io_tiles=flags.io_tiles, framework=framework,
     )  # fmt: skip
 
 

@@ -242,7 +242,14 @@ def _said(
 ) -> tuple[str, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
     switched = switches.shown(question, mapping, step_s)
-    return (*assumptions, *switched, *_offered(question, mapping), f"samples to converge: {need.basis}")
+    fewer = question.workload.minimum.said(mapping.ipus) if question.workload.minimum else ""
+    return (
+        *([fewer] if fewer else []),
+        *assumptions,
+        *switched,
+        *_offered(question, mapping),
+        f"samples to converge: {need.basis}",
+    )
 
 
 def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:

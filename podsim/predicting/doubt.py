@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
 OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
+OF_FRAMEWORK = Grade.EXTRAPOLATED
+"""The grade of waits for input at best: their constants are fitted to whole programs, no calibrated step."""
 STRETCHED = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC, Part.BUBBLE, Part.WEIGHT_UPDATE)
 """What grows with the stretch of a program; the syncs between chips in it do not, a hundredth of a step at most."""
 
@@ -120,7 +122,8 @@ def of_step(question: Question, mapping: WorkMapping, timeline: StepTimeline, fo
     known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
     if added := _of_framework(question, mapping, timeline):
         parameters = known.variances[Cause.PARAMETERS] + added
-        known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters})
+        grade = max(known.grade, OF_FRAMEWORK, key=lambda one: one.rank)
+        known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known
     from podsim.files import tensor_parallel

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.model.prediction import Figure, Grades
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
+from podsim.predicting.doubt import OF_FRAMEWORK
 from podsim.predicting.intervals import worst
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def _shares(
 def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
     """Shares of a step: one replica as its chip is known, what grows with the machine as its size is.
 
-    `racks` is the share of all-reduce between racks, which rests on the GW-Links; host input rests on the servers.
+    `racks` is the share of all-reduce between racks, which rests on the GW-Links; host input rests on the servers,
+    waits for input under a framework on published rates of other programs.
     """
     machine, found = question.machine, dict.fromkeys(Grade, 0.0)
     chip = Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
@@ -75,5 +77,7 @@ def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: St
             share *= 1 - racks
         if part is Part.HOST and machine.guessed("hosts."):
             grade = Grade.ASSUMED
+        if part is Part.FRAMEWORK:  # constants of other whole programs, which no calibrated step has
+            grade = worst(chip, OF_FRAMEWORK)
         found[grade] += share
     return found

@@ -43,6 +43,7 @@ def _claim(answer: ClaimAnswer) -> dict[str, Json]:
         "worth": answer.worth.value if answer.worth else None,
         "reason": answer.reason,
         "note": claim.note,
+        "estimated": claim.estimated,
         "parts": [
             {"about": part.part.label, "claimed": plain(part.part.claimed), "podsim": plain(part.podsim),
              "error": plain(part.error), "verdict": part.verdict.value, "why": part.why, "conflict": part.conflict,

@@ -18,7 +18,9 @@ def microbenchmarks(report: MicrobenchmarkReport) -> str:
         "families": [
             {"family": one.family.key, "title": one.family.title, "bars": plain(one.family.bars),
              "verdict": one.verdict, **{name: plain(getattr(one, name)) for name in errors},
-             "why": one.family.why if one.misses else ""}
+             "why": one.family.why if one.misses else "", "pools": list(one.family.pools), "fitted": one.fitted,
+             "median_abs_fitted": plain(one.median_abs_fitted),
+             "median_abs_not_fitted": plain(one.median_abs_not_fitted)}
             for one in report.summaries
         ],
         "constants": [

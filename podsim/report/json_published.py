@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from podsim.model.published import Stated
+from podsim.model.published import Sample, Stated
 from podsim.model.published_bars import bars
 from podsim.report.json_text import plain, text
 from podsim.report.views.published import MODES, asked
 
 if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.published import Group, LeftOutRow, PublishedReport, ReadRow, Summary
+    from podsim.model.published import FrameworkErrors, Group, LeftOutRow, PublishedReport, ReadRow, Summary
     from podsim.model.published_bars import BarResult
     from podsim.model.readings import Option, RowReading
     from podsim.report.digits import Json
@@ -24,6 +25,8 @@ def published(report: PublishedReport) -> str:
         "families": [_group(one) for one in report.groups],
         "summary": {**{name: _summary(one) for name, one in report.summaries.items()},
                     "all": _summary(report.all_rows), "left_out": {"count": len(report.left_out)}},
+        "frameworks": [_framework(one) for one in report.frameworks],
+        "outdated": list(report.outdated),
         "bars": [_bar(one) for one in bars(report)],
     })  # fmt: skip
 
@@ -36,6 +39,8 @@ def _compared(one: ReadRow) -> dict[str, Json]:
         "low_90": plain(one.low_90) if one.has_interval else None,
         "high_90": plain(one.high_90) if one.has_interval else None,
         "error": plain(one.error), "inside": one.inside if one.has_interval else None, "reason": "",
+        "sample": one.sample.value, "fitted": list(one.fit.constants), "reference": list(one.fit.reference),
+        "error_held_out": None if math.isnan(one.fit.held_out) else plain(one.fit.held_out),
         "asked": _asked(one.reading), "chips": _chips(one),
         "least": plain(one.low), "most": plain(one.high), "in_range": one.in_range,
         "determined": one.determined, "choices": [_option(option) for option in one.options],
@@ -53,6 +58,7 @@ def _left_out(one: LeftOutRow) -> dict[str, Json]:
     return {
         **_row(one.row), "family": one.family, "framework": one.framework, "mode": one.mode, "configuration": "",
         "predicted": None, "low_90": None, "high_90": None, "error": None, "inside": None, "reason": one.reason,
+        "sample": None, "fitted": [], "reference": [], "error_held_out": None,
         "refused": one.refused,
     }  # fmt: skip
 
@@ -90,13 +96,25 @@ def _summary(found: Summary) -> dict[str, Json]:
         "count": len(found.rows), "median_abs": plain(found.median_abs), "mean_signed": plain(found.mean),
         "worst": plain(found.worst), "share_near": plain(found.share_near), "inside_90": found.inside,
         "with_interval": found.with_interval,
+        "samples": {kind.value: found.samples.get(kind, 0) for kind in Sample},
+        "held_out": {"count": len(found.held_out.errors), "median_abs": plain(found.held_out.median_abs),
+                     "mean_signed": plain(found.held_out.mean)},
+    }  # fmt: skip
+
+
+def _framework(one: FrameworkErrors) -> dict[str, Json]:
+    return {
+        "framework": one.framework, "families": one.families, "rows": len(one.summary.rows),
+        "constants": list(one.constants), "median_abs": plain(one.summary.median_abs),
+        "mean_signed": plain(one.summary.mean), "held_out_median_abs": plain(one.summary.held_out.median_abs),
+        "held_out_mean_signed": plain(one.summary.held_out.mean), "judged": plain(one.judged),
     }  # fmt: skip
 
 
 def _bar(one: BarResult) -> dict[str, Json]:
     return {
-        "name": one.name, "statistic": one.statistic, "rows": one.rows, "value": plain(one.value),
-        "least": plain(one.least), "most": plain(one.most), "verdict": one.verdict,
+        "name": one.name, "statistic": one.statistic, "rows": one.rows, "in_sample": one.in_sample,
+        "value": plain(one.value), "least": plain(one.least), "most": plain(one.most), "verdict": one.verdict,
     }  # fmt: skip
 
 

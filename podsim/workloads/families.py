@@ -33,6 +33,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         practices=file.practices or (general.practices if general else ()),
         presets=file.presets,
         configurations=file.configurations,
+        minimum=file.minimum,
         row_tokens=file.transformer.sequence if file.transformer else None,
         decodes=file.transformer is not None and file.transformer.head == "lm",
         notes=(*file.notes, *_assumed(file)),

@@ -3,10 +3,17 @@
 import pytest
 
 from podsim import api
+from podsim.cli.app import main
 from podsim.errors import InputError
-from podsim.model.framework import Framework
+from podsim.files import applications, microbenchmarks
+from podsim.model.framework import NAMES, Framework
 from podsim.model.program import Part
+from podsim.model.quantity import Grade
+from podsim.model.verbs import VERBS
 from podsim.physics.hostio import HOST_CALL_S
+from podsim.report.terminal import Look, render
+from podsim.report.views import inference as view
+from podsim.scenario import Scenario
 
 NAMED = {"topology": "pod16", "samples": 1e6, "engine": "analytic"}
 
@@ -58,3 +65,74 @@ def test_a_plan_is_of_the_framework_that_is_named():
 def test_a_framework_that_nobody_knows_is_refused():
     with pytest.raises(InputError, match="framework"):
         step(framework="jax")
+
+
+def test_waits_for_input_are_graded_by_what_their_constants_rest_on():
+    """BERT on an IPU-POD16 is interpolated as submitted; what PopTorch adds no calibrated step holds."""
+    usual, poptorch = (step("bert", framework=name, samples=None) for name in (None, "poptorch"))
+    assert usual.step_s.grade is Grade.INTERPOLATED
+    assert poptorch.step_s.grade is poptorch.throughput_samples_per_s.grade is Grade.EXTRAPOLATED
+    assert poptorch.grades.figures["step"].grade is Grade.EXTRAPOLATED
+    waits = poptorch.breakdown_s[Part.FRAMEWORK] / poptorch.step_s.value
+    more = poptorch.grades.shares[Grade.EXTRAPOLATED] - usual.grades.shares.get(Grade.EXTRAPOLATED, 0.0)
+    assert more == pytest.approx(waits * poptorch.run.training_s / poptorch.run.total_s, rel=0.2)
+
+
+def test_the_name_that_tables_print_is_taken_and_means_the_same():
+    """Published rows say pytorch where podsim has poptorch."""
+    printed, own = (step(framework=name) for name in ("pytorch", "poptorch"))
+    assert printed.mapping.practice.framework is own.mapping.practice.framework is Framework.POPTORCH
+    assert printed.step_s == own.step_s
+    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    rates = [api.infer("resnet50", framework=name, **asked).capacity_per_s for name in ("pytorch", "poptorch")]
+    assert rates[0] == rates[1]
+    scenario = Scenario.of("resnet50", framework="pytorch")
+    assert scenario.software.framework == "poptorch"
+    assert NAMES["pytorch"] is Framework.POPTORCH
+    assert set(NAMES) == set(VERBS["predict"]["framework"].words)
+
+
+def test_every_name_of_a_framework_in_published_rows_is_taken():
+    rows = (*microbenchmarks.published(), *applications.applications())
+    told = {row.shape.get("framework", "") for row in rows} - {
+        "",
+        "poplar",
+        "paddle",
+        "tensorflow",
+    }  # the last of no version
+    assert told <= set(NAMES)
+
+
+def test_a_near_name_is_suggested(capsys):
+    with pytest.raises(InputError, match='did you mean "poptorch"'):
+        step(framework="poptroch")
+    assert main(["predict", "bert", "--pod", "16", "--framework", "Pytorch"]) == 2
+    assert 'did you mean "pytorch"' in " ".join(capsys.readouterr().err.split())
+    assert main(["predict", "bert", "--pod", "16", "--framework", "pytorch", "--engine", "analytic", "-q"]) == 0
+
+
+@pytest.mark.parametrize("verb", ["predict", "explain"])
+def test_a_runtime_of_inference_trains_nothing(verb):
+    with pytest.raises(InputError, match="trains none") as error:
+        getattr(api, verb)("resnet50", topology="pod16", framework="poprt", samples=1e6)
+    assert "poptorch" in error.value.hint
+    assert "podsim infer" in error.value.hint
+
+
+def test_a_plan_for_training_refuses_a_runtime_of_inference():
+    with pytest.raises(InputError, match="trains none"):
+        api.plan("resnet50", machines="pod16", within="10h", framework="poprt")
+    assert api.infer("resnet50", topology="m2000", framework="poprt", requests=100, engine="analytic").capacity_per_s
+
+
+def test_serving_under_a_framework_says_where_its_waits_are_from():
+    """Constants fitted to training are in these figures: neither "nothing is fitted" nor "not in these figures"."""
+    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    for framework, told in ((None, False), ("poptorch", True), ("popart", True)):
+        found = api.infer("resnet50", framework=framework, **asked)
+        text = " ".join(render(view.document(found, verbose=True), Look(160)).split())
+        assert (f"what {framework} adds to a batch is taken from training" in text) is told
+        assert ("a framework's time on the host is not published" in text) is not told
+        assert [line for line in found.assumptions if "taken as in training" in line] == (
+            [f"what {framework} adds to a batch on the host is taken as in training (Eq. 13)"] if told else []
+        )

@@ -74,7 +74,8 @@ def claims(asked: shown.Asked) -> str:
     for one in report.answers:
         if one.verdict is not Verdict.CANNOT:
             best = one.deciding
-            claimed, said = _number(best.part.claimed, one.claim.unit), _number(best.podsim, one.claim.unit)
+            printed = None if one.claim.estimated else best.part.claimed
+            claimed, said = _number(printed, one.claim.unit), _number(best.podsim, one.claim.unit)
             error = "–" if best.error is None else shown.percent(best.error)
             rows.append((f"{one.claim.id}: {one.claim.claim}", claimed, said, error, one.verdict.value))
     said = [f"- {one.claim.id}: {one.reason}." for one in report.answers if one.verdict is Verdict.DISAGREES]
@@ -97,20 +98,32 @@ def published(asked: shown.Asked) -> str:
     told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
     alone = [one for one in report.compared if not one.others]
     several = [one for one in report.compared if one.others]
-    parts = [f"{view.answer(report)}.", _table(view.families(report.groups)), _table(view.summaries(report)),
-             _table(view.judged(bars(report))), "Rows that are read in one way:", _rows(alone),
-             "Rows that leave something unsaid:", _rows(several, ranges=True), "\n".join(told), "Left out:",
-             _table(view.reasons(report))]  # fmt: skip
+    parts = [
+        f"{view.answer(report)}.",
+        f"Fits: {view.fits(report)}.",
+        _table(view.families(report.groups)),
+        _table(view.summaries(report)),
+        "Frameworks, each family predicted without its own rows of that framework:",
+        _table(view.by_framework(report.frameworks)),
+        _table(view.judged(bars(report))),
+        "Rows that are read in one way:",
+        _rows(alone),
+        "Rows that leave something unsaid:",
+        _rows(several, ranges=True),
+        "\n".join(told),
+        "Left out:",
+        _table(view.reasons(report)),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _rows(rows: Sequence[ReadRow], *, ranges: bool = False) -> str:
     """Rows at their stated choices; with `ranges` the least and the most of all readings."""
-    head = ("row", "what", "where", "measured", "predicted", "unit", "error")
+    head = ("row", "what", "where", "fitted", "measured", "predicted", "unit", "error")
     more = ("least", "most", "in range") if ranges else ()
     return shown.table((*head, *more), [
-        (one.row.id, one.row.what, view.where(one.row), view.as_published(one.row), significant(one.predicted, 4),
-         one.row.unit, shown.percent(one.error),
+        (one.row.id, one.row.what, view.where(one.row), view.sample(one), view.as_published(one.row),
+         significant(one.predicted, 4), one.row.unit, shown.percent(one.error),
          *((significant(one.low, 3), significant(one.high, 3), "yes" if one.in_range else "no") if ranges else ()))
         for one in rows
     ])  # fmt: skip
@@ -216,8 +229,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     (
         "Published results of whole programs",
-        "`podsim validate --published`: whole programs, those of other workloads too. Two constants of frameworks are fitted to "
-        "59 of these rows.",
+        "`podsim validate --published`: those of other workloads too; rows that a constant is fitted to are marked.",
         published,
     ),
     ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),

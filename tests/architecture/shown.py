@@ -210,10 +210,11 @@ def _step(ask: Callable[..., Prediction], *changes: str) -> str:
 
 def microbenchmarks(asked: Asked) -> str:
     """Errors of every family of published microbenchmarks."""
-    head = ("family", "rows", "median", "90 % within", "mean signed", "bar", "")
+    head = ("family", "rows", "fitted", "median", "90 % within", "mean signed", "bar", "")
     rows = [
         (
-            one.family.title, f"{one.count:,}", f"{100 * one.median_abs:.1f} %", f"{100 * one.nine_in_ten_abs:.1f} %",
+            one.family.title, f"{one.count:,}", f"{one.fitted:,}",
+            f"{100 * one.median_abs:.1f} %", f"{100 * one.nine_in_ten_abs:.1f} %",
             percent(one.mean_signed),
             ", ".join(f"{bar.statistic} ≤ {100 * bar.limit:.0f} %" for bar in one.family.bars), one.verdict,
         )

@@ -12,6 +12,7 @@ from podsim.calibrate.claims.evaluate import EVALUATORS
 from podsim.errors import InputError
 from podsim.files import catalog, claims, find, prices
 from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth
+from podsim.report.views.claims import row
 
 TEXT = (find.shipped("calibration") / "claims.toml").read_text(encoding="utf-8")
 CLAIMS = {claim.id: claim for claim in claims.claims().value.claims}
@@ -187,3 +188,21 @@ def test_claims_are_counted_by_what_they_are_worth() -> None:
     decided = report.count(Verdict.AGREES) + report.count(Verdict.DISAGREES)
     parts = sum(report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES) for worth in Worth)
     assert parts == decided > 20
+
+
+def test_a_number_that_the_source_does_not_print_is_answered_and_counts_as_no_agreement(tmp_path: Path) -> None:
+    answer = one(tmp_path, "C33")
+    assert (answer.verdict, answer.worth) == (Verdict.ANSWERED, None)
+    assert "a chart without numbers" in answer.reason
+    assert all(part.podsim and part.error is None for part in answer.parts)
+    assert row(answer)[2] == "–"
+    block = TEXT.split('"C33"')[1]
+    (told,) = (line for line in block.splitlines() if line.startswith("estimated"))
+    printed = one(tmp_path, "C33", (f"{told}\n", ""))
+    assert (printed.verdict, printed.worth) == (Verdict.AGREES, Worth.INDEPENDENT)
+
+
+def test_a_wide_tolerance_is_that_of_a_number_which_is_estimated() -> None:
+    """No claim agrees since its tolerance was made wide."""
+    assert {claim.id for claim in CLAIMS.values() if claim.tolerance > 0.1} == {"C33"}
+    assert {claim.id for claim in CLAIMS.values() if claim.estimated} == {"C33"}

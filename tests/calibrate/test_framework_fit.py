@@ -1,6 +1,7 @@
 """Constants of frameworks: found again from rows made with them, whatever the error of each network."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,6 +13,9 @@ from podsim.files.readers import READERS
 from podsim.files.write import frameworks_text
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.framework_costs import MICRO_BATCH, REPLICA
+from podsim.report.doc import Table
+from podsim.report.terminal import Look, render
+from podsim.report.views import frameworks as view
 
 TRUE_MICRO_BATCH_S, TRUE_REPLICA_S = 6e-4, 5e-5
 NETWORKS = {"one": 0.08, "two": -0.05, "three": 0.0}  # log errors of the model, the same under every framework
@@ -65,3 +69,20 @@ def test_the_shipped_constants_are_few_and_known():
     costs = file.costs()
     assert set(costs.fitted) == {MICRO_BATCH, REPLICA}
     assert all(0 < item.error < 0.5 and abs(item.pull) < 1 for item in costs.fitted.values())
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_a_screen_is_as_wide_as_asked(width):
+    named = [replace(row, family=f"EfficientNet-B4, {row.family}") for row in rows()]
+    text = render(view.document(replace(fit(named), path="frameworks.toml")), Look(width))
+    assert max(map(len, text.splitlines())) <= width
+    assert "in sample" in text
+    assert "held out" in text
+
+
+def test_a_reference_has_nothing_in_sample_and_nothing_held_out():
+    """Its predictions hold no constant: repeating the error in both columns would call it held out."""
+    screen = view.document(fit(rows()))
+    (table,) = [block for group in screen.groups for block in group if isinstance(block, Table)]
+    assert {row[4:6] for row in table.rows if row[0] in ("popart", "tensorflow1", "popxl", "poprt")} == {("–", "–")}
+    assert all("–" not in row[4:6] for row in table.rows if row[0] in ("poptorch", "tensorflow2"))

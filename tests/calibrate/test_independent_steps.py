@@ -1,4 +1,4 @@
-"""Steps that nothing is fitted to, and what they say of the forms of a step's fixed part."""
+"""Steps that no step parameter is fitted to, and what they say of the forms of a step's fixed part."""
 
 from __future__ import annotations
 

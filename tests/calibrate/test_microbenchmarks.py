@@ -225,6 +225,48 @@ def test_rows_behind_a_constant_count_apart() -> None:
     assert [(one["constant"], one["count"]) for one in told["constants"]] == [("", 2), ("x", 1)]
 
 
+def test_bars_say_how_many_of_their_rows_are_fitted() -> None:
+    """Fitted rows that are good do not hide the others."""
+    family = replace(FAMILIES["latency"], bars=(Bar(statistic=Statistic.MEDIAN, limit=0.05),))
+    found = summary(family, (0.01, 0.02, 0.3), (True, True, False))
+    assert (found.fitted, found.not_fitted) == (2, 1)
+    assert (found.median_abs_fitted, found.median_abs_not_fitted) == pytest.approx((0.015, 0.3))
+    row = next(row for row in ROWS if row.id == "latency-0002")
+    item = Compared(row=row, family="latency", predicted=row.value, fitted="x")
+    for one, told in ((found, False), (summary(family, (0.01,), (True,)), True)):
+        text = render(view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(one,))), Look(100))
+        assert "bars, by rows that a constant was fitted to and others" in text
+        assert ("fitted to or read from every row" in text) is told
+
+
+def test_stems_and_grouped_convolutions_are_judged_alone_and_pooled(report: MicrobenchmarkReport) -> None:
+    found = {one.family.key: one for one in report.summaries}
+    stems, grouped, pooled = (found[key] for key in ("stems", "grouped", "stems and grouped"))
+    assert pooled.count == stems.count + grouped.count
+    assert stems.family.bars == grouped.family.bars == pooled.family.bars
+    assert [(bar.statistic.value, bar.limit) for bar in pooled.family.bars] == [("median", 0.25), ("90 %", 0.80)]
+    assert (stems.verdict, grouped.verdict, pooled.verdict) == ("MISS", "PASS", "PASS")
+
+
+@pytest.mark.parametrize("family", ["gather", "convolution", "stems", "grouped", "matmul", "reduction"])
+def test_every_row_behind_these_bars_is_one_that_a_constant_was_fitted_to(
+    report: MicrobenchmarkReport, family: str
+) -> None:
+    (found,) = (one for one in report.summaries if one.family.key == family)
+    assert (found.fitted, found.not_fitted) == (found.count, 0)
+    assert found in report.only_fitted
+    told = json.loads(json_microbenchmarks.microbenchmarks(report))
+    (line,) = (one for one in told["families"] if one["family"] == family)
+    assert (line["fitted"], line["median_abs_not_fitted"]) == (found.count, None)
+
+
+def test_the_link_that_was_drawn_through_measurements_is_marked() -> None:
+    (pair,) = [row for row in ROWS if row.locator == "figure 4.4" and row.source == "jia-2019"][:1]
+    assert constant_of(pair, "link latency") == "c2-server ipu-link.latency, hop"
+    hosts = {row.locator[:10]: row for row in ROWS if row.source == "jia-2019" and row.category == "host"}
+    assert constant_of(hosts["table 4.19"], "host") == "hostio.HOST_START_S"
+
+
 def test_every_constant_has_rows(report: MicrobenchmarkReport) -> None:
     found = {one.family.key: one.count for one in report.by_constant}
     assert set(found) == {"", *(one.constant for one in FITTED)}
@@ -283,7 +325,7 @@ def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
     assert len(said["rows"]) + len(said["left_out"]) == len(ROWS)
     row = said["rows"][0]
     assert row["error"] == pytest.approx(row["predicted"] / row["measured"] - 1)
-    families = {one["family"].removesuffix(comparison.RELEASED) for one in said["families"]}
+    families = {one["family"].removesuffix(comparison.RELEASED) for one in said["families"] if not one["pools"]}
     assert families == {row["family"] for row in said["rows"]}
     assert all(bool(one["why"]) <= (one["verdict"] == "MISS") for one in said["families"])
 

@@ -165,7 +165,7 @@ def test_a_sweep_goes_on_past_what_does_not_fit():
 
 
 def test_a_published_c600_answers_as_many_images():
-    """ByteMLPerf, batch not published: 13,499 images a second in FP16 and 18,851 in FP8; nothing is fitted."""
+    """ByteMLPerf, batch not published: 13,499 images a second in FP16 and 18,851 in FP8; in no fit."""
     measured = {Precision.FP16_16: 13499.0, Precision.FP8_16: 18851.0}
     rows = microbenchmarks.shipped()
     assert {row.value for row in rows if row.id in ("published-0012", "published-0013")} == {*measured.values()}

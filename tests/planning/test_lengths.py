@@ -114,7 +114,7 @@ def test_images_have_no_tokens():
 
 
 def test_gpt2_on_an_m2000_beside_what_was_measured():
-    """183.37 sequences a second (caraml-2024); podsim is 16 % above it, which nothing was fitted to hide."""
+    """183.37 sequences a second (caraml-2024); podsim is 16 % above it, though it is in a fit."""
     assert predict(samples=2048).throughput_samples_per_s.value / 183.37 == pytest.approx(1.16, abs=0.05)
 
 

@@ -94,7 +94,7 @@ def test_changes_are_texts_however_they_are_given() -> None:
     [
         ({"pood": 64}, "unknown-argument", 'Scenario.of() has no argument pood; did you mean "pod"?'),
         ({"pod": 0}, "bad-value", "pod must be at least 1, not 0"),
-        ({"engine": "DES"}, "bad-value", 'engine must be one of des, analytic, not "DES"'),
+        ({"engine": "DES"}, "bad-value", 'engine must be one of des, analytic, not "DES"; did you mean "des"?'),
         ({"pod": "x", "seed": -1}, "bad-value", "2 arguments are at fault"),
     ],
 )
@@ -127,7 +127,10 @@ def test_a_query_at_fault_is_refused(query: str, message: str) -> None:
         ("workload = 3", "2  workload  this field wants a text, not 3"),
         ('workload = "bert"\n[machine]\npod = 0', "4  machine.pod  must be at least 1, not 0"),
         ('workload = "bert"\n[machine]\npood = 8', '4  machine.pood  unknown key; did you mean "pod"?'),
-        ('workload = "bert"\n[engine]\nengine = "DES"', '4  engine.engine  must be one of des, analytic, not "DES"'),
+        (
+            'workload = "bert"\n[engine]\nengine = "DES"',
+            '4  engine.engine  must be one of des, analytic, not "DES"; did you mean "des"?',
+        ),
         ("[machine]\npod = 8", "1  workload  is missing"),
     ],
 )

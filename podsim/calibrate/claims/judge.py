@@ -38,6 +38,9 @@ def _part(claim: Claim, part: ClaimPart, world: World) -> PartAnswer:
     if part.claimed is None or found.compared is None:
         why = "; ".join(text for text in ("answered", found.basis) if text)
         return PartAnswer(part=part, podsim=found.value, error=None, verdict=Verdict.ANSWERED, why=why)
+    if claim.estimated:
+        why = "; ".join(text for text in (f"answered, not judged: {claim.estimated}", found.basis) if text)
+        return PartAnswer(part=part, podsim=found.value, error=None, verdict=Verdict.ANSWERED, why=why)
     error = found.compared(found.value) / found.compared(part.claimed) - 1
     agrees = abs(error) <= claim.tolerance + EXACT
     return PartAnswer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podsim.calibrate.microbenchmarks import exchange, host, links, products, stencils, training, vectors
-from podsim.calibrate.microbenchmarks.families import FAMILIES
+from podsim.calibrate.microbenchmarks.families import FAMILIES, POOLED
 from podsim.calibrate.microbenchmarks.fitted import constant_of
 from podsim.calibrate.microbenchmarks.rules import Rule
 from podsim.errors import Infeasible
@@ -64,14 +64,21 @@ def _judged(row: Microbenchmark, bench: Bench) -> Compared | LeftOut:
         return LeftOut(row=row, reason=f"podsim says it does not fit: {no.message}")
 
 
+def _summary(family: Family, rows: Sequence[Compared]) -> FamilySummary:
+    return summary(family, tuple(item.error for item in rows), tuple(bool(item.fitted) for item in rows))
+
+
 def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
-    """Of every family, and behind it of the same rows under the other reading of the chip's library."""
+    """Of every family, behind it of the same rows under the other reading of the chip's library, and pooled."""
     found = []
     for key, family in FAMILIES.items():
         mine = [item for item in compared if item.family == key]
         if mine:
-            found.append(summary(family, tuple(item.error for item in mine)))
+            found.append(_summary(family, mine))
         if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
             released = Family(key=f"{key}{RELEASED}", title=f"the same{RELEASED}")
             found.append(summary(released, others))
+        if pooled := POOLED.get(key):
+            both = [item for item in compared if item.family in pooled.pools]
+            found += [_summary(pooled, both)] if both else []
     return tuple(found)

@@ -29,6 +29,12 @@ class Fitted:
 
 
 FITTED: Final = (
+    Fitted(
+        constant="gather.FRAMEWORK_CYCLES, gather_steps.SECOND_STAGE_CYCLES",
+        source="hydronet-gnn",
+        families=("gather",),
+        locator=r"experiments/bow_amp_0\.1/gather\b",
+    ),
     Fitted(constant="gather.FRAMEWORK_CYCLES", source="hydronet-gnn", families=("gather",)),
     Fitted(constant="product.OVERHEAD_CYCLES", source="popsparse-2023", families=("matmul",)),
     Fitted(constant="reduction.CALL_CYCLES", source="jia-2019", families=("reduction",)),
@@ -37,6 +43,12 @@ FITTED: Final = (
            locator=r"table 5\.5\b"),
     Fitted(constant="gc2 sram.load", source="jia-2019", locator=r"table 3\.1\b"),
     Fitted(constant="gc2 exchange.receive", source="jia-2019", locator=r"table 4\.4\b"),
+    Fitted(constant="c2-server ipu-link.latency, hop", source="jia-2019", families=("link latency",),
+           locator=r"figure 4\.4\b"),
+    Fitted(constant="c2-server ipu-link.efficiency", source="jia-2019", families=("link bandwidth",),
+           locator=r"table 4\.[67]\b"),
+    Fitted(constant="hostio.HOST_START_S", source="jia-2019", families=("host",), locator=r"table 4\.19\b"),
+    Fitted(constant="c2-server gateway, hosts", source="jia-2019", families=("host",), locator=r"table 4\.20\b"),
     Fitted(constant="gc2 exchange.efficiency", source="jia-2019", locator=r"table 4\.6\b"),
     Fitted(constant="gc2 sync.on_chip", source="jia-2019", locator=r"table 4\.1(?!\d)"),
 )  # fmt: skip

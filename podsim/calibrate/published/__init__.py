@@ -1,1 +1,1 @@
-"""Published results of whole programs beside what podsim says of them, none of them fitted."""
+"""Published results of whole programs beside what podsim predicts, and which of them constants are fitted to."""

@@ -11,7 +11,7 @@ from podsim.calibrate.microbenchmarks.compare import compare
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
 from podsim.model.claims import Claim, ClaimPart, Metric
-from podsim.model.framework import ROW_NAMES, Framework
+from podsim.model.framework import NAMES, Framework
 from podsim.model.published import Answer
 from podsim.model.readings import Mode
 from podsim.units import FIXED
@@ -88,7 +88,7 @@ def rated(row: Microbenchmark, reading: RowReading, predict: Callable[..., Any])
 
 def framework_of(row: Microbenchmark) -> Framework | None:
     """The framework that a row names; None where it names none."""
-    return ROW_NAMES.get(row.shape.get("framework", ""))
+    return NAMES.get(row.shape.get("framework", ""))
 
 
 def _flags(row: Microbenchmark, reading: RowReading) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.calibrate.published.ask import predicted, settled
 from podsim.calibrate.published.unsaid import ways
 from podsim.errors import Infeasible, PodsimError
-from podsim.model.published import LeftOutRow, OtherReading, PublishedReport, ReadRow
+from podsim.model.published import IN_NO_FIT, LeftOutRow, OtherReading, PublishedReport, ReadRow
 from podsim.model.readings import Mode
 
 if TYPE_CHECKING:
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from podsim.calibrate.published.ask import Desk
     from podsim.model.microbenchmark import Microbenchmark
+    from podsim.model.published import RowFit
     from podsim.model.readings import Option, ReadingsFile, RowReading, Unsaid
 
 UNREAD: Final = "nothing says what to ask of it"
+NO_FITS: Final[dict[str, RowFit]] = {}
 UNKNOWN: Final = "unknown-workload"
 
 
@@ -27,8 +29,10 @@ def report(
     readings: ReadingsFile,
     desk: Desk,
     on_progress: Callable[[int, int], None] | None = None,
+    *,
+    fits: Mapping[str, RowFit] = NO_FITS,
 ) -> PublishedReport:
-    """Every row, in their order: predicted, or left out with the reason."""
+    """Every row, in their order: predicted, or left out with the reason; `fits` has those in a fit of constants."""
     asked = {reading.row: reading for reading in readings.readings}
     reasons = {row: one.reason for one in readings.left_out for row in one.rows}
     unsaid = {one.name: one for one in readings.unsaid}
@@ -40,7 +44,9 @@ def report(
             reason = reading.reason if reading else reasons.get(row.id, UNREAD)
             found.append(LeftOutRow(row=row, reason=reason, reading=reading))
         else:
-            found.append(_answered(row, reading, desk, of_id, unsaid))
+            answered = _answered(row, reading, desk, of_id, unsaid)
+            fit = fits.get(row.id, IN_NO_FIT)
+            found.append(replace(answered, fit=fit) if isinstance(answered, ReadRow) else answered)
         if on_progress:
             on_progress(done, len(rows))
     return PublishedReport(

@@ -41,7 +41,7 @@ def validate(
     claims
         What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
     published
-        Published results of whole programs, none of them fitted, those of other workloads too; -v says what is assumed.
+        Published results of whole programs, those in a fit marked, frameworks held out; -v says what is assumed.
     coverage
         How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
     hold_outs

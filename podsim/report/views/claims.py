@@ -68,7 +68,8 @@ def row(one: ClaimAnswer) -> tuple[str, ...]:
             return texts[0]
         return " / ".join(texts)
 
-    claimed, said = of(lambda part: part.part.claimed), of(lambda part: part.podsim)
+    claimed = numbers.UNKNOWN if one.claim.estimated else of(lambda part: part.part.claimed)
+    said = of(lambda part: part.podsim)
     error = numbers.signed_percent(one.deciding.error)
     unit = f" {one.claim.unit}" if said != numbers.UNKNOWN else ""
     worth = one.worth.value if one.worth else numbers.UNKNOWN

@@ -1,5 +1,6 @@
 """Published microbenchmarks beside predictions, as a document."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -29,6 +30,8 @@ def document(report: MicrobenchmarkReport, *, verbose: bool = False) -> Doc:
         (Heading("errors by family"), _summary(report)),
     ]
     if report.compared:
+        if any(one.verdict for one in report.summaries):
+            groups.append((Heading("bars, by rows that a constant was fitted to and others"), *_fitted(report)))
         groups.append((Heading("rows that a constant was fitted to, apart"), _constants(report)))
     if verbose:
         for one in report.summaries:
@@ -54,6 +57,29 @@ def _summary(report: MicrobenchmarkReport) -> Table:
         Column("", priority=0),
     )
     return Table(columns, tuple(_family(one) for one in report.summaries))
+
+
+def _fitted(report: MicrobenchmarkReport) -> Iterator[Block]:
+    """What rows each bar is laid on."""
+    columns = (
+        Column("family", wraps=True), Column("fitted", number=True), Column("median", number=True),
+        Column("not fitted", number=True), Column("median", number=True), Column(""),
+    )  # fmt: skip
+    yield Table(columns, tuple(
+        (one.family.title, f"{one.fitted:,}", _median(one.median_abs_fitted), f"{one.not_fitted:,}",
+         _median(one.median_abs_not_fitted), one.verdict)
+        for one in report.summaries if one.verdict
+    ))  # fmt: skip
+    if report.only_fitted:
+        titles = ", ".join(one.family.title for one in report.only_fitted)
+        yield Note(
+            f"{titles}: a constant was fitted to or read from every row, so a bar that is passed says how well it "
+            "describes its own rows, and is no evidence for others", "", Tone.QUIET,
+        )  # fmt: skip
+
+
+def _median(value: float) -> str:
+    return numbers.UNKNOWN if math.isnan(value) else numbers.percent(value, 1)
 
 
 def _constants(report: MicrobenchmarkReport) -> Table:

@@ -9,15 +9,17 @@ from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.published import (
     MOST_SPREAD,
     NEAR,
+    FrameworkErrors,
     Group,
     LeftOutRow,
     OtherReading,
     PublishedReport,
     ReadRow,
+    Sample,
     Stated,
     Summary,
 )
-from podsim.model.published_bars import LEAST_FAMILIES, BarResult, bars, missed
+from podsim.model.published_bars import FITTED_APART, FRAMEWORKS, LEAST_FAMILIES, BarResult, bars, has_bar, missed
 from podsim.model.readings import Mode, Option, RowReading
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
@@ -28,6 +30,8 @@ MODES: Final = {
 }  # fmt: skip
 KINDS: Final = {
     "networks": "networks, configuration stated",
+    "networks_not_fitted": "… of these not fitted",
+    "networks_in_sample": "… of these in sample",
     "networks_not_stated": "networks, configuration not stated",
     "networks_chip_not_stated": "networks, chip not stated: once for each it could be",
     "latencies": "latencies of batches",
@@ -50,12 +54,12 @@ def answer(report: PublishedReport) -> str:
     said = "MISS" if missed(report) else "PASS"
     if not report.compared:
         return f"{said}, no row can be modelled, {len(report.left_out)} left out"
-    networks = report.networks
     passed = sum(one.passed for one in results)
-    figures = f": {_figures(networks)}" if networks.rows else ""
+    apart = {name: report.networks.only(*samples) for name, samples in FITTED_APART.items()}
+    figures = "; ".join(f"{len(one.rows)} {name}: {_figures(one)}" for name, one in apart.items() if one.rows)
     return (
-        f"{said}, {passed} of {len(results)} bars; {len(networks.rows)} networks with their configuration stated"
-        f"{figures}; {len(report.compared)} rows predicted, {len(report.left_out)} left out"
+        f"{said}, {passed} of {len(results)} bars; networks with their configuration stated: {figures or 'none'}; "
+        f"{len(report.compared)} rows predicted, {len(report.left_out)} left out"
     )
 
 
@@ -75,6 +79,7 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         tuple(_families(report)),
         (Heading("in sum, at the stated choices"), summaries(report)),
+        tuple(_frameworks(report)),
         (Heading("bars"), judged(bars(report))),
         (*_rows(report),) if verbose else (),
         tuple(_why(report)),
@@ -86,7 +91,8 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
 
 
 def _families(report: PublishedReport) -> Iterator[Block]:
-    yield Heading("published results beside predictions, none of them fitted")
+    yield Heading("published results beside predictions")
+    yield Note(fits(report), "", Tone.QUIET)
     for (mode, stated), groups in groupby(report.groups, key=lambda one: (one.mode, one.stated)):
         yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[stated]}")
         yield families(tuple(groups))
@@ -98,39 +104,133 @@ def families(groups: Sequence[Group]) -> Table:
         Column("family", wraps=True),
         Column("framework"),
         Column("rows", number=True),
+        Column("fitted"),
         Column("median", number=True),
-        Column("mean", number=True, priority=2),
-        Column("worst", number=True, priority=1),
-        Column("inside 90 %", number=True),
+        Column("held out", number=True, priority=1),
+        Column("mean", number=True, priority=4),
+        Column("worst", number=True, priority=3),
+        Column("inside 90 %", number=True, priority=2),
     )
     return Table(columns, tuple(
-        (one.family, one.framework or NONE, str(len(one.summary.rows)), numbers.percent(one.summary.median_abs, 1),
-         numbers.signed_percent(one.summary.mean), numbers.signed_percent(one.summary.worst), inside(one.summary))
+        (one.family, one.framework or NONE, str(len(one.summary.rows)), samples(one.summary),
+         numbers.percent(one.summary.median_abs, 1), _held_out(one.summary), numbers.signed_percent(one.summary.mean),
+         numbers.signed_percent(one.summary.worst), inside(one.summary))
         for one in groups
     ))  # fmt: skip
 
 
+def samples(found: Summary) -> str:
+    """Of what kind rows are: "in sample", or where they differ how many of each, "6 in sample, 1 not fitted"."""
+    counts = found.samples
+    if len(counts) == 1:
+        return NONE if Sample.NOT_FITTED in counts else str(*counts)
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _held_out(found: Summary) -> str:
+    held_out = found.held_out
+    return numbers.percent(held_out.median_abs, 1) if held_out.errors else NONE
+
+
+def fits(report: PublishedReport) -> str:
+    """Which rows constants are fitted to, counted."""
+    rows = report.compared
+    if not any(one.sample is not Sample.NOT_FITTED for one in rows):
+        return "no constant is fitted to a row of these"
+    count = {kind: sum(one.sample is kind for one in rows) for kind in Sample}
+    constants = dict.fromkeys(name for one in rows for name in one.fit.constants)
+    return (
+        f"of {len(rows)} rows {count[Sample.IN_SAMPLE]} are in sample: constants fitted to them or read off them enter "
+        f"their predictions ({', '.join(constants)}); {count[Sample.REFERENCE]} are the reference of the constants of "
+        f"frameworks, which do not enter their predictions; {count[Sample.NOT_FITTED]} are in no fit · the five "
+        "parameters of steps are fitted to results of MLPerf of BERT and ResNet-50, families of which rows here are too"
+    )
+
+
+def _frameworks(report: PublishedReport) -> Iterator[Block]:
+    """Frameworks with each family left out, and what holds of those without a constant."""
+    found = report.frameworks
+    if not found:
+        return
+    yield Heading("frameworks, each family predicted without its own rows of that framework")
+    yield by_framework(found)
+    free = [one.framework for one in found if not one.constants]
+    if free:
+        yield Note(
+            f"{', '.join(free)}: no constant of this framework is fitted, so no row of it is in sample and leaving a "
+            "family out moves no prediction", "", Tone.QUIET,
+        )  # fmt: skip
+    if report.outdated:
+        yield Note(
+            f"{', '.join(report.outdated)}: calibration/frameworks.toml is not of a fit to these rows; "
+            "podsim calibrate --frameworks writes it", "outdated", Tone.WARNING,
+        )  # fmt: skip
+
+
+def by_framework(found: Sequence[FrameworkErrors]) -> Table:
+    """One row a framework: in sample, held out, or as predicted where no constant of it is fitted."""
+    columns = (
+        Column("framework"), Column("families", number=True, priority=1), Column("rows", number=True, priority=2),
+        Column("in sample", number=True), Column("held out", number=True), Column("nothing fitted", number=True),
+        Column("bar", number=True, priority=1), Column(""),
+    )  # fmt: skip
+    return Table(columns, tuple(map(_framework, found)))
+
+
+def _framework(one: FrameworkErrors) -> tuple[str, ...]:
+    as_predicted = numbers.percent(one.summary.median_abs, 1)
+    limit = FRAMEWORKS.get(one.framework)
+    told = ("PASS" if one.judged <= limit else "MISS") if limit and has_bar(one) else ""
+    return (
+        one.framework, str(one.families), str(len(one.summary.rows)), as_predicted if one.constants else NONE,
+        _held_out(one.summary), NONE if one.constants else as_predicted,
+        f"≤ {numbers.percent(limit)}" if limit and told else NONE, told,
+    )  # fmt: skip
+
+
 def summaries(report: PublishedReport) -> Table:
     """Figures of each kind of row, and of all."""
-    columns = (Column("rows", wraps=True), Column("number", number=True), Column("median", number=True),
-               Column("mean", number=True), Column("worst", number=True, priority=1),
-               Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
-               Column("inside 90 %", number=True))  # fmt: skip
-    found = [(KINDS[name], one) for name, one in report.summaries.items()]
-    return Table(columns, tuple(
-        (name, str(len(one.rows)), numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean),
-         numbers.signed_percent(one.worst), numbers.percent(one.share_near), inside(one))
-        for name, one in (*found, ("all", report.all_rows)) if one.rows
-    ))  # fmt: skip
+    columns = (
+        Column("rows", wraps=True),
+        Column("number", number=True),
+        Column("in sample", number=True, priority=3),
+        Column("median", number=True),
+        Column("mean", number=True),
+        Column("worst", number=True, priority=1),
+        Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
+        Column("inside 90 %", number=True),
+    )
+    found = {**{KINDS[name]: one for name, one in report.summaries.items()}, "all": report.all_rows}
+    return Table(columns, tuple((name, *_sum(one)) for name, one in found.items() if one.rows))
+
+
+def _sum(one: Summary) -> tuple[str, ...]:
+    fitted = one.samples.get(Sample.IN_SAMPLE, 0)
+    figures = numbers.percent(one.median_abs, 1), numbers.signed_percent(one.mean), numbers.signed_percent(one.worst)
+    return str(len(one.rows)), str(fitted), *figures, numbers.percent(one.share_near), inside(one)
 
 
 def judged(results: Sequence[BarResult]) -> Table:
     """One row a bar."""
-    columns = (Column("what", wraps=True), Column("figure", wraps=True), Column("rows", number=True, priority=1),
-               Column("podsim", number=True), Column("bar", number=True), Column("", number=False))  # fmt: skip
-    return Table(columns, tuple(
-        (one.name, one.statistic, str(one.rows), _size(one, one.value), _bar(one), one.verdict) for one in results
-    ))  # fmt: skip
+    columns = (
+        Column("what", wraps=True),
+        Column("figure", wraps=True),
+        Column("rows", number=True, priority=1),
+        Column("in sample", number=True, priority=2),
+        Column("podsim", number=True),
+        Column("bar", number=True),
+        Column(""),
+    )
+    return Table(
+        columns,
+        tuple(
+            (
+                *(one.name, one.statistic, str(one.rows), str(one.in_sample)),
+                *(_size(one, one.value), _bar(one), one.verdict),
+            )
+            for one in results
+        ),
+    )
 
 
 def _size(one: BarResult, value: float) -> str:
@@ -187,17 +287,29 @@ def table(rows: Sequence[ReadRow]) -> Table:
         Column("where", priority=5, wraps=True),
         Column("framework", priority=4),
         Column("precision", priority=3),
+        Column("fitted"),
         Column("measured", number=True),
         Column("predicted", number=True),
         Column("90 %", number=True, priority=2),
         Column("unit", priority=1),
         Column("error", number=True),
+        Column("held out", number=True, priority=1),
     )
     return Table(columns, tuple(
-        (number(one.row), one.family, where(one.row), one.framework, one.row.precision, as_published(one.row),
-         numbers.significant(one.predicted, 4), interval(one), one.row.unit, numbers.signed_percent(one.error))
+        (number(one.row), one.family, where(one.row), one.framework, one.row.precision, sample(one),
+         as_published(one.row), numbers.significant(one.predicted, 4), interval(one), one.row.unit,
+         numbers.signed_percent(one.error), _error_held_out(one))
         for one in rows
     ))  # fmt: skip
+
+
+def sample(one: ReadRow) -> str:
+    """Whether a constant is fitted to a row: "yes" in sample, "ref." where it does not enter; a dash in no fit."""
+    return {Sample.IN_SAMPLE: "yes", Sample.REFERENCE: "ref."}.get(one.sample, NONE)
+
+
+def _error_held_out(one: ReadRow) -> str:
+    return NONE if math.isnan(one.fit.held_out) else numbers.signed_percent(one.fit.held_out)
 
 
 def interval(one: ReadRow) -> str:
@@ -214,6 +326,7 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
         Column("what", wraps=True),
         Column("where", priority=5, wraps=True),
         Column("precision", priority=4),
+        Column("fitted"),
         Column("measured", number=True),
         Column("predicted", number=True),
         Column("error", number=True),
@@ -222,7 +335,7 @@ def ranges(rows: Sequence[ReadRow]) -> Table:
         Column("unit", priority=3),
     )
     return Table(columns, tuple(
-        (number(one.row), one.family, where(one.row), one.row.precision, as_published(one.row),
+        (number(one.row), one.family, where(one.row), one.row.precision, sample(one), as_published(one.row),
          numbers.significant(one.predicted, 4), numbers.signed_percent(one.error),
          f"{numbers.significant(one.low, 3)} – {numbers.significant(one.high, 3)}",
          "yes" if one.in_range else "no", one.row.unit)
@@ -337,7 +450,7 @@ def asked(reading: RowReading) -> str:
 def _verdict(report: PublishedReport, *, verbose: bool) -> Iterator[Block]:
     more = "" if verbose else " · -v lists every row, what was asked and assumed, and every reading"
     yield Note(
-        f"{answer(report)} · an error is predicted over measured, less one · bars of frameworks: no row of these is "
-        f"fitted to, and a framework with rows of fewer than {LEAST_FAMILIES} networks has none{more} · {NOT_MLPERF}",
+        f"{answer(report)} · an error is predicted over measured, less one · a framework with rows of fewer than "
+        f"{LEAST_FAMILIES} networks has no bar{more} · {NOT_MLPERF}",
         "", Tone.QUIET,
     )  # fmt: skip

@@ -49,6 +49,9 @@ def _facts(workload: Workload) -> Iterator[Fact]:
         packed if workload.packing != 1 else "",
     )  # fmt: skip
     yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
+    if workload.minimum:
+        place = ", ".join(filter(None, (workload.minimum.source, workload.minimum.locator)))
+        yield Fact("minimum", f"{workload.minimum.ipus:,}", "IPUs", "as its source states", place)
     yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
     if benchmark.style is EvaluationStyle.FIXED:
         yield Fact("run", *numbers.parted(benchmark.target), "a stated length, no target", _recipe(benchmark))
