@@ -63,7 +63,7 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
     """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
 
     A language model takes the configuration of one within a factor of two, and one that streams its weights in phases
-    only of the same network: how such a model is split follows its width.
+    or has an encoder and a decoder only of the same network: how such a model is split follows its width.
     """
     from podsim.files import catalog
 
@@ -73,11 +73,16 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
         document = catalog.workload(name)
         found = _compared(units, document.value, document.provenance)
         away = max(abs(math.log(found.parameters)), abs(math.log(found.flop)))
-        phased = all(practice.schedule is Schedule.PHASED for practice in found.workload.practices)
-        far = own is NetworkKind.LANGUAGE and (phased or away > math.log(NEAR))
+        far = own is NetworkKind.LANGUAGE and (_of_its_width(found.workload) or away > math.log(NEAR))
         if (found.same or not far) and (nearest is None or away < nearest[0]):
             nearest = away, found
     return nearest[1] if nearest else None
+
+
+def _of_its_width(workload: Workload) -> bool:
+    """Whether a configuration suits no other network than its own."""
+    phased = all(practice.schedule is Schedule.PHASED for practice in workload.practices)
+    return phased or any(unit.once for unit in workload.units)
 
 
 def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
