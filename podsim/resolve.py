@@ -10,6 +10,7 @@ from podsim.convergence.lengths import Length, run_length
 from podsim.errors import InputError
 from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
+from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
@@ -165,7 +166,7 @@ def assumed(scenario: Scenario, machine: Machine) -> list[str]:
         lines.append(f"hosts: {machine.hosts}, as published runs of this size have")
     if machine.chip.name not in machine.parameters.chips:
         chips = ", ".join(machine.parameters.chips)
-        lines.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
+        lines.append(Caveat(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}"))
     return lines
 
 

@@ -59,8 +59,8 @@ class Deberta:
     """An encoder whose scores are those of content, of content with positions, and of positions with content.
 
     `positions` are the largest distance of two tokens to either side; the table of distances has twice as many rows.
-    The second version (DebertaV2Config) has `key_biases`, norms that table, and may multiply distances by the weights of
-    queries and keys (`shared_products`).
+    The second version (DebertaV2Config) has `key_biases`, norms that table, and may multiply distances by the weights
+    of queries and keys (`shared_products`).
     """
 
     layers: Count

@@ -56,7 +56,8 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         topology_title=machine.topology.title, chip=machine.chip.name, ipus=machine.topology.ipus, sdk=machine.sdk,
         by=by, legal=sum(search.legal for search in searches), distinct=len(best), timed=timed,
         rejected=dict(sorted(rejected.items())), nearest=_nearest(searches),
-        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]), assumptions=case.notes,
+        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]),
+        assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )  # fmt: skip
 

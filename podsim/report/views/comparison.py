@@ -9,7 +9,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
-from podsim.report.views import comparator, money
+from podsim.report.views import caveats, comparator, money
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
@@ -59,6 +59,8 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
             (Heading(f"assumed of {side.label}"), *(Note(line, "·") for line in side.answer.assumptions))
             for side in found.sides
         ]
+    assumed = {side.label: side.answer.assumptions for side in found.sides}
+    groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
     groups += extra
     groups.append(tuple(_footer(found)))
     return Doc(tuple(group for group in groups if group))

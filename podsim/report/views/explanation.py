@@ -10,6 +10,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import caveats
 from podsim.report.views.grades import grade
 from podsim.report.views.prediction import PARTS, chips
 
@@ -53,7 +54,10 @@ def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Blo
         (Heading(f"{e.prediction.workload_title} on {_machine(e.prediction)}, explained"),),
         (_time(e),),
         (Heading("how the time to train adds up"), _waterfall(e)),
-        (Note(e.prediction.limited_by, "limited by", Tone.STRONG),),
+        (
+            Note(e.prediction.limited_by, "limited by", Tone.STRONG),
+            *caveats.notes(e.prediction.assumptions, verbose=verbose),
+        ),
         (Heading("without it, computed again"), _without(e)),
         tuple(_influences(e, verbose=verbose)),
         *_alternatives(e, verbose=verbose),

@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
-from podsim.report.views import events, goodput, money
+from podsim.report.views import caveats, events, goodput, money
 from podsim.report.views.grades import short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches
@@ -55,6 +55,7 @@ def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tupl
         (Heading("the law that throughput follows"), *_laws(report)),
         tuple(_grown(report)),
         tuple(_terms(report)),
+        tuple(caveats.of_several({one.topology: one.assumptions for one in report.answered}, verbose=verbose)),
     ]
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
