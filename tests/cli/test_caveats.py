@@ -24,7 +24,7 @@ ENGINE = ("predict", "infer", "scale", "compare", "explain")
 
 def pages(question: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """Screen, verbose screen, HTML and JSON of a question, as one line each."""
-    words = shlex.split(question) + (["--engine", "analytic"] if question.split()[0] in ENGINE else [])
+    words = shlex.split(question) + (["--engine", "analytic"] if question.split(maxsplit=1)[0] in ENGINE else [])
     found = {}
     for name, more in (("screen", []), ("verbose", ["-v"]), ("json", ["--json"])):
         assert main([*words, *more]) == 0
