@@ -84,7 +84,9 @@ def _side(scenario: Scenario, terms: Purse, money: Mapping[str, Any]) -> Found:
     for workload in run.workloads:
         found, case = answer(resolve(replace(scenario, workload=workload), needs_length=False))
         answers.append(untimed.untimed(found, case.missing))
-        question = untimed.endless(case.question) if case.missing else case.question
+        question = case.question
+        if case.missing:  # times of as many samples are compared
+            found, question = untimed.on_and_on(found), untimed.endless(question)
         simulated.append(comparing.of_prediction(found, question, run.phases.name if run.phases else ""))
     machine = case.question.machine.topology
     if case.missing and not any(value is not None for value in money.values()):

@@ -42,6 +42,12 @@ def endless(question: Question) -> Question:
     return replace(question, samples=ENDLESS, by_law=None)
 
 
+def on_and_on(known: Prediction) -> Prediction:
+    """The prediction with the time of that run, to compare with others of it."""
+    time_s = ENDLESS / known.throughput_samples_per_s.value
+    return replace(known, time_to_train_s=replace(known.step_s, value=time_s))
+
+
 def of_step(known: Prediction) -> Prediction:
     """The prediction of one step alone, as if it were the run."""
     run = Run(
