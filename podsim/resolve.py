@@ -64,9 +64,7 @@ class Case:
         return (*machine.topology.notes, *evidence, *assumed(self.scenario, machine))
 
 
-def resolve(
-    scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True, hint: str = ""
-) -> Case:
+def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True) -> Case:
     """The case of a scenario of one workload.
 
     Parameters
@@ -79,8 +77,6 @@ def resolve(
         Beginning of paths that may be changed besides those of machine, workload and fit: "noise.", "failures.".
     needs_length
         Whether the answer needs the length of the run; where not, any is taken if none is stated.
-    hint
-        What else than a length would do.
 
     Raises
     ------
@@ -90,7 +86,7 @@ def resolve(
         A length that is needed and not stated.
     """
     found = target(scenario, read=read, also=also)
-    length = run_length(found.workload, scenario.length, needed=needs_length, also=hint)
+    length = run_length(found.workload, scenario.length, needed=needs_length)
     return Case(
         scenario=scenario, question=question(scenario, found, length), preset=found.preset, missing=length.missing
     )
