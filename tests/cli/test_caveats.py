@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from podsim.cli.app import main
+from podsim.model.caveat import Caveat
+from podsim.report.views import caveats
 
 CONVOLUTION = "convolution on Mk2 is unmeasured"
 QUESTIONS = (
@@ -64,3 +66,11 @@ def test_what_is_not_followed_of_an_own_model_is_said(
 def test_gc2_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(shlex.split("infer resnet50 --pod 4 --chip gc2 --requests 200 --engine analytic --batch 1")) in (0, 1)
     assert CONVOLUTION not in capsys.readouterr().out
+
+
+def test_a_caveat_of_some_answers_names_them() -> None:
+    line, plain = Caveat("never measured"), "as assumed"
+    said = caveats.of_several({"pod4": (line, plain), "pod8": (plain,)})
+    assert [note.text for note in said] == ["never measured (pod4)"]
+    assert [note.text for note in caveats.of_several({"pod4": (line,), "pod8": (line,)})] == ["never measured"]
+    assert not list(caveats.notes((line, plain), verbose=True))

@@ -9,6 +9,7 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
+from podsim.report.views import untimed_scaling
 
 GPT2 = {"model_type": "gpt2", "n_positions": 256, "vocab_size": 50257, "n_embd": 256, "n_layer": 4, "n_head": 4}
 LENGTH = "run length not specified; give --samples 1e9 or --tokens 20e9 or --law chinchilla"
@@ -56,6 +57,7 @@ def test_throughput_and_efficiency_stand_in_place_of_times(own: str) -> None:
     assert math.isnan(row.prediction.time_to_train_s.value)
     assert row.prediction.length_flags == alone.length_flags
     assert report.rows[0].efficiency == 1
+    assert "samples/s on 4 IPUs" in untimed_scaling.answer(report)
 
 
 def test_a_step_is_explained(own: str) -> None:

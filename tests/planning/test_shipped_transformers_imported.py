@@ -11,6 +11,9 @@ import pytest
 import podsim
 from podsim.errors import InputError, PodsimError
 from podsim.files import catalog
+from podsim.files.imports import other_transformers
+from podsim.files.imports.config_fields import Config
+from podsim.files.options import Options
 
 LENGTH = {"samples": 1e9, "engine": "analytic"}
 T5 = {
@@ -139,8 +142,15 @@ def test_what_no_such_network_has_is_refused(
     assert any(said in line for line in no.value.context), no.value.context
 
 
-@pytest.mark.parametrize("kind", ["gptj", "t5", "whisper", "deberta", "deberta-v2"])
+@pytest.mark.parametrize("kind", other_transformers.MODEL_TYPES)
 def test_a_config_without_any_key_lists_what_is_missing(kind: str, tmp_path: Path) -> None:
     with pytest.raises(PodsimError) as no:
         catalog.workload(written(tmp_path, "config", {"model_type": kind}))
     assert sum("is missing" in line for line in no.value.context) >= 4
+
+
+def test_sizes_without_a_length_of_a_row_have_as_many_tokens_as_positions() -> None:
+    config = Config({"n_positions": 64}, Options())
+    assert config.sequence(config.size("n_positions"), bound=True) == 64
+    assert config.notes == ["sequences of 64 tokens, all that it has positions for; --sequence for others"]
+    assert not config.wrong

@@ -8,6 +8,8 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible
+from podsim.files import catalog
+from podsim.planning import shorter_rows
 
 LLAMA31 = {
     "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
@@ -39,3 +41,11 @@ def test_a_plan_names_the_usual_sequence(own: str) -> None:
     with pytest.raises(Infeasible) as no:
         podsim.plan(own, machines="pod64", tokens=1e9)
     assert no.value.hint.startswith("--sequence 8192")
+
+
+def test_the_usual_sequence_is_advised_to_longer_rows_of_configs_alone(own: str) -> None:
+    long = catalog.workload(own, {"import.sequence": "16384"}).value
+    usual = catalog.workload(own, {"import.sequence": "8192"}).value
+    assert shorter_rows.usual(long, own).startswith("--sequence 8192")
+    assert not shorter_rows.usual(usual, own)
+    assert not shorter_rows.usual(long, "llama31-8b")
