@@ -10,6 +10,7 @@ from podsim.convergence.lengths import Length, run_length
 from podsim.errors import InputError
 from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
+from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
@@ -63,9 +64,7 @@ class Case:
         return (*machine.topology.notes, *evidence, *assumed(self.scenario, machine))
 
 
-def resolve(
-    scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True, hint: str = ""
-) -> Case:
+def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True) -> Case:
     """The case of a scenario of one workload.
 
     Parameters
@@ -78,8 +77,6 @@ def resolve(
         Beginning of paths that may be changed besides those of machine, workload and fit: "noise.", "failures.".
     needs_length
         Whether the answer needs the length of the run; where not, any is taken if none is stated.
-    hint
-        What else than a length would do.
 
     Raises
     ------
@@ -89,7 +86,7 @@ def resolve(
         A length that is needed and not stated.
     """
     found = target(scenario, read=read, also=also)
-    length = run_length(found.workload, scenario.length, needed=needs_length, also=hint)
+    length = run_length(found.workload, scenario.length, needed=needs_length)
     return Case(
         scenario=scenario, question=question(scenario, found, length), preset=found.preset, missing=length.missing
     )
@@ -165,7 +162,7 @@ def assumed(scenario: Scenario, machine: Machine) -> list[str]:
         lines.append(f"hosts: {machine.hosts}, as published runs of this size have")
     if machine.chip.name not in machine.parameters.chips:
         chips = ", ".join(machine.parameters.chips)
-        lines.append(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}")
+        lines.append(Caveat(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}"))
     return lines
 
 

@@ -21,13 +21,14 @@ def mappings(
     most: int = 20,
     on_progress: Progress | None = None,
 ) -> Mappings:
-    """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible."""
+    """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible.
+
+    Without a length of the run they are ranked by throughput.
+    """
     from podsim.model.advice import Rank
     from podsim.planning import advising
     from podsim.resolve import resolve
 
     rank, analytic = Rank(by), replace(scenario.engine, engine="analytic")
-    case = resolve(
-        replace(scenario, engine=analytic), needs_length=rank is Rank.TIME, hint="--by throughput, which needs none"
-    )
-    return advising.mappings(case, rank, most, on_progress)
+    case = resolve(replace(scenario, engine=analytic), needs_length=False)
+    return advising.mappings(case, Rank.THROUGHPUT if case.missing else rank, most, on_progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -51,7 +52,7 @@ def compare(
             found.append(
                 _by_law(variant, terms)
                 if comparator_runs.has_law(variant.scenario.machine)
-                else _side(variant.scenario, terms)
+                else _side(variant.scenario, terms, money)
             )
         except Infeasible as error:
             found.append(error)
@@ -71,20 +72,25 @@ def _by_law(side: sides.Variant, terms: Purse) -> Found:
     return priced(law, known=terms), (comparing.of_law(law, max(3, scored)),)
 
 
-def _side(scenario: Scenario, terms: Purse) -> Found:
+def _side(scenario: Scenario, terms: Purse, money: Mapping[str, Any]) -> Found:
     """The answer of one side with what it costs, and what may move it."""
     from podsim.planning.answering import answer
-    from podsim.predicting import comparing
+    from podsim.predicting import comparing, untimed
     from podsim.resolve import resolve
 
     run = runs.run(scenario.workload)
     run.check(scenario)
     answers, simulated = [], []
     for workload in run.workloads:
-        found, case = answer(resolve(replace(scenario, workload=workload)))
-        answers.append(found)
-        simulated.append(comparing.of_prediction(found, case.question, run.phases.name if run.phases else ""))
+        found, case = answer(resolve(replace(scenario, workload=workload), needs_length=False))
+        answers.append(untimed.untimed(found, case.missing))
+        question = case.question
+        if case.missing:  # times of as many samples are compared
+            found, question = untimed.on_and_on(found), untimed.endless(question)
+        simulated.append(comparing.of_prediction(found, question, run.phases.name if run.phases else ""))
     machine = case.question.machine.topology
+    if case.missing and not any(value is not None for value in money.values()):
+        return run.whole(answers), tuple(simulated)
     return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(simulated)
 
 
@@ -133,6 +139,7 @@ def _difference(label: str, first: Found, other: Found, level: float, seed: int)
     from podsim.predicting import comparing
 
     (before, simulated), (after, against) = first, other
+    timed = not math.isnan(before.time_to_train_s.value)
     time = comparing.ratio(simulated, against, seed=seed, level=level)
     rates, needs = (
         getattr(after, name).value / getattr(before, name).value
@@ -143,9 +150,9 @@ def _difference(label: str, first: Found, other: Found, level: float, seed: int)
         time=time,
         unshared=comparing.ratio(simulated, against, seed=seed, level=level, shared=False),
         throughput=rates,
-        samples=needs,
+        samples=needs if timed else 1.0,
         causes=comparing.causes(simulated, against),
-        parts=tuple(comparing.parts(before, after)),
+        parts=tuple(comparing.parts(before, after) if timed else comparing.parts_of_step(before, after)),
         per_dollar=sides.per_dollar(time, before.money, after.money),
         per_watt=sides.per_watt(time, before.money, after.money),
     )

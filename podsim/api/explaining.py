@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,18 +38,36 @@ def _of_one(scenario: Scenario, on_progress: Progress | None) -> Explanation:
     from podsim.planning import alternatives, influences
     from podsim.planning.answering import answer
     from podsim.planning.practice import what_if
-    from podsim.predicting import explaining
+    from podsim.predicting import explaining, untimed
     from podsim.resolve import resolve, topology
 
-    prediction, case = answer(resolve(scenario), on_progress)
-    question, changes = case.question, scenario.what_if.changes
+    prediction, case = answer(resolve(scenario, needs_length=False), on_progress)
+    question, changes, missing = case.question, scenario.what_if.changes, case.missing
+    if missing:  # a step is explained instead of a run
+        prediction, question = untimed.of_step(prediction), untimed.endless(question)
     known = explaining.answered(question, prediction)
     machine = topology(scenario.machine, changes)
     around = alternatives.around(known, what_if(scenario), scenario.machine, changed=bool(changes))
-    return Explanation(
-        prediction=prediction,
+    found = Explanation(
+        prediction=untimed.untimed(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),
         without=tuple(explaining.without(known)),
-        influences=influences.influences(known, prediction, machine, on_progress),
+        influences=influences.influences(known, prediction, machine, on_progress, timed=not missing),
         alternatives=alternatives.alternatives(around),
+    )
+    return _of_step(found) if missing else found
+
+
+def _of_step(found: Explanation) -> Explanation:
+    """The explanation of a step: changes, without times to train."""
+    from podsim.predicting import explaining
+
+    return replace(
+        found,
+        without=tuple(
+            replace(one, time_to_train_s=math.nan) for one in found.without if one.name != explaining.STEPS_ALONE
+        ),
+        alternatives=tuple(
+            replace(one, time_to_train_s=None if one.change is None else math.nan) for one in found.alternatives
+        ),
     )

@@ -39,6 +39,7 @@ def infer(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
+    from podsim.model.caveat import Caveat
     from podsim.planning import inference
     from podsim.predicting import convolutions
     from podsim.resolve import assumed, target
@@ -49,7 +50,8 @@ def infer(
     found = target(scenario)
     asked, prompts = _prompted(_asked(found.machine, found.workload, precision, engine), generate, prompt)
     evidence = convolutions.unmeasured(found.workload, found.machine.chip)
-    said = *prompts, *found.machine.topology.notes, *evidence, *assumed(scenario, found.machine)
+    notes = [line for line in found.workload.notes if isinstance(line, Caveat)]
+    said = *prompts, *notes, *found.machine.topology.notes, *evidence, *assumed(scenario, found.machine)
     told = inference.Told(engine=engine, interval=scenario.interval, said=said)
     return inference.report(asked, wanted, _sizes(batches), told, on_progress)
 

@@ -46,14 +46,16 @@ def scale(
     run = runs.named(scenario.workload, changes)
     no_rent(money.get("rent_per_hour"))
     terms = purse(**money)
-    run.check(scenario, failures=failures)
+    run.check(scenario, failures=failures, needs_length=failures)
 
     def answer(varied: Scenario) -> Prediction:
         answers = []
         for model in run.models:
             prediction, case = _answered(replace(varied, workload=model.name), model, failures=failures)
             answers.append(prediction)
-        return on_machine(run.run.whole(answers), case.question.machine.topology, changes, terms)
+        whole = run.run.whole(answers)
+        priced = whole.timed or any(value is not None for value in money.values())
+        return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
 
     as_published = not changes and (topologies is None or scenario.machine.chip is None)
     return planning.report(planning.Series(
@@ -73,11 +75,13 @@ def _published(run: Named, preset: str | None) -> str | None:
 def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
     """The prediction for one machine of a workload that was read before; with `failures` what they make of it."""
     from podsim.planning.answering import answer
+    from podsim.predicting.untimed import untimed
     from podsim.resolve import resolve
 
-    prediction, case = answer(resolve(scenario, read=model, also="failures." if failures else ""))
+    case = resolve(scenario, read=model, also="failures." if failures else "", needs_length=failures)
+    prediction, case = answer(case)
     if not failures:
-        return prediction, case
+        return untimed(prediction, case.missing), case
     from podsim.files import failures as rates
     from podsim.predicting import goodput
 

@@ -35,11 +35,11 @@ class Length:
     missing: tuple[str, ...] = ()
 
 
-def run_length(workload: Workload, stated: RunLength, *, needed: bool = True, also: str = "") -> Length:
+def run_length(workload: Workload, stated: RunLength, *, needed: bool = True) -> Length:
     """How long a run is: as stated, by a scaling law, or as the workload states it.
 
     Raises InputError for flags that do not go together, MissingParameter where a length is `needed` and neither flags
-    nor the workload state one; `also` is what else would do. Where it is not needed, any length with the flags missing.
+    nor the workload state one. Where it is not needed, any length with the flags missing.
     """
     if stated.tokens is not None or stated.law is not None or stated.target_loss is not None:
         return _of_flags(workload, stated)
@@ -55,7 +55,7 @@ def run_length(workload: Workload, stated: RunLength, *, needed: bool = True, al
     ways = [*length_flags(workload)]
     if workload.decodes:
         ways.append("--law chinchilla --target-loss 2.5")
-    ways += ["run_samples in [benchmark] of the workload file", *([also] if also else [])]
+    ways += ["run_samples in [benchmark] of the workload file"]
     raise MissingParameter(f'nobody says how long a run of "{workload.name}" is',
                            hint=f"{', '.join(ways[:-1])} or {ways[-1]}")  # fmt: skip
 

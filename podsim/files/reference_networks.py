@@ -65,7 +65,7 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
     One whose attention is alike all through goes before one whose attention changes from stage to stage, and the other
     way round, whatever their sizes: ViT with half its layers stays a ViT.
     A language model takes the configuration of one within a factor of two, and one that streams its weights in phases
-    only of the same network: how such a model is split follows its width.
+    or has an encoder and a decoder only of the same network: how such a model is split follows its width.
     """
     from podsim.files import catalog
 
@@ -76,8 +76,7 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
         document = catalog.workload(name)
         found = _compared(units, document.value, document.provenance)
         away = max(abs(math.log(found.parameters)), abs(math.log(found.flop)))
-        phased = all(practice.schedule is Schedule.PHASED for practice in found.workload.practices)
-        far = own is NetworkKind.LANGUAGE and (phased or away > math.log(NEAR))
+        far = own is NetworkKind.LANGUAGE and (_of_its_width(found.workload) or away > math.log(NEAR))
         rank = _is_uniform(document.value.units) != alike, away
         if (found.same or not far) and (nearest is None or rank < nearest[0]):
             nearest = rank, found
@@ -87,6 +86,12 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
 def _is_uniform(units: tuple[Unit, ...]) -> bool:
     """Whether attention has one shape all through, where there is any."""
     return len({each.shape for unit in units for each in unit.operators if each.kind is Kind.SOFTMAX}) <= 1
+
+
+def _of_its_width(workload: Workload) -> bool:
+    """Whether a configuration suits no other network than its own."""
+    phased = all(practice.schedule is Schedule.PHASED for practice in workload.practices)
+    return phased or any(unit.once for unit in workload.units)
 
 
 def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:

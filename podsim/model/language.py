@@ -59,6 +59,8 @@ class Deberta:
     """An encoder whose scores are those of content, of content with positions, and of positions with content.
 
     `positions` are the largest distance of two tokens to either side; the table of distances has twice as many rows.
+    The second version (DebertaV2Config) has `key_biases`, norms that table, and may multiply distances by the weights
+    of queries and keys (`shared_products`).
     """
 
     layers: Count
@@ -68,6 +70,9 @@ class Deberta:
     sequence: Count
     vocabulary: Count
     positions: Count
+    key_biases: bool = False
+    shared_products: bool = False
+    distance_norm: bool = False
 
     def __post_init__(self) -> None:
         _at_least_one(self, ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary", "positions"))

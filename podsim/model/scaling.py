@@ -103,6 +103,11 @@ class ScaleReport(Shown):
     notes: tuple[str, ...] = ()
 
     @property
+    def timed(self) -> bool:
+        """Whether the length of the run is known; without one times are NaN."""
+        return all(one.timed for one in self.answered)
+
+    @property
     def answered(self) -> tuple["Prediction", ...]:
         """The predictions there are, machines in the order asked."""
         return tuple(row.prediction for row in self.rows if row.prediction)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from podsim.errors import Infeasible
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.planning import choose
+from podsim.planning import choose, shorter_rows
 from podsim.planning.practice import TENSOR_SHARDS, Planner, may_stream, streamed, what_if
 from podsim.planning.real_flags import settings
 from podsim.planning.search import Search
@@ -47,7 +48,8 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     choose.check(case.scenario.mapping, usual)
     searches, best = _weighed(question, usual, case.scenario.mapping, by, on_progress)
     if not best:
-        raise min(searches, key=_missed_by).no()
+        no = min(searches, key=_missed_by).no()
+        raise shorter_rows.advised(no, case) if isinstance(no, Infeasible) else no
     settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())
@@ -56,7 +58,8 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         topology_title=machine.topology.title, chip=machine.chip.name, ipus=machine.topology.ipus, sdk=machine.sdk,
         by=by, legal=sum(search.legal for search in searches), distinct=len(best), timed=timed,
         rejected=dict(sorted(rejected.items())), nearest=_nearest(searches),
-        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]), assumptions=case.notes,
+        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]),
+        assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )  # fmt: skip
 

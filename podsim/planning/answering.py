@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.planning import broken
+from podsim.errors import Infeasible
+from podsim.planning import broken, shorter_rows
 from podsim.planning.choose import choose
 from podsim.predicting import assemble
 
@@ -22,6 +23,13 @@ def answer(
 
     `takes_sdk` says whether the command has flags for SDK and division. Raises Infeasible where nothing fits.
     """
+    try:
+        return _answer(case, on_progress, takes_sdk=takes_sdk)
+    except Infeasible as no:
+        raise shorter_rows.advised(no, case) from None
+
+
+def _answer(case: Case, on_progress: Callable[[int, int], None] | None, *, takes_sdk: bool) -> tuple[Prediction, Case]:
     if case.scenario.faults:
         return broken.answer(case, on_progress, takes_sdk=takes_sdk)
     chosen = choose(case, on_progress)

@@ -46,14 +46,20 @@ class Lever:
 
 
 def influences(
-    known: Answered, prediction: Prediction, document: Document[Topology], on_progress: Progress | None = None
+    known: Answered,
+    prediction: Prediction,
+    document: Document[Topology],
+    on_progress: Progress | None = None,
+    *,
+    timed: bool = True,
 ) -> tuple[Influence, ...]:
     """Every number of the machine and the fit that enters the time, the strongest first (Eq. 68).
 
-    Counts (tiles, links, machines) have no 1 %. Raises what the model raises.
+    Counts (tiles, links, machines) have no 1 %; without `timed` nothing outside steps counts. Raises what
+    the model raises.
     """
     levers = [*_of_machine(known.question, document), *_fitted(known.question)]
-    found = [_samples(known), _outside(known, prediction)]
+    found = [_samples(known), _outside(known, prediction)] if timed else []
     for done, lever in enumerate(levers, start=1):
         found.append(_influence(known, prediction, lever))
         if on_progress:

@@ -11,7 +11,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.files.changes import parse
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.model.sums import sum_in_order
-from podsim.planning import pareto
+from podsim.planning import pareto, shorter_rows
 from podsim.planning.remedies import remedies
 from podsim.planning.runs import once
 from podsim.planning.weighing import Asked, Progress, Scale, Weighed, settle
@@ -73,7 +73,8 @@ def plan(run: Named, asked: Asked, machines: Sequence[str], on_progress: Progres
         weighed, machines = _with_larger(weighed, scale, machines)
     if not weighed:
         why = [f"{one.topology}: {one.reason}" for one in scale.excluded]
-        raise Infeasible(f"no machine named trains {run.name}", context=why)
+        hint = shorter_rows.usual(run.models[0], asked.scenario.workload)
+        raise Infeasible(f"no machine named trains {run.name}", context=why, hint=hint)
     settled, most = _settled(weighed, scale)
     candidates = [one.candidate for one in settled]
     frontier = [candidates[at] for at in pareto.front([one.merits for one in candidates])]

@@ -74,11 +74,11 @@ class Named:
         """How screens call it."""
         return self.run.phases.title if self.run.phases else self.models[0].title
 
-    def check(self, scenario: Scenario, *, failures: bool = False) -> None:
+    def check(self, scenario: Scenario, *, failures: bool = False, needs_length: bool = True) -> None:
         """Raise as `Run.check`, and where a scenario states no length that its only workload needs."""
         self.run.check(scenario, failures=failures)
         if self.run.phases is None:
-            run_length(self.models[0], scenario.length)
+            run_length(self.models[0], scenario.length, needed=needs_length)
 
     def check_global_batch(self, global_batch: int | None) -> None:
         """Raise InputError for one batch of several workloads."""

@@ -230,6 +230,24 @@ def parts(first: Prediction | ComparatorPrediction, other: Prediction | Comparat
     alike = all(isinstance(part, Part) for answer in (first, other) for part in answer.breakdown_s)
     alike = alike or set(first.breakdown_s) == set(other.breakdown_s)
     before, after = (_seconds(answer, steps_apart=alike) for answer in (first, other))
+    return _differences(before, after)
+
+
+def parts_of_step(
+    first: Prediction | ComparatorPrediction, other: Prediction | ComparatorPrediction
+) -> list[PartDifference]:
+    """Where the time of as many samples as a step of the first has goes, part by part [s]."""
+    samples = first.throughput_samples_per_s.value * sum_in_order(first.breakdown_s.values())
+
+    def seconds(answer: Prediction | ComparatorPrediction) -> dict[str, float]:
+        step_s = sum_in_order(answer.breakdown_s.values())
+        steps = samples / (answer.throughput_samples_per_s.value * step_s)
+        return {str(part): one * steps for part, one in answer.breakdown_s.items()}
+
+    return _differences(seconds(first), seconds(other))
+
+
+def _differences(before: Mapping[str, float], after: Mapping[str, float]) -> list[PartDifference]:
     names = dict.fromkeys((*before, *after))
     rows = [PartDifference(part=name, before_s=before.get(name, 0.0), after_s=after.get(name, 0.0)) for name in names]
     return sorted((row for row in rows if row.before_s or row.after_s), key=lambda row: -abs(row.difference_s))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from podsim.model.caveat import Caveat
 from podsim.model.workload import Conv
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 MEASURED: Final = ("gc2",)
 """Chips with published rates of single convolutions (jia-2019, table 5.5)."""
-UNMEASURED: Final = "convolution on Mk2 is unmeasured: all published rates of single layers are of GC2 (Mk1)"
+UNMEASURED: Final = Caveat("convolution on Mk2 is unmeasured: all published rates of single layers are of GC2 (Mk1)")
 
 
 def unmeasured(workload: Workload, chip: Chip) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
@@ -105,6 +105,9 @@ def _pace(known: Answered, question: Question, step_s: float) -> Pace:
     return assemble.question_pace(question, known.mapping, step_s)
 
 
+STEPS_ALONE: Final = "nothing but steps"
+"""What a run without start-up, evaluation and checkpoints is called."""
+
 # --- without it -----------------------------------------------------------------------------------------------------
 
 STRIPPED: dict[str, frozenset[Part]] = {
@@ -144,7 +147,7 @@ def _steps_alone(known: Answered) -> Without:
     """No start-up, evaluation or checkpoint."""
     beat = replace(_pace(known, known.question, known.timeline.step_s), overhead=NO_OVERHEAD, evaluation_s=0.0)
     taken_s = time_s(known, beat, assemble.samples(known.question, known.mapping.global_batch))
-    return Without(name="nothing but steps", time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
+    return Without(name=STEPS_ALONE, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
 
 
 def _unfilled_s(question: Question, mapping: Mapping, timeline: StepTimeline) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from podsim.model.caveat import Caveat
 from podsim.model.phases import Phases
 from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
@@ -100,10 +101,15 @@ def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     )  # fmt: skip
 
 
+def _of_phase(phase: Prediction, line: str) -> str:
+    text = f"{phase.workload}: {line}"
+    return Caveat(text) if isinstance(line, Caveat) else text
+
+
 def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ...]:
     """What was assumed of all phases, then of one alone."""
     shared = [line for line in phases[0].assumptions if all(line in phase.assumptions for phase in phases)]
-    own = [f"{phase.workload}: {line}" for phase in phases for line in phase.assumptions if line not in shared]
+    own = [_of_phase(phase, line) for phase in phases for line in phase.assumptions if line not in shared]
     shown = f"mapping, batch and memory of the whole are those of {longest.workload}, the longest of its phases"
     errors = "what is wrong in one phase is so in all: ends of intervals add up"
     return (*shared, *own, shown, errors)

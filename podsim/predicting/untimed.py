@@ -5,13 +5,18 @@ from dataclasses import replace
 
 from podsim.model.prediction import Choice, Considered, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
+from podsim.predicting.assemble import Question
 
+ENDLESS = 1e15
+"""Samples of a run to which start-up and the last step add nothing: its time follows the throughput alone."""
 UNKNOWN = Estimate(value=math.nan, low=math.nan, high=math.nan, grade=Grade.ASSUMED)
 """What needs a length: NaN in Python, null in JSON."""
 
 
 def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
-    """The prediction without its length and all that follows from one; `flags` would give it."""
+    """The prediction without its length and all that follows from one; `flags` would give it, none if it is stated."""
+    if not flags:
+        return known
     nothing = math.nan
     run = Run(
         steps=0, evaluations=0, interval_samples=None, startup_s=nothing, training_s=nothing, evaluation_s=nothing,
@@ -30,6 +35,27 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         assumptions=tuple(line for line in known.assumptions if not line.startswith(lengths)),
         forms=known.forms and tuple(replace(one, time_to_train_s=nothing) for one in known.forms),
     )
+
+
+def endless(question: Question) -> Question:
+    """The question about a run that goes on, so that times compare as times of a sample do."""
+    return replace(question, samples=ENDLESS, by_law=None)
+
+
+def on_and_on(known: Prediction) -> Prediction:
+    """The prediction with the time of that run, to compare with others of it."""
+    time_s = ENDLESS / known.throughput_samples_per_s.value
+    return replace(known, time_to_train_s=replace(known.step_s, value=time_s))
+
+
+def of_step(known: Prediction) -> Prediction:
+    """The prediction of one step alone, as if it were the run."""
+    run = Run(
+        steps=1, evaluations=0, interval_samples=None, startup_s=0.0, training_s=known.timeline.step_s,
+        evaluation_s=0.0, checkpoint_s=0.0,
+    )  # fmt: skip
+    step = replace(known.step_s, value=known.timeline.step_s)
+    return replace(known, run=run, time_to_train_s=step)
 
 
 def _untimed(choice: Choice) -> Choice:

@@ -27,6 +27,7 @@ def explanation(e: Explanation) -> str:
         "alternatives": [
             {**item, "helps": one.helps} if isinstance(item := plain(one), dict) else item for one in e.alternatives
         ],
+        **({} if p.timed else {"explains": "step", "length_flags": plain(p.length_flags)}),
         "assumptions": plain(p.assumptions),
         "calibration": p.calibration,
     })  # fmt: skip

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from podsim.model.scaling import ScaleReport, ScaleRow
     from podsim.report.digits import Json
 
+UNKNOWN = ("samples_to_converge", "time_to_train_s")  # where no length of the run is stated
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
 
 
@@ -50,12 +51,13 @@ def _prediction(p: Prediction) -> dict[str, Json]:
         "mapping": {name: plain(getattr(p.mapping, name)) for name in SPLIT},
         "step_s": p.step_s.value,
         "breakdown_s": plain(p.breakdown_s),
-        "outside_steps_s": outside_s,
+        "outside_steps_s": plain(outside_s),
         "mfu": p.mfu,
         "money": plain(p.money),
         **({"goodput": _goodput(p.goodput)} if p.goodput else {}),
         "limited_by": p.limited_by,
         "assumptions": plain(p.assumptions),
+        **({} if p.timed else {**dict.fromkeys(UNKNOWN), "length_flags": plain(p.length_flags)}),
     }
 
 

@@ -3,6 +3,8 @@
 Source: he-2021, sections 3.1 and 3.2; biases as huggingface-transformers (DisentangledSelfAttention).
 """
 
+from dataclasses import replace
+
 from podsim.model.family import Head, Transformer
 from podsim.model.language import Deberta
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
@@ -35,6 +37,11 @@ def _embedding(size: Deberta) -> Unit:
         checkpoint=True,
         operators=(
             _table("embedding.distances", distances),
+            *(
+                (vector.layer_norm("embedding.distances-norm", size.distances * size.hidden, size.hidden),)
+                if size.distance_norm
+                else ()
+            ),
             _table("embedding.word", word),
             vector.layer_norm("embedding.norm", elements, size.hidden),
             vector.dropout("embedding.dropout", elements),
@@ -49,7 +56,8 @@ def _table(name: str, shape: Gather) -> Operator:
 def _attention(size: Deberta, layer: int) -> Unit:
     """Scores of content, and of content with every distance either way, of which each pair takes its own.
 
-    Queries and values have biases, keys have none; products of the distances are taken anew for each row.
+    Queries and values have biases, keys have one in the second version alone; products of the distances are taken anew
+    for each row.
     """
     at, tokens, hidden, heads = f"layer{layer}.attention", size.sequence, size.hidden, size.heads
     width, distances, elements, scores = hidden // heads, size.distances, tokens * hidden, heads * tokens**2
@@ -59,13 +67,14 @@ def _attention(size: Deberta, layer: int) -> Unit:
     operators = (
         transformer.dense(f"{at}.qkv", tokens, hidden, 3 * hidden),
         vector.bias(f"{at}.query-bias", elements, hidden),
+        *((vector.bias(f"{at}.key-bias", elements, hidden),) if size.key_biases else ()),
         vector.bias(f"{at}.value-bias", elements, hidden),
         Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=keys),
-        transformer.dense(f"{at}.distance-keys", distances, hidden, hidden),
+        *_of_distances(size, f"{at}.distance-keys", biased=size.key_biases),
         Operator(name=f"{at}.content-to-distance", kind=Kind.MATMUL, shape=far),
         vector.copy(f"{at}.content-to-distance-pairs", scores),
         vector.residual(f"{at}.content-to-distance-sum", scores),
-        *affine(f"{at}.distance-queries", distances, hidden, hidden),
+        *_of_distances(size, f"{at}.distance-queries", biased=True),
         vector.scale(f"{at}.distance-queries-scale", distances * hidden),
         Operator(name=f"{at}.distance-to-content", kind=Kind.MATMUL, shape=far),
         vector.copy(f"{at}.distance-to-content-pairs", scores),
@@ -80,6 +89,15 @@ def _attention(size: Deberta, layer: int) -> Unit:
         vector.layer_norm(f"{at}.norm", elements, hidden),
     )
     return Unit(name=at, group="attention", checkpoint=False, operators=operators)
+
+
+def _of_distances(size: Deberta, name: str, *, biased: bool) -> tuple[Operator, ...]:
+    """Distances times weights of their own or those of queries and keys, with the bias that these have."""
+    product = transformer.dense(name, size.distances, size.hidden, size.hidden, tied=size.shared_products)
+    if not biased:
+        return (product,)
+    bias = vector.bias(f"{name}-bias", size.distances * size.hidden, size.hidden)
+    return product, replace(bias, tied=True, weight_tensors=0) if size.shared_products else bias
 
 
 def _head(size: Deberta) -> Unit:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Final
 
+from podsim.model.caveat import Caveat
 from podsim.model.family import FAMILIES, GeneralPractice, WorkloadFile
 from podsim.model.training import Convergence
 from podsim.model.workload import Gather, Unit, Workload
@@ -36,7 +37,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         minimum=file.minimum,
         row_tokens=file.transformer.sequence if file.transformer else None,
         decodes=file.transformer is not None and file.transformer.head == "lm",
-        notes=(*file.notes, *_assumed(file)),
+        notes=(*map(Caveat, file.notes), *_assumed(file)),
     )
 
 

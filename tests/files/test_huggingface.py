@@ -122,7 +122,8 @@ def test_all_faults_are_said_at_once(tmp_path):
     ("kind", "more", "near"),
     [("llama4", {}, "llama"), ("falcon", {"num_key_value_heads": 1}, "llama"), ("bert-generation", {}, "bert"),
      ("swin", {"patch_size": 4}, "vit"), ("opt", {"ffn_dim": 3072}, "gpt2"), ("deit", {"patch_size": 16}, "vit"),
-     ("gptj", {"architectures": ["GPTJForCausalLM"]}, "gpt2"), ("t5", {"is_encoder_decoder": True}, "bert")],
+     ("gpt_bigcode", {"architectures": ["GPTBigCodeForCausalLM"]}, "gpt_neox"),
+     ("bart", {"is_encoder_decoder": True}, "bert")],
 )  # fmt: skip
 def test_an_unknown_architecture_names_the_nearest(kind, more, near, tmp_path):
     no = refused(tmp_path, {"model_type": kind, **more})

@@ -79,13 +79,13 @@ def test_a_length_gives_times_again() -> None:
 @pytest.mark.parametrize(
     ("workload", "has", "has_not"),
     [
-        ("gpt2-small", ("--samples", "--tokens", "--law", "--target-loss", "--by throughput"), ()),
-        ("squad", ("--samples", "--tokens", "--by throughput"), ("--law",)),
+        ("gpt2-small", ("--samples", "--tokens", "--law", "--target-loss"), ()),
+        ("squad", ("--samples", "--tokens"), ("--law",)),
     ],
 )
 def test_the_hint_names_what_applies(workload: str, has: tuple[str, ...], has_not: tuple[str, ...]) -> None:
     with pytest.raises(MissingParameter) as no:
-        podsim.mappings(workload, pod=16)
+        podsim.plan(workload, machines="pod16")
     assert all(flag in no.value.hint for flag in has)
     assert not any(flag in no.value.hint for flag in has_not)
 
@@ -93,15 +93,14 @@ def test_the_hint_names_what_applies(workload: str, has: tuple[str, ...], has_no
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: podsim.scale("gpt2-small", pods="16,32"),
+        lambda: podsim.scale("gpt2-small", pods="16,32", failures=True),
         lambda: podsim.plan("gpt2-small", machines="pod16"),
     ],
 )
-def test_other_verbs_say_the_same_but_for_the_ranking(ask: Callable[[], object]) -> None:
+def test_what_is_about_time_takes_a_length(ask: Callable[[], object]) -> None:
     with pytest.raises(MissingParameter) as no:
         ask()
     assert "--target-loss" in no.value.hint
-    assert "--by" not in no.value.hint
 
 
 def test_scale_and_plan_take_tokens_as_predict_does() -> None:

@@ -154,7 +154,7 @@ def test_without_a_length_there_is_no_time(files: dict[str, str]) -> None:
 
 
 def test_a_vision_transformer_of_fewer_layers_is_as_fast_as_one_of_more(tmp_path: Path) -> None:
-    """The nearest network stays the same one, however few layers there are; the published one itself has its own batch."""
+    """The nearest network stays the same one, however few layers there are; the published one has its own batch."""
     path, before = tmp_path / "own-vit.json", math.inf
     for layers in (4, 6, 7, 9, 12, 13):
         path.write_text(json.dumps({**CONFIGS["vit-base"], "num_hidden_layers": layers}), encoding="utf-8")

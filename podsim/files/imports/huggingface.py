@@ -6,7 +6,6 @@ Source: huggingface-transformers for the names of fields and their defaults.
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -15,75 +14,13 @@ from podsim.errors import InputError
 from podsim.files import inputs, toml_text
 from podsim.files.contents import resolved, text_of
 from podsim.files.faults import counted, printable, shown
-from podsim.files.imports import naming, unread
+from podsim.files.imports import naming, other_transformers, unread
+from podsim.files.imports.config_fields import USUAL, Config, Found, Names, layers_of
 from podsim.files.options import Options
-from podsim.model.limits import LAYERS, WIDTH
+from podsim.model.limits import LAYERS
 
 CODE: Final = "bad-config-file"
 MASKED: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
-
-
-@dataclass(slots=True)
-class _Config:
-    """What a config says, and all that is wrong with it so far."""
-
-    says: Mapping[str, Any]
-    asked: Options
-    wrong: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    read: set[str] = field(default_factory=set)
-
-    def _value(self, *names: str) -> tuple[str, Any]:
-        """The first of the names that is there, and what it says; None where nothing does."""
-        self.read.update(names)
-        name = next((one for one in names if self.says.get(one) is not None), names[0])
-        return name, self.says.get(name)
-
-    def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = WIDTH.most) -> int:
-        """The whole number under the first of the names that is there; 1, and a fault, where it is none."""
-        name, value = self._value(*names)
-        value = usual if value is None else value
-        if value is None:
-            self.wrong.append(f"{name} is missing")
-            return 1
-        if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong.append(f"{name} wants a whole number, not {unread.said(value)}")
-            return 1
-        if not least <= value <= most:
-            self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
-            return 1
-        return value
-
-    def truth(self, name: str, usual: bool) -> bool:
-        """A yes or no."""
-        _, value = self._value(name)
-        if value is None:
-            return usual
-        if not isinstance(value, bool):
-            self.wrong.append(f"{name} wants true or false, not {unread.said(value)}")
-            return usual
-        return value
-
-    def share(self, *names: str, usual: float) -> float:
-        """A share from 0 to 1."""
-        name, value = self._value(*names)
-        if value is None:
-            return usual
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.wrong.append(f"{name} wants a share from 0 to 1, not {unread.said(value)}")
-            return usual
-        return float(value)
-
-    def sequence(self, positions: int, *, bound: bool) -> int:
-        """Tokens of a row: asked for, else as many as there are positions."""
-        found = self.asked.sequence or positions
-        if found > WIDTH.most:
-            self.wrong.append(f"a sequence of {found:,}; at most {WIDTH.most:,} is known")
-        if bound and found > positions:
-            self.wrong.append(f"a sequence of {found:,} is longer than its {positions:,} positions")
-        if not self.asked.sequence:
-            self.notes.append(f"sequences of {found:,} tokens, all that it has positions for; --sequence for others")
-        return found
 
 
 def workload_text(path: Path, asked: Options) -> str:
@@ -94,9 +31,9 @@ def workload_text(path: Path, asked: Options) -> str:
         raise _unknown(path, kind, says)
     if asked.shapes:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
-    config = _Config(says, asked)
+    config = Config(says, asked)
     family, sizes, row = FAMILIES[kind](config)
-    wrong = [*config.wrong, *unread.refused(says), *_contradictions(sizes, faulty=bool(config.wrong))]
+    wrong = [*config.wrong, *unread.refused(says, kind), *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
@@ -108,7 +45,7 @@ def workload_text(path: Path, asked: Options) -> str:
         "name": naming.name(title.rpartition("/")[2]),
         "title": f"{printable(title)[:60]} ({kind})",
         **({"notes": config.notes} if config.notes else {}),
-        "sample": "image" if family == "vision_transformer" else "sequence",
+        "sample": SAMPLES.get(kind, "sequence"),
         "row": row,
         "kind": "derived",
         "note": f"read from {printable(path.name)}",
@@ -145,9 +82,9 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
         what = f"{printable(path.name)} has no model_type: it is no config of transformers"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
     near = _nearest(kind, says)
-    config = _Config(says, Options())
+    config = Config(says, Options())
     _, sizes, _ = FAMILIES[near](config)
-    wrong = [*config.wrong, *unread.refused(says), *_contradictions(sizes, faulty=bool(config.wrong))]
+    wrong = [*config.wrong, *unread.refused(says, near), *_contradictions(sizes, faulty=bool(config.wrong))]
     lacks = [f"read as one, {printable(wrong[0])}"] if wrong else []
     as_one = "" if wrong else f'with "model_type": "{near}" it is read as one; or '
     return InputError(
@@ -181,29 +118,15 @@ def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
         yield f"patches of {sizes['patch']} do not divide an image of {sizes['image']}"
 
 
-Found = tuple[str, dict[str, Any], str]
-
-
-Names = tuple[str, str, str, str]
-USUAL: Final[Names] = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size")
-
-
-def _layers(config: _Config, names: Names = USUAL) -> dict[str, Any]:
-    """Sizes that all but GPT-2 and DistilBERT call alike."""
-    layers, *widths = names
-    sizes = zip(("hidden", "heads", "feed_forward"), widths, strict=True)
-    return {"layers": config.size(layers, most=LAYERS.most), **{ours: config.size(name) for ours, name in sizes}}
-
-
 def _encoder(
-    config: _Config, names: Names = USUAL, *, offset: int = 0, sentences: bool = True, segments: int = 2
+    config: Config, names: Names = USUAL, *, offset: int = 0, sentences: bool = True, segments: int = 2
 ) -> Found:
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(max(1, positions - offset), bound=True)
     masked = math.ceil(MASKED * sequence)
     config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED:g} %: a config does not state it")
     sizes = {
-        **_layers(config, names),
+        **layers_of(config, names),
         "sequence": sequence,
         "vocabulary": config.size("vocab_size"),
         "positions": positions,
@@ -216,20 +139,20 @@ def _encoder(
     return "transformer", {**sizes, **more}, f"sequence of {sequence:,} tokens"
 
 
-def _bert(config: _Config) -> Found:
+def _bert(config: Config) -> Found:
     return _encoder(config)
 
 
-def _roberta(config: _Config) -> Found:
+def _roberta(config: Config) -> Found:
     return _encoder(config, offset=2, sentences=False)  # two positions stand for padding
 
 
-def _distilbert(config: _Config) -> Found:
+def _distilbert(config: Config) -> Found:
     """BERT with names of its own and without segments and the sentence head (sanh-2019)."""
     return _encoder(config, ("n_layers", "dim", "n_heads", "hidden_dim"), sentences=False, segments=0)
 
 
-def _gpt2(config: _Config) -> Found:
+def _gpt2(config: Config) -> Found:
     positions = config.size("n_positions", "n_ctx", usual=1024)
     hidden, sequence = config.size("n_embd"), config.sequence(positions, bound=True)
     sizes = {
@@ -248,7 +171,7 @@ def _gpt2(config: _Config) -> Found:
     return "transformer", sizes, f"sequence of {sequence:,} tokens"
 
 
-def _rotary(config: _Config) -> tuple[dict[str, Any], str]:
+def _rotary(config: Config) -> tuple[dict[str, Any], str]:
     sequence = config.sequence(config.size("max_position_embeddings", usual=2048), bound=False)
     sizes = {
         "sequence": sequence,
@@ -262,9 +185,9 @@ def _rotary(config: _Config) -> tuple[dict[str, Any], str]:
     return sizes, f"sequence of {sequence:,} tokens"
 
 
-def _gpt_neox(config: _Config) -> Found:
+def _gpt_neox(config: Config) -> Found:
     sizes, row = _rotary(config)
-    layers = _layers(config)
+    layers = layers_of(config)
     dropout = config.share("hidden_dropout", usual=0.0) > 0
     if config.truth("use_parallel_residual", True):
         config.notes.append("attention and feed-forward of a layer run one after the other here, not side by side")
@@ -273,9 +196,9 @@ def _gpt_neox(config: _Config) -> Found:
     return "transformer", {**layers, **sizes, "dropout": dropout}, row
 
 
-def _llama(config: _Config, *, shared_heads: int = 0) -> Found:
+def _llama(config: Config, *, shared_heads: int = 0) -> Found:
     sizes, row = _rotary(config)
-    layers = _layers(config)
+    layers = layers_of(config)
     stated = "num_key_value_heads" in config.says  # null says as many as heads, nothing what the class has
     shared = config.size("num_key_value_heads", usual=layers["heads"] if stated else shared_heads or layers["heads"])
     width = config.size("head_dim", usual=max(1, layers["hidden"] // layers["heads"]))
@@ -288,18 +211,18 @@ def _llama(config: _Config, *, shared_heads: int = 0) -> Found:
     return "transformer", {**layers, **sizes, **gated}, row
 
 
-def _mistral(config: _Config) -> Found:
+def _mistral(config: Config) -> Found:
     return _llama(config, shared_heads=8)
 
 
-def _qwen2(config: _Config) -> Found:
+def _qwen2(config: Config) -> Found:
     family, sizes, row = _llama(config, shared_heads=32)
     wide = sizes["hidden"] + 2 * sizes["key_value_heads"] * (sizes["hidden"] // sizes["heads"])
     config.notes.append(f"biases of queries, keys and values are left out: {sizes['layers'] * wide:,} parameters")
     return family, sizes, row
 
 
-def _vit(config: _Config) -> Found:
+def _vit(config: Config) -> Found:
     image, patch = config.size("image_size", usual=224), config.size("patch_size", usual=16)
     labels = config.says.get("id2label")
     classes = len(labels) if isinstance(labels, Mapping) and labels else config.size("num_labels", usual=1000)
@@ -309,11 +232,11 @@ def _vit(config: _Config) -> Found:
         config.wrong.append("a sequence is asked for, and images have none")
     if not config.truth("qkv_bias", True):
         config.wrong.append("qkv_bias is false: a vit without it is not known")
-    sizes = {"image": image, "patch": patch, **_layers(config), "classes": classes}
+    sizes = {"image": image, "patch": patch, **layers_of(config), "classes": classes}
     return "vision_transformer", sizes, f"image of {image} x {image}"
 
 
-FAMILIES: Final[Mapping[str, Callable[[_Config], Found]]] = {
+FAMILIES: Final[Mapping[str, Callable[[Config], Found]]] = {
     "bert": _bert,
     "distilbert": _distilbert,
     "roberta": _roberta,
@@ -325,5 +248,8 @@ FAMILIES: Final[Mapping[str, Callable[[_Config], Found]]] = {
     "mistral": _mistral,
     "qwen2": _qwen2,
     "vit": _vit,
+    **other_transformers.MODEL_TYPES,
 }
 """What reads a config of each model type."""
+SAMPLES: Final = {"vit": "image", "t5": "sequence pair", "whisper": "segment"}
+"""What a row of the model types is that have no plain sequences."""

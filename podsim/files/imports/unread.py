@@ -25,26 +25,39 @@ PLAIN: Final = frozenset((
     "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head",
     "pooler_type", "max_window_layers", "attn_implementation", "_attn_implementation", "chunk_size_feed_forward",
     "sinusoidal_pos_embds", "tie_weights_", "mlp_bias", "attention_bias", "head_dim",
+    "rotary", "tokenizer_class", "relative_attention_max_distance", "scale_embedding", "init_std", "legacy",
+    "begin_suppress_tokens", "suppress_tokens", "forced_decoder_ids", "max_length", "median_filter_width",
+    "apply_spec_augment", "mask_time_prob", "mask_time_length", "mask_time_min_masks", "mask_feature_prob",
+    "mask_feature_length", "mask_feature_min_masks", "classifier_proj_size", "use_weighted_layer_sum",
+    "pooler_dropout", "pooler_hidden_act", "pooler_hidden_size", "dense_act_fn", "is_gated_act",
     "use_sliding_window", "layer_types", "max_position_embeddings", "tie_word_embeddings",
 ))  # fmt: skip
 """Fields that change nothing of what is computed, or only values, or how a head for another task looks."""
-HEADS: Final = ("PreTraining", "MaskedLM", "LMHeadModel", "CausalLM", "ForImageClassification")
+HEADS: Final = (
+    "PreTraining",
+    "MaskedLM",
+    "LMHeadModel",
+    "CausalLM",
+    "ForImageClassification",
+    "ForConditionalGeneration",
+)
 ACTIVATIONS: Final = ("hidden_act", "activation_function", "activation", "hidden_activation")
 ROTATED: Final = ("rotary_pct", "partial_rotary_factor")
 DROPPED: Final = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop")
 EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 ENCODERS: Final = ("is_encoder_decoder", "add_cross_attention")
+WITH_ENCODER: Final = ("t5", "whisper")
 SEVERAL: Final = ("text_config", "vision_config")
 REFUSED: Final = frozenset((*EXPERTS, *ENCODERS, *SEVERAL, "pruned_heads", "position_embedding_type"))
 
 
-def refused(says: Says) -> Iterator[str]:
-    """What no family has, in the words of the config."""
+def refused(says: Says, model_type: str) -> Iterator[str]:
+    """What the family of a model type does not have, in the words of the config."""
     for name in EXPERTS:  # many times the weights of the family that they are named after
         if says.get(name) not in (None, 0, 1):
             yield f"{name} is {said(says[name])}: layers of experts are not known"
     for name in ENCODERS:
-        if says.get(name):
+        if says.get(name) and model_type not in WITH_ENCODER:
             yield f"{name} is {said(says[name])}: attention to an encoder is not known"
     if says.get("pruned_heads"):
         yield "pruned_heads: layers of different numbers of heads are not known"

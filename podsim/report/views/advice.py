@@ -19,6 +19,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
+from podsim.report.views import caveats
 
 WORDS = {Rank.TIME: "soonest trained", Rank.THROUGHPUT: "most samples a second"}
 
@@ -50,7 +51,7 @@ def document(found: Mappings, *, verbose: bool = False, charts: bool = False) ->
             (Heading(f"what to set for {rank}: {split(one.mapping)}"), settings(one))
             for rank, one in enumerate(told, 1)
         ),
-        tuple(_rejected(found)),
+        (*_rejected(found), *caveats.notes(found.assumptions, verbose=verbose)),
         (Heading("assumed"), *(Note(line, "·") for line in found.assumptions)) if verbose else (),
         tuple(_last(found, verbose=verbose)),
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
-from podsim.report.views import comparator, money
+from podsim.report.views import caveats, comparator, money, untimed
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
@@ -17,18 +17,30 @@ from podsim.report.views.prediction import PARTS, chips
 
 Answer = Prediction | ComparatorPrediction
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
+OF_A_RUN = ("time to train", "samples to converge", "price, USD", "a run, USD", "power, typical", "power, at peak")
 LONGEST_TITLE = 20  # a longer label stands below the sides, with its difference
 LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
 
 
 def answer(found: Comparison) -> tuple[str, ...]:
     """A line a difference: "DGX A100: +3.7 % (−19.1 to +27.2)"; then the sides that do not fit."""
-    alone = [(side.label, side.answer.time_to_train_s) for side in found.sides] if not found.differences else []
+    alone = found.sides if not found.differences else ()
     return (
-        *(f"{label}: {_estimate(time, numbers.TIME)}" for label, time in alone),
+        *(f"{side.label}: {_headline(side.answer)}" for side in alone),
         *(f"{one.label}: {_change(one.time)}" for one in found.differences),
         *(f"{one.label}: no, {one.message}" for one in found.infeasible),
     )
+
+
+def _timed(found: Comparison) -> bool:
+    """Whether the length of the run is known; without one the time of a sample is compared."""
+    return all(not isinstance(side.answer, Prediction) or side.answer.timed for side in found.sides)
+
+
+def _headline(p: Answer) -> str:
+    if isinstance(p, Prediction) and not p.timed:
+        return f"{_estimate(p.throughput_samples_per_s, numbers.COUNT)} samples/s"
+    return _estimate(p.time_to_train_s, numbers.TIME)
 
 
 def _aim(found: Comparison) -> str:
@@ -45,13 +57,15 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
     against = f" against {_others(found)}" if found.differences else ""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{found.workload_title}, {_aim(found)}: {first}{against}"),),
-        (_sides(found),),
+        (_sides(found), *_flags(found)),
     ]
     if found.differences:
         groups.append((Heading(f"over {first}"), _differences(found), _said(found)))
     groups += [tuple(_refusal(one)) for one in found.infeasible]
+    whole = "of the run" if _timed(found) else f"in the time of as many samples as a step of {first} has"
     groups += [
-        (Heading(f"where {one.label} differs from {first}, of the run"), *_reasons(one)) for one in found.differences
+        (Heading(f"where {one.label} differs from {first}, {whole}"), *_reasons(one, timed=_timed(found)))
+        for one in found.differences
     ]
     if verbose:
         groups += [tuple(_causes(one)) for one in found.differences]
@@ -59,6 +73,8 @@ def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[
             (Heading(f"assumed of {side.label}"), *(Note(line, "·") for line in side.answer.assumptions))
             for side in found.sides
         ]
+    assumed = {side.label: side.answer.assumptions for side in found.sides}
+    groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
     groups += extra
     groups.append(tuple(_footer(found)))
     return Doc(tuple(group for group in groups if group))
@@ -78,9 +94,16 @@ def _others(found: Comparison) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} others"
 
 
+def _flags(found: Comparison) -> Iterator[Note]:
+    """The flags that would give a time to train."""
+    first = found.sides[0].answer
+    if isinstance(first, Prediction):
+        yield from untimed.notes(first)
+
+
 def _sides(found: Comparison) -> Table:
     """A row a quantity, a column a side: the last sides leave first."""
-    sides = found.sides
+    sides, timed = found.sides, _timed(found)
     rows = (
         ("time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
         ("throughput, samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
@@ -93,11 +116,13 @@ def _sides(found: Comparison) -> Table:
         ("a run, USD", lambda p: _usd(p, lambda paid: paid.run_usd and paid.run_usd.value)),
         ("power, typical", lambda p: _power(p, lambda draw: draw.typical_w)),
         ("power, at peak", lambda p: _power(p, lambda draw: draw.peak_w)),
-        ("grade", lambda p: short_grade(p.time_to_train_s)),
+        ("grade", lambda p: short_grade(p.time_to_train_s if timed else p.step_s)),
     )  # fmt: skip
     titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
     columns = (Column(""), *(Column(title, number=True, priority=max(0, at - 1)) for at, title in enumerate(titles)))
-    return Table(columns, tuple((title, *(cell(side.answer) for side in sides)) for title, cell in rows))
+    return Table(columns, tuple(
+        (title, *(cell(side.answer) for side in sides)) for title, cell in rows if timed or title not in OF_A_RUN
+    ))  # fmt: skip
 
 
 def _estimate(found: Estimate, ladder: numbers.Ladder) -> str:
@@ -137,7 +162,7 @@ def _places(time: Ratio) -> int:
 def _differences(found: Comparison) -> Table:
     columns = (
         Column("", wraps=True),
-        Column("time to train"),
+        Column("time to train" if _timed(found) else "time of a sample"),
         Column("throughput", number=True, priority=2),
         Column("samples", number=True, priority=3),
         Column("performance per dollar", number=True, priority=1),
@@ -200,13 +225,14 @@ def _signed(seconds: float, unit: numbers.Scale) -> str:
     return text if text.startswith("−") else f"+{text}"
 
 
-def _reasons(one: Difference) -> Iterator[Block]:
+def _reasons(one: Difference, *, timed: bool) -> Iterator[Block]:
     rows, whole_s = _shown(one)
     if not rows:
         yield Note("no part of the run differs by 0.1 % of it")
         return
     yield _bars(one)
-    yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}, of runs at their mean samples", "in all")
+    of = ", of runs at their mean samples" if timed else ""
+    yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}{of}", "in all")
 
 
 def _causes(one: Difference) -> Iterator[Block]:
@@ -216,7 +242,8 @@ def _causes(one: Difference) -> Iterator[Block]:
 
 
 def _footer(found: Comparison) -> Iterator[Note]:
-    if any(numbers.is_coarse(side.answer.time_to_train_s) for side in found.sides):
+    each = [side.answer.time_to_train_s if _timed(found) else side.answer.step_s for side in found.sides]
+    if any(map(numbers.is_coarse, each)):
         yield Note(
             "some side is more than ×8 beyond what is calibrated: of its times one digit counts", "", Tone.WARNING
         )

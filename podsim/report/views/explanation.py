@@ -8,8 +8,10 @@ from typing import Final
 from podsim.model.explanation import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
+from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import caveats, untimed
 from podsim.report.views.grades import grade
 from podsim.report.views.prediction import PARTS, chips
 
@@ -35,8 +37,22 @@ LEAST_CHANGE: Final = 0.5e-3
 
 def answer(e: Explanation) -> str:
     """The answer in one line: "3.5 min, limited by …"."""
-    time = numbers.shown(e.prediction.time_to_train_s, numbers.TIME)
-    return f"{time.text}; {e.prediction.limited_by}"
+    time = numbers.shown(_whole(e), _ladder(e))
+    return f"{time.text}{'' if e.prediction.timed else ' a step'}; {e.prediction.limited_by}"
+
+
+def _whole(e: Explanation) -> Estimate:
+    """What is explained: the time to train, or a step where no length of the run is stated [s]."""
+    return e.prediction.time_to_train_s if e.prediction.timed else e.prediction.step_s
+
+
+def _ladder(e: Explanation) -> numbers.Ladder:
+    return numbers.TIME if e.prediction.timed else numbers.STEP_TIME
+
+
+def _called(e: Explanation) -> str:
+    """What is explained, in words; a what-if with another batch has the time of as many samples."""
+    return "time to train" if e.prediction.timed else "step time"
 
 
 def _machine(p: Prediction) -> str:
@@ -51,9 +67,12 @@ def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Blo
     """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{e.prediction.workload_title} on {_machine(e.prediction)}, explained"),),
-        (_time(e),),
-        (Heading("how the time to train adds up"), _waterfall(e)),
-        (Note(e.prediction.limited_by, "limited by", Tone.STRONG),),
+        (_time(e), *untimed.notes(e.prediction)),
+        (Heading(f"how the {_called(e)} adds up"), _waterfall(e)),
+        (
+            Note(e.prediction.limited_by, "limited by", Tone.STRONG),
+            *caveats.notes(e.prediction.assumptions, verbose=verbose),
+        ),
         (Heading("without it, computed again"), _without(e)),
         tuple(_influences(e, verbose=verbose)),
         *_alternatives(e, verbose=verbose),
@@ -65,18 +84,24 @@ def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Blo
 
 
 def _coarse(e: Explanation) -> bool:
-    return numbers.is_coarse(e.prediction.time_to_train_s)
+    return numbers.is_coarse(_whole(e))
 
 
 def _time(e: Explanation) -> Facts:
     p = e.prediction
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    time = numbers.shown(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
     return Facts((
-        Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grade(p.time_to_train_s),
-             strong=True),
+        Fact(_called(e), time.number, time.unit, f"{level}: {time.interval}", grade(_whole(e)), strong=True),
+        *(() if p.timed else (_throughput(p),)),
         *(_mapping(one, one.workload if p.phases else "mapping") for one in p.phases or (p,)),
     ))  # fmt: skip
+
+
+def _throughput(p: Prediction) -> Fact:
+    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    return Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{numbers.level(p.interval)}: "
+                f"{rate.interval}")  # fmt: skip
 
 
 def _mapping(p: Prediction, title: str) -> Fact:
@@ -94,8 +119,8 @@ def _named(mechanism: str) -> tuple[str, str]:
 
 def _waterfall(e: Explanation) -> Bars:
     """Each bar starts where the one before ends."""
-    total_s = e.prediction.time_to_train_s.value
-    unit = numbers.scale(total_s, numbers.TIME)
+    total_s = _whole(e).value
+    unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
     rows = []
@@ -111,15 +136,15 @@ def _waterfall(e: Explanation) -> Bars:
 
 
 def _without(e: Explanation) -> Table:
-    p = e.prediction
-    unit = numbers.scale(p.time_to_train_s.value, numbers.TIME)
+    whole_s = _whole(e).value
+    unit = numbers.scale(whole_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
-    rows = [("as predicted", unit.number(p.time_to_train_s.value, figures), "")]
+    rows = [("as predicted", unit.number(whole_s, figures), "")]
     rows += [
-        (item.name, unit.number(item.time_to_train_s, figures), _change(item.change))
+        (item.name, unit.number(whole_s * (1 + item.change), figures), _change(item.change))
         for item in sorted(e.without, key=lambda item: item.change)
     ]
-    columns = Column("without it"), Column(unit.unit, number=True), Column("time to train", number=True)
+    columns = Column("without it"), Column(unit.unit, number=True), Column(_called(e), number=True)
     return Table(columns, tuple(rows))
 
 
@@ -146,7 +171,7 @@ def _influences(e: Explanation, *, verbose: bool) -> Iterator[Block]:
     rows = tuple(
         (item.name, item.value, _elasticity(item), item.kind.value, item.grade.value, item.source) for item in shown
     )
-    yield Heading("what 1 % more of a number does to the time to train")
+    yield Heading(f"what 1 % more of a number does to the {_called(e)}")
     yield Table(columns, rows)
     left = len(e.influences) - len(shown)
     more = f"; {left} others move it less: -v has all" if left else ""
@@ -168,13 +193,14 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
 
 
 def _choices(e: Explanation, found: list[Alternative], *, verbose: bool) -> Table:
-    unit = numbers.scale(e.prediction.time_to_train_s.value, numbers.TIME)
+    whole_s = _whole(e).value
+    unit = numbers.scale(whole_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
 
     def took(item: Alternative) -> tuple[str, str]:
-        if item.time_to_train_s is None or item.change is None:
+        if item.change is None:
             return "no", ""
-        return unit.number(item.time_to_train_s, figures), _change(item.change)
+        return unit.number(whole_s * (1 + item.change), figures), _change(item.change)
 
     columns = [
         Column("instead"), Column(unit.unit, number=True), Column("change", number=True), Column("why", wraps=True),
@@ -188,9 +214,11 @@ def _choices(e: Explanation, found: list[Alternative], *, verbose: bool) -> Tabl
 
 def _footer(e: Explanation) -> Iterator[Note]:
     if _coarse(e):
-        beyond = numbers.short(e.prediction.time_to_train_s.beyond)
+        beyond = numbers.short(_whole(e).beyond)
         yield Note(f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "",
                    Tone.WARNING)  # fmt: skip
+    if not e.prediction.timed:
+        yield Note("for another batch: the time of as many samples as a step has here", "", Tone.QUIET)
     yield Note(
         "what-ifs keep mapping, doubt and draws of the answer and run on the analytic engine; counts such as tiles "
         "have no 1 %, and rates that a tile moves in whole words may show none",

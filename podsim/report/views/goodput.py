@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podsim.model.goodput import GoodputReport, Quantiles
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import faults
+from podsim.report.views import caveats, faults
 from podsim.report.views.prediction import PARTS
 
 WAY = {
@@ -36,7 +36,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
         tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
         (Heading("where the time goes, mean"), _bars(report)),
         (Heading("what fails"), _parts(report)),
-        (*_relief(report), Note(ASSUMED, "assumed", Tone.WARNING)),
+        (*_relief(report), Note(ASSUMED, "assumed", Tone.WARNING), *caveats.notes(report.assumptions, verbose=verbose)),
     ]
     if verbose:
         groups += [

@@ -23,6 +23,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
+from podsim.report.views import caveats
 from podsim.report.views.prediction import PARTS
 
 FEWEST = 2  # batches that make a curve
@@ -46,7 +47,12 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
         (Heading("a batch alone"), _bars(report)),
         (Heading("tokens"), Facts(tuple(_tokens(report)))) if report.decoding else (),
         tuple(_sweep(report)),
-        (Note(report.limited_by, "limited by", Tone.STRONG), *_lowering(report), *_remarks(report)),
+        (
+            Note(report.limited_by, "limited by", Tone.STRONG),
+            *_lowering(report),
+            *_remarks(report),
+            *caveats.notes(report.assumptions, verbose=verbose),
+        ),
     ]
     if verbose:
         groups += [

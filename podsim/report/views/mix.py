@@ -6,6 +6,7 @@ from podsim.model.mix import MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Objective
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.views import caveats
 from podsim.report.views.grades import short_grade
 from podsim.report.views.plan import J_PER_KWH, asked, dollars, missed, power, rests_on, unlike_draws, watts
 
@@ -44,6 +45,7 @@ def document(plan: MixPlan, *, verbose: bool = False, extra: Iterable[tuple[Bloc
             Note("a partition runs as a machine of its size; those of one size share their jobs; runs wait for a free "
                  "one, which no deadline counts", "assumed"),
             *(Note(one.reason, f"not {one.topology}", Tone.WARNING) for one in plan.excluded),
+            *caveats.notes(plan.assumptions, verbose=verbose),
         ),
     ]  # fmt: skip
     if verbose:

@@ -23,7 +23,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
-from podsim.report.views import money
+from podsim.report.views import caveats, money
 from podsim.report.views.grades import grade, short_grade
 
 J_PER_KWH = 3.6e6
@@ -82,7 +82,7 @@ def document(
         tuple(_charts(plan)) if charts else (),
         tuple(_weighed(plan, verbose=verbose)),
         tuple(_near(plan)),
-        tuple(_left_out(plan)),
+        (*_left_out(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
     ]
     if verbose:
         groups.append((Heading("assumed"), *(Note(line, "·") for line in plan.assumptions)))

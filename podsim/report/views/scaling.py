@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Table,
     Tone,
 )
-from podsim.report.views import events, goodput, money
+from podsim.report.views import caveats, events, goodput, money, untimed_scaling
 from podsim.report.views.grades import short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches
@@ -38,6 +38,8 @@ FEWEST = 2  # machines that make a curve
 
 def answer(report: ScaleReport) -> str:
     """The answer in one line: "28.2 min on 16 IPUs to 2.91 min on 1,024: 9.7 × for 64 × the IPUs"."""
+    if not report.timed:
+        return untimed_scaling.answer(report)
     first, last = report.answered[0], report.answered[-1]
     times = [f"{numbers.time(one.time_to_train_s.value)} on {one.ipus:,} IPUs" for one in (first, last)]
     gain = first.time_to_train_s.value / last.time_to_train_s.value
@@ -55,6 +57,7 @@ def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tupl
         (Heading("the law that throughput follows"), *_laws(report)),
         tuple(_grown(report)),
         tuple(_terms(report)),
+        tuple(caveats.of_several({one.topology: one.assumptions for one in report.answered}, verbose=verbose)),
     ]
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
@@ -69,6 +72,8 @@ def _batch(report: ScaleReport) -> str:
 
 
 def _machines(report: ScaleReport) -> Table:
+    if not report.timed:
+        return untimed_scaling.machines(report)
     unit = numbers.scale([one.time_to_train_s.value for one in report.answered], numbers.TIME)
     level = numbers.level(report.interval)
     columns = (
@@ -134,6 +139,10 @@ def _usd(p: Prediction) -> str:
 
 
 def _refused(report: ScaleReport) -> Iterator[Note]:
+    if not report.timed:
+        yield from untimed_scaling.legend(report)
+        yield from _left_out(report)
+        return
     yield Note(
         "time to train; efficiency is throughput an IPU over the first machine's; bubble, all-reduce on links and "
         "software that starts collectives by share of a step, what is outside steps by share of the run",
@@ -142,6 +151,11 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
     if any(one.goodput for one in report.answered):
         yield Note("goodput is the useful share of the time where parts fail, checkpoints at the best interval; "
                    f"{goodput.ASSUMED}", "·", Tone.WARNING)  # fmt: skip
+    yield from _left_out(report)
+
+
+def _left_out(report: ScaleReport) -> Iterator[Note]:
+    """IPUs and machines without work, and batches that are not those published."""
     used = [
         f"{one.mapping.ipus:,} of {one.topology}" for one in report.answered
         if not one.phases and one.mapping.ipus < one.ipus and one.choice.given == "search"
@@ -176,6 +190,9 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     """Time to train against IPUs, published runs beside it; throughput and its law."""
     found = report.answered
     if len(found) < FEWEST:
+        return
+    if not report.timed:
+        yield untimed_scaling.chart(report)
         return
     unit = numbers.scale([one.time_to_train_s.value for one in found], numbers.TIME)
     predicted = Series(
@@ -233,10 +250,10 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
         yield Note(text, "knee", Tone.STRONG)
     short = next((one for one in report.doublings if one.throughput < report.knee_gain), None)
     if short:
+        time = f" and {numbers.percent(short.time)} of time to train" if report.timed else ""
         yield Note(
             f"from {short.from_ipus:,} to {short.to_ipus:,} IPUs a doubling gains "
-            f"{numbers.percent(short.throughput)} of throughput and {numbers.percent(short.time)} of time to train, "
-            f"the first below {gain}", "predicted", Tone.PLAIN,
+            f"{numbers.percent(short.throughput)} of throughput{time}, the first below {gain}", "predicted", Tone.PLAIN,
         )  # fmt: skip
 
 
@@ -277,7 +294,8 @@ def _mappings(report: ScaleReport) -> Table:
             row.topology if not row.phases else f"{row.topology} {p.workload}",
             f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}", f"{p.mapping.micro_batch}",
             f"{p.mapping.accumulation:,}", numbers.significant(1e3 * p.step_s.value),
-            numbers.significant(p.samples_to_converge.value / 1e6), numbers.percent(p.mfu, 1),
+            numbers.significant(p.samples_to_converge.value / 1e6) if p.timed else numbers.UNKNOWN,
+            numbers.percent(p.mfu, 1),
             numbers.percent(p.memory.fraction),
         )
         for row in report.answered

@@ -18,6 +18,9 @@ SIZES = {
     "num_key_value_heads": 2, "num_kv_heads": 1, "tie_word_embeddings": True, "hidden_act": "gelu", "d_model": 256,
     "ffn_dim": 512, "word_embed_proj_dim": 256, "image_size": 224, "patch_size": 16, "num_channels": 3,
     "alibi": False, "multi_query": True, "parallel_attn": True, "new_decoder_architecture": False, "head_dim": 64,
+    "d_kv": 64, "d_ff": 512, "num_layers": 4, "num_heads": 4, "encoder_layers": 2, "decoder_layers": 2,
+    "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 512, "decoder_ffn_dim": 512,
+    "relative_attention": True, "pos_att_type": "c2p|p2c", "rotary_dim": 32,
     "rotary_pct": 0.25, "_name_or_path": "my/model", "type_vocab_size": 2, "torch_dtype": "float16",
 }  # fmt: skip
 

@@ -1,0 +1,63 @@
+"""The sequence that would fit where a model of a config.json does not, with as many tokens as it has positions for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
+from podsim.planning.practice import MOST_IPUS, Planner, powers, relaxed, what_if
+
+if TYPE_CHECKING:
+    from podsim.model.workload import Workload
+    from podsim.resolve import Case
+
+SHORTEST: Final = 256
+USUAL: Final = 8192  # tokens at which most of Llama 3.1 was trained (dubey-2024)
+OPTION: Final = "import.sequence="
+
+
+def advised(refusal: Infeasible, case: Case) -> Infeasible:
+    """The refusal with `--sequence` of the longest power of two that fits as its hint, tried; as it is where none."""
+    model = case.question.workload
+    if refusal.code != Infeasible.code or not is_config(case.scenario.workload) or not model.row_tokens:
+        return refusal
+    others = [change for change in case.scenario.what_if.changes if not change.startswith(OPTION)]
+    for tokens in reversed(powers(model.row_tokens - 1)):
+        if tokens < SHORTEST:
+            break
+        shorter = catalog.workload(case.scenario.workload, (*others, f"{OPTION}{tokens}")).value
+        if _fits(case, shorter):
+            hint = f"--sequence {tokens} fits, the longest power of two that does; here are {model.row_tokens:,}"
+            return Infeasible(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
+    return refusal
+
+
+def usual(model: Workload, name: str) -> str:
+    """The sequence that models of longer ones are mostly trained with, as a hint; "" where that is no shorter."""
+    if not is_config(name) or (model.row_tokens or 0) <= USUAL:
+        return ""
+    return f"--sequence {USUAL}, at which most of Llama 3.1 was trained: here are {model.row_tokens:,} tokens a row"
+
+
+def is_config(name: str) -> bool:
+    """Whether a workload is a config.json, which leaves the length of a row open."""
+    return name.casefold().endswith(".json")
+
+
+def _fits(case: Case, model: Workload) -> bool:
+    """Whether a replica of any size that the scenario allows holds one row, weights streamed if need be."""
+    constraints, topology = case.scenario.mapping, case.question.machine.topology
+    planner = Planner(model, topology, case.question.machine.like, what_if(case.scenario))
+    sizes = (constraints.ipus_per_replica,) if constraints.ipus_per_replica else powers(min(MOST_IPUS, topology.ipus))
+    for way in (planner.what_if, *relaxed(planner.what_if, model, topology)):
+        for size in sizes:
+            with suppress(InputError):
+                _, held = planner.otherwise(way).first_that_fits(
+                    replicas=constraints.replicas or topology.ipus // size, ipus_per_replica=size,
+                    micro_batch=constraints.micro_batch or 1, accumulation=constraints.accumulation or 1,
+                )  # fmt: skip
+                if held.fits:
+                    return True
+    return False
