@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
 from podsim.predicting.assemble import Question
-from podsim.topology.fabric import build
+from podsim.topology.fabric import Fabric, build
 from podsim.workloads import presets
 
 if TYPE_CHECKING:
@@ -35,13 +36,21 @@ OF_COMMANDS: Final = {"noise.": "podsim predict --steps", "failures.": "podsim g
 """How paths begin that one command alone looks at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a scenario names: machine with parameters, workload, and the published mapping if it names one."""
+    """What a scenario names: machine with parameters, workload, and the published mapping if it names one.
+
+    Without slots, so that all questions about it have one fabric and what is known of it.
+    """
 
     machine: Machine
     workload: Workload
     preset: Preset | None
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """The links of the machine; InputError where its parts are not connected."""
+        return build(self.machine.topology)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +144,7 @@ def question(scenario: Scenario, found: Target, length: Length) -> Question:
     return Question(
         workload=found.workload,
         machine=found.machine,
-        fabric=build(found.machine.topology),
+        fabric=found.fabric,
         engine=engine_of(engine.engine),
         engine_name=engine.engine,
         tiles=tiles_of(engine.engine),

@@ -152,9 +152,9 @@ def _rests_on(update: Update, reduced: bool) -> object:
     """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
     fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
-    # The layout of a practice has become the stages, and those the shares of the IPUs.
-    split = mapping.replicas, mapping.ipus_per_replica, update.shares, replace(mapping.practice, layout=())
-    return update.optimizer, fitted, split, pipeline.folded, reduced
+    split = mapping.replicas, mapping.ipus_per_replica, update.shares
+    practice = update.buckets, update.shards, mapping.practice.gradient_bytes
+    return update.optimizer in NORM_OPTIMIZERS, fitted, split, practice, pipeline.folded, reduced
 
 
 def _collectives(update: Update, reduced: bool) -> Around:

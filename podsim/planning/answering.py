@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def answer(
-    case: Case, on_progress: Callable[[int, int], None] | None = None, *, takes_sdk: bool = True
+    case: Case, on_progress: Callable[[int, int], None] | None = None, *, takes_sdk: bool = True, weighs: bool = True
 ) -> tuple[Prediction, Case]:
     """The prediction of a case and the case that it answers: that of what is left, where parts are lost.
 
-    `takes_sdk` says whether the command has flags for SDK and division. Raises Infeasible where nothing fits.
+    `takes_sdk` says whether the command has flags for SDK and division, `weighs` whether assumptions say what other
+    software would do. Raises Infeasible where nothing fits.
     """
     try:
         return _answer(case, on_progress, takes_sdk=takes_sdk)
@@ -34,4 +35,4 @@ def _answer(case: Case, on_progress: Callable[[int, int], None] | None, *, takes
         return broken.answer(case, on_progress, takes_sdk=takes_sdk)
     chosen = choose(case, on_progress)
     assumptions = (*chosen.assumptions, *case.notes)
-    return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions), case
+    return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case

@@ -195,8 +195,10 @@ def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: f
     return pace(question.workload, mapping, step_s, one_s, spent)
 
 
-def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...]) -> Prediction:
-    """The answer for one mapping."""
+def predict(
+    question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...], *, weighs: bool = True
+) -> Prediction:
+    """The answer for one mapping; unless it `weighs` what other software would do, assumptions are those given."""
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
@@ -227,7 +229,7 @@ def predict(question: Question, mapping: Mapping, choice: Choice, assumptions: t
         memory=held,
         memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=_said(question, mapping, timeline.step_s, assumptions, need),
+        assumptions=_said(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from podsim.convergence.samples import Samples
 from podsim.model.calibration import Overhead
@@ -9,6 +10,10 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Run
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Workload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NO_OVERHEAD = Overhead(startup_s=0, graph_switch_s=0, first_evaluation_s=0, each_evaluation_s=0, checkpoint_s=0)
 
@@ -65,6 +70,16 @@ def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) ->
         return max(1, math.ceil((needed - interval / 2) / interval)) * interval
     dataset = float(benchmark.dataset_samples or 1)
     return max(1, round(needed / dataset)) * dataset
+
+
+def stopped(benchmark: Benchmark, interval: float | None, needed: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """`stop_samples` of each of many runs, to the last digit."""
+    import numpy as np
+
+    if interval is not None:
+        return np.maximum(1.0, np.ceil((needed - interval / 2) / interval)) * interval
+    dataset = float(benchmark.dataset_samples or 1)
+    return np.maximum(1.0, np.rint(needed / dataset)) * dataset
 
 
 def run(pace: Pace, samples: float) -> Run:

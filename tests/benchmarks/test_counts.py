@@ -233,3 +233,12 @@ def test_messages_are_routed_once_whatever_the_fit_asks(nothing_known):
     for fitted in (parameters(collective_efficiency=0.3), parameters(rack_step=2e-5)):
         replace(setup, machine=replace(setup.machine, parameters=fitted)).program()
     assert not routed.seen
+
+
+def test_a_what_if_of_a_given_mapping_lowers_each_update_once(nothing_known):
+    """Collectives once for each form and number of buffers: what calls the host has the same."""
+    split = {"replicas": 128, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 8}
+    api.predict("bert", pod=512, **split)
+    made = Calls(nothing_known, update, "_collectives", lambda *_: 0)
+    api.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
+    assert len(made.seen) <= 4

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from podsim.convergence.samples import Samples
 from podsim.files import catalog
 from podsim.model.calibration import Overhead
 from podsim.model.quantity import Grade
-from podsim.predicting.run import NO_OVERHEAD, Pace, evaluation_interval, expected_s, run, stop_samples
+from podsim.predicting.run import NO_OVERHEAD, Pace, evaluation_interval, expected_s, run, stop_samples, stopped
 
 BERT = catalog.workload("bert").value.benchmark
 RESNET = catalog.workload("resnet50").value.benchmark
@@ -118,3 +119,15 @@ def test_what_a_search_compares_is_not_quantised():
         return expected_s(pace(BERT, overhead=NO_OVERHEAD, evaluation_s=0), need)
 
     assert seconds(1_010_000) - seconds(1_000_000) == pytest.approx(20)
+
+
+@pytest.mark.parametrize("style", ["interval", "epochs"])
+def test_many_runs_stop_where_each_stops(style):
+    """To the last digit, halves and the first evaluation among them."""
+    benchmark = BERT if style == "interval" else RESNET
+    grain = float(benchmark.dataset_samples or 1) if style == "epochs" else 76_543.0
+    interval = None if style == "epochs" else grain
+    needed = [grain * part for part in (1e-6, 0.5, 1.0, 1.5, 2.5, 3.1, 40.49999, 41.0000001)]
+    assert stopped(benchmark, interval, np.array(needed)).tolist() == [
+        stop_samples(benchmark, interval, one) for one in needed
+    ]

@@ -5,8 +5,10 @@ import os
 import shlex
 import signal
 import sys
+import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -22,20 +24,39 @@ if TYPE_CHECKING:
 Compute = Callable[[SweepQuestion], SweepOutcome]
 CONNECT_S = 5.0  # a scheduler that does not answer by then is taken for absent
 HELPERS_S = 10.0  # as is a cluster in which nobody computes by then
+START_S = 3.0  # processes for all cores cost about so much before their first point
 RETRIES = 3  # times that a point is given to another process after the one that computed it died
 
 
 def here(questions: Sequence[SweepQuestion], compute: Compute, jobs: int | None) -> Generator[SweepOutcome, None, None]:
-    """Outcomes as they come, by `jobs` processes; as many as there are cores for None.
+    """Outcomes as they come, by `jobs` processes; for None by this one and, if points last, by one for each core.
 
     By this process alone where the working folder was removed: another would have none to start in.
     """
-    import joblib
-
-    count = min(jobs or joblib.cpu_count(), max(len(questions), 1))
-    if count == 1 or working_folder() is None:
+    if jobs == 1 or len(questions) < 2 or working_folder() is None:
         yield from map(compute, questions)
         return
+    waiting = deque(questions)
+    if jobs is None:
+        yield from _while_none_start(waiting, compute)
+    if waiting:
+        yield from _by_processes(waiting, compute, jobs)
+
+
+def _while_none_start(waiting: deque[SweepQuestion], compute: Compute) -> Generator[SweepOutcome, None, None]:
+    """Outcomes of this process, for about as long as others would take to load podsim."""
+    until_s = time.monotonic() + START_S
+    while waiting and time.monotonic() < until_s:
+        yield compute(waiting.popleft())
+
+
+def _by_processes(
+    questions: Collection[SweepQuestion], compute: Compute, jobs: int | None
+) -> Generator[SweepOutcome, None, None]:
+    """Outcomes of processes of this machine; InputError where they die again and again."""
+    import joblib
+
+    count = min(jobs or joblib.cpu_count(), len(questions))
     missing = dict(enumerate(questions))
     deaths = 0
     while missing:

@@ -128,7 +128,7 @@ def _of_one(scenario: Scenario) -> Prediction:
     found = _target(_named(scenario))
     length = run_length(found.workload, scenario.length)
     case = Case(scenario=scenario, question=asked(scenario, found, length), preset=found.preset)
-    return answer(case)[0]
+    return answer(case, weighs=False)[0]
 
 
 @lru_cache(maxsize=64)  # points that differ in their mapping have the same machine

@@ -1,0 +1,68 @@
+"""What points of a sweep share: processes, fabrics and collectives, counted."""
+
+import joblib
+import pytest
+
+import podsim
+from podsim import resolve
+from podsim.caches.tables import TABLES
+from podsim.lowering import update
+from podsim.planning.sweeps import backends
+
+SWEEP = """
+schema = "podsim.sweep/1"
+workload = "bert"
+[fixed]
+pod = 64
+engine = "analytic"
+ipus-per-replica = 4
+micro-batch = 2
+replicas = 16
+[[axis]]
+name = "accumulation"
+values = [4, 8, 16]
+[[axis]]
+name = "ipu-link.bandwidth"
+values = ["10 GB/s", "20 GB/s"]
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setenv("PODSIM_CACHE", "")
+    TABLES.clear()
+    found = tmp_path / "splits.toml"
+    found.write_text(SWEEP, encoding="utf-8")
+    yield found
+    TABLES.clear()
+
+
+def counting(monkeypatch, owner, name):
+    """A list with an entry for each call of a function that stays what it is."""
+    calls, function = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *words, **named: calls.append(name) or function(*words, **named))
+    return calls
+
+
+def test_points_of_one_machine_share_its_fabric_and_collectives(file, monkeypatch):
+    """Six points on two machines: collectives for the form in use and the others, none for what only notes weigh."""
+    built, lowered = counting(monkeypatch, resolve, "build"), counting(monkeypatch, update, "_collectives")
+    report = podsim.sweep(file, jobs=1)
+    assert all(row.outcome.answer for row in report.rows)
+    assert len(report.rows) == 6
+    assert len(built) == 2
+    assert len(lowered) == 2 * (1 + len(podsim.predict("bert", pod=64).forms or ()))
+
+
+def test_a_sweep_of_few_points_starts_no_process(file, monkeypatch):
+    monkeypatch.setattr(backends, "START_S", float("inf"))
+    started = counting(monkeypatch, joblib, "Parallel")
+    assert len(podsim.sweep(file).rows) == 6
+    assert not started
+
+
+def test_points_that_are_left_go_to_all_cores(monkeypatch):
+    """Those that this process has no time for, each once."""
+    monkeypatch.setattr(backends, "START_S", 0.0)
+    found = list(backends.here(["a", "b", "c"], str.upper, None))
+    assert sorted(found) == ["A", "B", "C"]
