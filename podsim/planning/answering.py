@@ -25,16 +25,10 @@ def answer(
     software would do. Raises Infeasible where nothing fits.
     """
     try:
-        return _answer(case, on_progress, takes_sdk=takes_sdk, weighs=weighs)
+        if case.scenario.faults:
+            return broken.answer(case, on_progress, takes_sdk=takes_sdk)
+        chosen = choose(case, on_progress)
     except Infeasible as no:
         raise shorter_rows.advised(no, case) from None
-
-
-def _answer(
-    case: Case, on_progress: Callable[[int, int], None] | None, *, takes_sdk: bool, weighs: bool
-) -> tuple[Prediction, Case]:
-    if case.scenario.faults:
-        return broken.answer(case, on_progress, takes_sdk=takes_sdk)
-    chosen = choose(case, on_progress)
     assumptions = (*chosen.assumptions, *case.notes)
     return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case

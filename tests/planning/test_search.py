@@ -96,11 +96,11 @@ def test_at_pod512_convergence_limits_the_batch_and_the_choice_shows_it():
     assert max(c.memory for c in larger) <= 1
 
 
-def test_with_the_samples_given_nothing_holds_the_batch():
-    """The larger the better, so the choice goes to the largest batch weighed, and no word of convergence."""
-    free = podsim.predict("bert", pod=64, samples=3e6, engine="analytic")
-    assert free.mapping.global_batch > predicted("bert", "pod64").mapping.global_batch
-    assert "convergence" not in free.choice.reason
+def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
+    """By samples alone the largest batch would be the best, whatever the network needs to converge with it."""
+    free, usual = podsim.predict("bert", pod=64, samples=3e6, engine="analytic"), predicted("bert", "pod64")
+    assert free.mapping.global_batch == usual.mapping.global_batch
+    assert free.choice.reason.startswith("batch and split of a run to 0.72 masked-LM accuracy: ")
 
 
 @pytest.mark.parametrize(
