@@ -101,15 +101,15 @@ def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     )  # fmt: skip
 
 
-def _of_phase(phase: Prediction, line: str) -> str:
-    text = f"{phase.workload}: {line}"
+def _named(answer: Prediction, line: str) -> str:
+    text = f"{answer.workload}: {line}"
     return Caveat(text) if isinstance(line, Caveat) else text
 
 
 def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ...]:
     """What was assumed of all phases, then of one alone."""
     shared = [line for line in phases[0].assumptions if all(line in phase.assumptions for phase in phases)]
-    own = [_of_phase(phase, line) for phase in phases for line in phase.assumptions if line not in shared]
+    own = [_named(phase, line) for phase in phases for line in phase.assumptions if line not in shared]
     shown = f"mapping, batch and memory of the whole are those of {longest.workload}, the longest of its phases"
     errors = "what is wrong in one phase is so in all: ends of intervals add up"
     return (*shared, *own, shown, errors)
