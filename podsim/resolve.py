@@ -15,7 +15,7 @@ from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 from podsim.topology.fabric import Fabric, build
 from podsim.workloads import presets
 
@@ -61,7 +61,7 @@ class Case:
     """
 
     scenario: Scenario
-    question: Question
+    question: TrainingCase
     preset: Preset | None = None
     missing: tuple[str, ...] = ()
 
@@ -94,10 +94,10 @@ def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "",
     MissingParameter
         A length that is needed and not stated.
     """
-    found = target(scenario, read=read, also=also)
-    length = run_length(found.workload, scenario.length, needed=needs_length)
+    result = target(scenario, read=read, also=also)
+    length = run_length(result.workload, scenario.length, needed=needs_length)
     return Case(
-        scenario=scenario, question=question(scenario, found, length), preset=found.preset, missing=length.missing
+        scenario=scenario, question=question(scenario, result, length), preset=result.preset, missing=length.missing
     )
 
 
@@ -114,11 +114,14 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     grown = _maturity(release, model.name, parameters)
     machine = Machine(
         topology=document.value,
-        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes), sdk=release,
+        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes),
+        sdk=release,
         hosts=_hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset),
-        maturity=grown, parameters_file=own.name if own else "", assumed=document.assumed,
+        maturity=grown,
+        parameters_file=own.name if own else "",
+        assumed=document.assumed,
         frameworks=frameworks.costs(),
-    )  # fmt: skip
+    )
     return Target(machine=machine, workload=model, preset=preset)
 
 
@@ -128,8 +131,11 @@ def topology(spec: MachineSpec, changes: Sequence[str] = ()) -> Document[Topolog
         return catalog.pod(spec.pod, family_chip(spec.chip), changes, chip=spec.chip)
     if spec.topology is None or spec.pod is not None:
         which = "neither" if spec.topology is None else "both"
-        raise InputError(f"give one of --pod and --topology, not {which}", code="no-machine",
-                         hint="--pod 512, or podsim topology list")  # fmt: skip
+        raise InputError(
+            f"give one of --pod and --topology, not {which}",
+            code="no-machine",
+            hint="--pod 512, or podsim topology list",
+        )
     return catalog.topology(spec.topology, changes, chip=spec.chip)
 
 
@@ -138,17 +144,17 @@ def family_chip(chip: str | None) -> str:
     return "bow" if chip == "bow" else "gc200"
 
 
-def question(scenario: Scenario, found: Target, length: Length) -> Question:
+def question(scenario: Scenario, target: Target, length: Length) -> TrainingCase:
     """What is asked of a mapping, with the engine that answers."""
-    engine, preset = scenario.engine, found.preset
-    return Question(
-        workload=found.workload,
-        machine=found.machine,
-        fabric=found.fabric,
+    engine, preset = scenario.engine, target.preset
+    return TrainingCase(
+        workload=target.workload,
+        machine=target.machine,
+        fabric=target.fabric,
         engine=engine_of(engine.engine),
         engine_name=engine.engine,
         tiles=tiles_of(engine.engine),
-        optimizer=preset.optimizer if preset else found.workload.optimizer,
+        optimizer=preset.optimizer if preset else target.workload.optimizer,
         division=preset.division if preset and preset.division else Division(scenario.length.division),
         samples=length.samples,
         by_law=length.by_law,
@@ -216,6 +222,9 @@ def _hosts(stated: int | None, machine: Topology) -> int | None:
     most = machine.hosts.most_servers
     if stated is not None and stated > most:
         several = "" if most == 1 else "s"
-        raise InputError(f"{machine.name} takes at most {most} host{several}, not {stated}", code="bad-mapping",
-                         hint=f"--hosts {most}, or --set hosts.most_servers={stated}")  # fmt: skip
+        raise InputError(
+            f"{machine.name} takes at most {most} host{several}, not {stated}",
+            code="bad-mapping",
+            hint=f"--hosts {most}, or --set hosts.most_servers={stated}",
+        )
     return stated

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlencode
 
 from podsim.errors import InputError
-from podsim.model.argument import Argument, Kind, shown
+from podsim.model.argument import Argument, ArgumentKind, shown
 from podsim.model.keywords import refused, unknown, values
 from podsim.model.verbs import SCENARIO
 
@@ -162,12 +162,12 @@ class Scenario:
 
     def flags(self) -> dict[str, Any]:
         """The flags that are not at their default, by name."""
-        found: dict[str, Any] = {}
+        flags: dict[str, Any] = {}
         for name, argument in SCENARIO.items():
             value = getattr(getattr(self, PART_OF[name]) if PART_OF[name] else self, name)
             if value != argument.default:
-                found[name] = value
-        return found
+                flags[name] = value
+        return flags
 
     def query(self) -> str:
         """The scenario as a query string, "workload=bert&pod=512"; `of_query` reads it back."""
@@ -185,18 +185,18 @@ class Scenario:
         given: dict[str, list[str]] = {}
         for name, text in pairs:
             given.setdefault(name, []).append(text)
-        found: dict[str, Any] = {}
+        table: dict[str, Any] = {}
         faults: list[tuple[Argument, str]] = []
         for name, texts in given.items():
             try:
-                found[name] = _parsed(SCENARIO[name], texts)
+                table[name] = _parsed(SCENARIO[name], texts)
             except ValueError as error:
                 faults.append((SCENARIO[name], str(error)))
         if faults:
             raise refused(faults)
-        if "workload" not in found:
+        if "workload" not in table:
             raise InputError("the query names no workload", code="missing-argument", hint=HINT)
-        return cls.of(**found)
+        return cls.of(**table)
 
 
 def spelled(changes: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
@@ -218,19 +218,23 @@ def _parsed(argument: Argument, texts: Sequence[str]) -> Any:  # noqa: ANN401  (
         return tuple(texts)
     if len(texts) > 1:
         raise ValueError("is there twice")
-    if argument.kind is not Kind.SWITCH:
+    if argument.kind is not ArgumentKind.SWITCH:
         return argument.parsed(texts[0])
     if texts[0] not in TRUTHS:
         raise ValueError(f"must be {' or '.join(TRUTHS)}, not {shown(texts[0])}")
     return TRUTHS[texts[0]]
 
 
-LISTS: Final = (Kind.TEXTS, Kind.CHANGES)
+LISTS: Final = (ArgumentKind.TEXTS, ArgumentKind.CHANGES)
 TRUTHS: Final = {"true": True, "false": False}
 PARTS: Final[Mapping[str, type[Any]]] = {
-    "machine": MachineSpec, "mapping": Constraints, "length": RunLength, "software": Software, "what_if": WhatIfs,
+    "machine": MachineSpec,
+    "mapping": Constraints,
+    "length": RunLength,
+    "software": Software,
+    "what_if": WhatIfs,
     "engine": EngineSpec,
-}  # fmt: skip
+}
 """The tables of a scenario; flags of its head belong to none."""
 PART_OF: Final[Mapping[str, str]] = {
     name: next((part for part, kind in PARTS.items() if name in kind.__dataclass_fields__), "") for name in SCENARIO

@@ -5,24 +5,66 @@ import re
 from typing import Final
 
 PREFIXES: Final = {
-    "": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40,
-    "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9,
-}  # fmt: skip
+    "": 1.0,
+    "k": 1e3,
+    "K": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
+    "m": 1e-3,
+    "u": 1e-6,
+    "µ": 1e-6,
+    "n": 1e-9,
+}
 BASES: Final = (
-    "bit/s", "FLOP/s", "samples/s", "images/s", "B/s", "B/cycle",
-    "cycles", "FLOP", "Hz", "bit", "USD", "B", "W", "J", "s",
-)  # fmt: skip
+    "bit/s",
+    "FLOP/s",
+    "samples/s",
+    "images/s",
+    "B/s",
+    "B/cycle",
+    "cycles",
+    "FLOP",
+    "Hz",
+    "bit",
+    "USD",
+    "B",
+    "W",
+    "J",
+    "s",
+)
 FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s"), "d": (86400.0, "s"), "y": (365.25 * 86400.0, "s")}
 WHAT: Final = {
-    "s": "a time", "Hz": "a frequency", "B": "an amount of data", "B/s": "a data rate", "FLOP/s": "a compute rate",
-    "FLOP": "a count of FLOP", "W": "a power", "USD": "a price", "samples/s": "a throughput", "cycles": "a cycle count",
-    "B/cycle": "bytes a cycle", "J": "an energy",
-}  # fmt: skip
+    "s": "a time",
+    "Hz": "a frequency",
+    "B": "an amount of data",
+    "B/s": "a data rate",
+    "FLOP/s": "a compute rate",
+    "FLOP": "a count of FLOP",
+    "W": "a power",
+    "USD": "a price",
+    "samples/s": "a throughput",
+    "cycles": "a cycle count",
+    "B/cycle": "bytes a cycle",
+    "J": "an energy",
+}
 EXAMPLE: Final = {
-    "s": "2 us", "Hz": "1.325 GHz", "B": "624 KiB", "B/s": '16 GB/s" or "100 Gbit/s', "FLOP/s": "250 TFLOP/s",
-    "W": "1.0 kW", "USD": "32450 USD", "samples/s": "4810 samples/s", "cycles": "150 cycles", "B/cycle": "4 B/cycle",
-}  # fmt: skip
+    "s": "2 us",
+    "Hz": "1.325 GHz",
+    "B": "624 KiB",
+    "B/s": '16 GB/s" or "100 Gbit/s',
+    "FLOP/s": "250 TFLOP/s",
+    "W": "1.0 kW",
+    "USD": "32450 USD",
+    "samples/s": "4810 samples/s",
+    "cycles": "150 cycles",
+    "B/cycle": "4 B/cycle",
+}
 LARGEST: Final = 2**53
 """Largest whole number of a file: floats, in which all arithmetic ends, hold no longer each one above it."""
 # A fraction of a byte or a binary kilosecond is a slip of the shift key: "mB/s" would be a billionth of "MB/s".

@@ -31,18 +31,18 @@ def flags_read_once() -> Iterator[None]:
 
 def remembering() -> Callable[..., ArgumentCollection]:
     """What reads the arguments of a command, once by all that they are read with."""
-    read, held = ArgumentCollection._from_callable, {}
+    read, footprint = ArgumentCollection._from_callable, {}
 
     def remembered(func: Any, *defaults: Any, reserved: Any = None, **options: Any) -> ArgumentCollection:
         if options.get("_resolve_groups") is False:  # asked on the way
             return read(func, *defaults, reserved=reserved, **options)
-        asked = defaults, tuple(reserved or ()), options
-        known = held.setdefault(func, [])
-        for before, found in known:
-            if before == asked:
-                return unused(found)
-        found = read(func, *asked[0], reserved=asked[1], **options)
-        known.append((asked, unused(found)))
-        return found
+        request = defaults, tuple(reserved or ()), options
+        known = footprint.setdefault(func, [])
+        for before, result in known:
+            if before == request:
+                return unused(result)
+        result = read(func, *request[0], reserved=request[1], **options)
+        known.append((request, unused(result)))
+        return result
 
     return remembered

@@ -27,8 +27,8 @@ from podsim.api.lookups import (
     show_workload,
 )
 from podsim.api.models import import_model
-from podsim.api.money import priced, purse
 from podsim.api.plans import plan, plan_mix
+from podsim.api.run_cost import priced, purse
 from podsim.api.samplers import sample
 from podsim.api.scaling import scale
 from podsim.api.scenarios import read_scenario, write_scenario

@@ -31,11 +31,11 @@ def predict(scenario: Scenario, *, on_progress: Progress | None = None) -> Predi
     Parameters are a `Scenario`, or a workload and the flags of `podsim predict`. Phases are answered as their sum,
     machines without IPUs by a scaling law. Raises InputError for a malformed question, Infeasible where nothing fits.
     """
-    from podsim.planning import comparator_runs, runs
+    from podsim.planning import comparator_runs, workload_sequence
     from podsim.planning.answering import answer
     from podsim.resolve import resolve
 
-    run, engine = runs.run(scenario.workload), scenario.engine
+    run, engine = workload_sequence.run(scenario.workload), scenario.engine
     run.check(scenario)
     if comparator_runs.has_law(scenario.machine):
         return comparator_runs.predicted(scenario, run)
@@ -94,8 +94,9 @@ def goodput(
     rates = failures.failures(scenario.what_if.changes).value
     work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
     if work_s is not None and scenario.length.stated:
-        raise InputError("--work and the tokens of a run both say how long it is", code="conflicting-flags",
-                         hint="give one of them")  # fmt: skip
+        raise InputError(
+            "--work and the tokens of a run both say how long it is", code="conflicting-flags", hint="give one of them"
+        )
     case = resolve(scenario, also="failures.", needs_length=work_s is None)
     if work_s is not None and case.question.samples is not None:  # stated by the workload, and not how long this lasts
         case = replace(case, question=replace(case.question, samples=ANY_LENGTH))
@@ -130,12 +131,16 @@ def op(
 
     if {"pass", "pass_"} <= set(sizes):
         raise InputError("pass and pass_ say the same", code="conflicting-flags", hint='pass_="backward"')
-    asked = operators.asked(operator, sizes)
-    target = operators.counting(asked, chips.changed(chip, changes).value, count_copies)
+    request = operators.operator_instance(operator, sizes)
+    target = operators.counting(request, chips.changed(chip, changes).value, count_copies)
     return operators.report(
-        asked, target, precision, available_memory,
-        unfolded=fidelity == "full", io=_io(io_tiles, stream, stream_rate),
-    )  # fmt: skip
+        request,
+        target,
+        precision,
+        available_memory,
+        unfolded=fidelity == "full",
+        io=_io(io_tiles, stream, stream_rate),
+    )
 
 
 def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | None:
@@ -146,8 +151,11 @@ def _io(tiles: int | None, stream: str | None, rate: str | None) -> IoTiles | No
     if tiles is None and stream is None and rate is None:
         return None
     if tiles is None or stream is None or rate is None:
-        raise InputError("IO tiles take --io-tiles, --stream and --stream-rate together", code="conflicting-flags",
-                         hint='--io-tiles 32 --stream "1 MB" --stream-rate "20 GB/s"')  # fmt: skip
+        raise InputError(
+            "IO tiles take --io-tiles, --stream and --stream-rate together",
+            code="conflicting-flags",
+            hint='--io-tiles 32 --stream "1 MB" --stream-rate "20 GB/s"',
+        )
     return IoTiles(tiles=tiles, volume_bytes=parse(stream, "B"), bytes_per_s=parse(rate, "B/s"))
 
 
@@ -169,19 +177,28 @@ def collective(
     faults: Sequence[str] = (),
 ) -> CollectiveReport:
     """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
-    from podsim.planning import collectives
+    from podsim.planning import collective_arguments
     from podsim.predicting import collective as predicting
     from podsim.resolve import engine_of
 
-    asked = collectives.collective(
-        collective, bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
-        algorithm=algorithm, chunks=chunks, pace=pace, changes=changes, fidelity=fidelity,
-    )  # fmt: skip
+    case = collective_arguments.collective(
+        collective,
+        bytes,
+        pod=pod,
+        topology=topology,
+        group=group,
+        ipus_per_replica=ipus_per_replica,
+        algorithm=algorithm,
+        chunks=chunks,
+        pace=pace,
+        changes=changes,
+        fidelity=fidelity,
+    )
     if not faults:
-        return predicting.answer(asked, engine_of(engine), engine)
+        return predicting.answer(case, engine_of(engine), engine)
     from podsim.predicting import collective_faults
 
-    return collective_faults.compared(asked, (engine_of(engine), engine), faults)
+    return collective_faults.compared(case, (engine_of(engine), engine), faults)
 
 
 @checked
@@ -202,15 +219,24 @@ def trace_collective(
     most_spans: int = 200_000,
 ) -> Trace:
     """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
-    from podsim.planning import collectives
+    from podsim.planning import collective_arguments
     from podsim.predicting import collective as predicting
     from podsim.resolve import engine_of
 
-    asked = collectives.collective(
-        collective, bytes, pod=pod, topology=topology, group=group, ipus_per_replica=ipus_per_replica,
-        algorithm=algorithm, chunks=chunks, pace=pace, changes=changes, fidelity=fidelity,
-    )  # fmt: skip
-    return predicting.trace(asked, engine_of(engine), engine, most_spans)
+    case = collective_arguments.collective(
+        collective,
+        bytes,
+        pod=pod,
+        topology=topology,
+        group=group,
+        ipus_per_replica=ipus_per_replica,
+        algorithm=algorithm,
+        chunks=chunks,
+        pace=pace,
+        changes=changes,
+        fidelity=fidelity,
+    )
+    return predicting.trace(case, engine_of(engine), engine, most_spans)
 
 
 @takes_scenario
@@ -230,14 +256,14 @@ def trace(
     """
     from podsim.files import noise as noise_file
     from podsim.lowering.work import stage_plans
-    from podsim.planning import broken
+    from podsim.planning import with_faults
     from podsim.predicting import tracing
     from podsim.resolve import resolve
 
-    drawn = tracing.Wanted(steps, noise_scale, most_spans)
+    drawn = tracing.TraceLimits(steps, noise_scale, most_spans)
     drawn.check(level, stage)
     case = resolve(scenario, needs_length=False, also="noise." if noise_scale is not None else "")
-    question, mapping = broken.mapped(case, on_progress)
+    question, mapping = with_faults.mapped(case, on_progress)
     if level == "pod":
         changed = noise_file.noise(scenario.what_if.changes) if noise_scale is not None else None
         return tracing.step(question, mapping, drawn, (changed.value, noise_file.noise().value) if changed else None)

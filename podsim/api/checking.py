@@ -58,7 +58,10 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
     name = verb.__name__
     _, *own = signature(verb).parameters.values()
     kept = {parameter.name for parameter in own} | set(VERBS[name]) - set(SCENARIO)
-    positional = ("workload", *(one.name for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD))
+    positional = (
+        "workload",
+        *(parameter.name for parameter in own if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD),
+    )
 
     @wraps(verb)
     def call(*args: object, **keywords: object) -> R:
@@ -66,11 +69,11 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
         scenario = given.get("workload")
         if isinstance(scenario, Scenario):
             _refuse_idle(name, scenario, kept)
-            found = _checked(name, {**given, "workload": scenario.workload})
+            table = _checked(name, {**given, "workload": scenario.workload})
         else:
-            found = _checked(name, given)
-            scenario = Scenario.of_checked({key: value for key, value in found.items() if key not in kept})
-        mine = {key: value for key, value in found.items() if key in kept}
+            table = _checked(name, given)
+            scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
+        mine = {key: value for key, value in table.items() if key in kept}
         with reading_once():
             return verb(scenario, **mine)  # type: ignore[call-arg]
 
@@ -95,11 +98,12 @@ def _documented(text: str, declared: Collection[Argument]) -> str:
 def _checked(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The arguments of a call, checked against the table."""
     declared = VERBS[name]
-    if strangers := [one for one in given if one not in declared]:
+    if strangers := [text for text in given if text not in declared]:
         raise unknown(f"podsim.{name}()", strangers, declared)
-    if missing := [one for one, argument in declared.items() if argument.default is REQUIRED and one not in given]:
-        raise InputError(f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument",
-                         hint=f"help(podsim.{name})")  # fmt: skip
+    if missing := [text for text, argument in declared.items() if argument.default is REQUIRED and text not in given]:
+        raise InputError(
+            f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument", hint=f"help(podsim.{name})"
+        )
     return values(declared, given)
 
 
@@ -108,21 +112,24 @@ def _refuse_idle(name: str, scenario: Scenario, kept: set[str]) -> None:
     idle = [flag for flag in scenario.flags() if flag not in VERBS[name] or flag in kept]
     if idle:
         parts = ", ".join(".".join(filter(None, (PART_OF[flag], flag))) for flag in idle)
-        raise InputError(f"podsim.{name}() does not look at {parts} of a scenario", code="conflicting-flags",
-                         hint="leave it out: dataclasses.replace")  # fmt: skip
+        raise InputError(
+            f"podsim.{name}() does not look at {parts} of a scenario",
+            code="conflicting-flags",
+            hint="leave it out: dataclasses.replace",
+        )
 
 
 def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
     """The parameters of a verb as the table declares them, those without a name first."""
     declared = VERBS[name]
-    ordered = [*positional, *(one for one in declared if one not in positional)]
+    ordered = [*positional, *(text for text in declared if text not in positional)]
     return [
         Parameter(
-            one,
-            Parameter.POSITIONAL_OR_KEYWORD if one in positional else Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if declared[one].default is REQUIRED else declared[one].default,
+            text,
+            Parameter.POSITIONAL_OR_KEYWORD if text in positional else Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if declared[text].default is REQUIRED else declared[text].default,
         )
-        for one in ordered
+        for text in ordered
     ]
 
 
@@ -133,9 +140,10 @@ def _named(
     if len(args) > len(positional):
         takes = " and ".join(positional) or "no argument"
         raise InputError(
-            f"podsim.{verb}() takes {takes} without a name, and was called with {len(args)}", code="too-many-arguments",
+            f"podsim.{verb}() takes {takes} without a name, and was called with {len(args)}",
+            code="too-many-arguments",
             hint=f"name the others: help(podsim.{verb})",
-        )  # fmt: skip
+        )
     given = dict(zip(positional, args, strict=False))
     if twice := [name for name in given if name in keywords]:
         raise InputError(f"podsim.{verb}() was called with {twice[0]} twice", code="bad-value")

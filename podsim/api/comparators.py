@@ -50,7 +50,7 @@ def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorRe
 
 def _fitted(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
     from podsim.calibrate import comparator_holdout
-    from podsim.calibrate.comparators import sort_out
+    from podsim.calibrate.comparator_fit import sort_out
     from podsim.files import catalog, comparator_machines, comparators
 
     chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}

@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from podsim.api.checking import takes_scenario
-from podsim.api.money import on_machine, priced
+from podsim.api.run_cost import on_machine, priced
 from podsim.errors import Infeasible
-from podsim.planning import comparator_runs, runs, sides
-from podsim.planning.purse import MoneyFlags, Purse, purse
+from podsim.planning import cases, comparator_runs, workload_sequence
+from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, purse
 
 if TYPE_CHECKING:
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction
-    from podsim.model.comparison import Comparison, Difference
+    from podsim.model.comparison import CaseDifference, Comparison
     from podsim.model.prediction import Prediction
     from podsim.predicting.comparing import Simulated
     from podsim.scenario import Scenario
 
-    Found = tuple[Prediction | ComparatorPrediction, tuple[Simulated, ...]]
+    SimulatedAnswer = tuple[Prediction | ComparatorPrediction, tuple[Simulated, ...]]
 
 
 @takes_scenario
@@ -35,93 +35,94 @@ def compare(
     to_preset: str | None = None,
     practice: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
-    **money: Unpack[MoneyFlags],
+    **money: Unpack[OwnershipKeywords],
 ) -> Comparison:
     """Machines by name, or one by `pod` or `topology` and what it is compared `to`: `podsim compare`.
 
     Sides that do not fit are listed as `infeasible`, and others are compared with the first that fits.
     Raises InputError where the question is malformed, Infeasible where no side fits.
     """
-    scenario = sides.practised(scenario, practice or {})
-    variants = sides.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
+    scenario = cases.practised(scenario, practice or {})
+    variants = cases.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
     terms = purse(**money)
-    sides.check_chips(variants)
-    found: list[Found | Infeasible] = []
+    cases.check_chips(variants)
+    infeasibles: list[SimulatedAnswer | Infeasible] = []
     for done, variant in enumerate(variants, start=1):
         try:
-            found.append(
+            infeasibles.append(
                 _by_law(variant, terms)
                 if comparator_runs.has_law(variant.scenario.machine)
                 else _side(variant.scenario, terms, money)
             )
         except Infeasible as error:
-            found.append(error)
+            infeasibles.append(error)
         if on_progress:
             on_progress(done, len(variants))
-    return _compared(found, variants)
+    return _compared(infeasibles, variants)
 
 
-def _by_law(side: sides.Variant, terms: Purse) -> Found:
+def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
     """The answer of a side without IPUs with what it costs, and what may move it."""
     from podsim.files import catalog
     from podsim.predicting import comparing
 
-    sides.check_law(side)
+    cases.check_law(side)
     law = comparator_runs.answer(side.scenario)
     scored = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
     return priced(law, known=terms), (comparing.of_law(law, max(3, scored)),)
 
 
-def _side(scenario: Scenario, terms: Purse, money: Mapping[str, Any]) -> Found:
+def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -> SimulatedAnswer:
     """The answer of one side with what it costs, and what may move it."""
     from podsim.planning.answering import answer
     from podsim.predicting import comparing, untimed
     from podsim.resolve import resolve
 
-    run = runs.run(scenario.workload)
+    run = workload_sequence.run(scenario.workload)
     run.check(scenario)
     answers, simulated = [], []
     for workload in run.workloads:
-        found, case = answer(resolve(replace(scenario, workload=workload), needs_length=False))
-        answers.append(untimed.untimed(found, case.missing))
+        prediction, case = answer(resolve(replace(scenario, workload=workload), needs_length=False))
+        answers.append(untimed.untimed(prediction, case.missing))
         question = case.question
         if case.missing:  # times of as many samples are compared
-            found, question = untimed.on_and_on(found), untimed.endless(question)
-        simulated.append(comparing.of_prediction(found, question, run.phases.name if run.phases else ""))
+            prediction, question = untimed.on_and_on(prediction), untimed.endless(question)
+        simulated.append(comparing.of_prediction(prediction, question, run.phases.name if run.phases else ""))
     machine = case.question.machine.topology
     if case.missing and not any(value is not None for value in money.values()):
         return run.whole(answers), tuple(simulated)
     return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(simulated)
 
 
-def _compared(answers: Sequence[Found | Infeasible], variants: Sequence[sides.Variant]) -> Comparison:
+def _compared(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence[cases.Variant]) -> Comparison:
     """The sides that fit, compared with the first of them; Infeasible where there is none."""
-    from podsim.model.comparison import Comparison, InfeasibleSide, Side
+    from podsim.model.comparison import Comparison, ComparisonCase, InfeasibleSide
 
     pairs = list(zip(answers, variants, strict=True))
-    found = [one for one in answers if not isinstance(one, Infeasible)]
-    meant = [side for one, side in pairs if not isinstance(one, Infeasible)]
-    refused = [(one, side) for one, side in pairs if isinstance(one, Infeasible)]
-    if not found:
+    result = [answer for answer in answers if not isinstance(answer, Infeasible)]
+    meant = [side for infeasible, side in pairs if not isinstance(infeasible, Infeasible)]
+    refused = [(infeasible, side) for infeasible, side in pairs if isinstance(infeasible, Infeasible)]
+    if not result:
         raise refused[0][0]
-    first, level, seed = found[0][0], variants[0].scenario.interval, variants[0].scenario.seed
-    named = sides.labels([answer.topology_title for answer, _ in found], meant)
+    first, level, seed = result[0][0], variants[0].scenario.interval, variants[0].scenario.seed
+    named = cases.labels([answer.topology_title for answer, _ in result], meant)
     return Comparison(
         workload=first.workload,
         workload_title=first.workload_title,
         target=first.target,
         sides=tuple(
-            Side(
+            ComparisonCase(
                 label=label,
                 answer=answer,
                 topology=side.scenario.machine.topology or answer.topology,
                 chip=side.scenario.machine.chip,
                 changes=side.scenario.what_if.changes,
             )
-            for label, (answer, _), side in zip(named, found, meant, strict=True)
+            for label, (answer, _), side in zip(named, result, meant, strict=True)
         ),
         differences=tuple(
-            _difference(label, found[0], other, level, seed) for label, other in zip(named[1:], found[1:], strict=True)
+            _difference(label, result[0], other, level, seed)
+            for label, other in zip(named[1:], result[1:], strict=True)
         ),
         interval=level,
         seed=seed,
@@ -134,8 +135,8 @@ def _compared(answers: Sequence[Found | Infeasible], variants: Sequence[sides.Va
     )
 
 
-def _difference(label: str, first: Found, other: Found, level: float, seed: int) -> Difference:
-    from podsim.model.comparison import Difference
+def _difference(label: str, first: SimulatedAnswer, other: SimulatedAnswer, level: float, seed: int) -> CaseDifference:
+    from podsim.model.comparison import CaseDifference
     from podsim.predicting import comparing
 
     (before, simulated), (after, against) = first, other
@@ -145,7 +146,7 @@ def _difference(label: str, first: Found, other: Found, level: float, seed: int)
         getattr(after, name).value / getattr(before, name).value
         for name in ("throughput_samples_per_s", "samples_to_converge")
     )
-    return Difference(
+    return CaseDifference(
         label=label,
         time=time,
         unshared=comparing.ratio(simulated, against, seed=seed, level=level, shared=False),
@@ -153,6 +154,6 @@ def _difference(label: str, first: Found, other: Found, level: float, seed: int)
         samples=needs if timed else 1.0,
         causes=comparing.causes(simulated, against),
         parts=tuple(comparing.parts(before, after) if timed else comparing.parts_of_step(before, after)),
-        per_dollar=sides.per_dollar(time, before.money, after.money),
-        per_watt=sides.per_watt(time, before.money, after.money),
+        per_dollar=cases.per_dollar(time, before.money, after.money),
+        per_watt=cases.per_watt(time, before.money, after.money),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from podsim.model.shown import Shown, page
+from podsim.model.displayable import Displayable, page
 
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
@@ -33,7 +33,7 @@ _VIEWS: Final[dict[str, _View]] = {
 }
 
 
-@page.register(Shown)
+@page.register(Displayable)
 def drawn(answer: object) -> str:
     """An answer as HTML; TypeError for what is none."""
     from podsim.report.page import fragment
@@ -42,9 +42,9 @@ def drawn(answer: object) -> str:
 
 
 def _document(answer: object) -> Doc:
-    found = _VIEWS.get(type(answer).__name__)
-    if found is None or not type(answer).__module__.startswith("podsim.model."):
+    result = _VIEWS.get(type(answer).__name__)
+    if result is None or not type(answer).__module__.startswith("podsim.model."):
         raise TypeError(f"{type(answer).__name__} is no answer of podsim")
-    view = getattr(import_module(f"podsim.report.views.{found.module}"), found.function)
-    document: Doc = view(answer, **dict(found.flags))
+    view = getattr(import_module(f"podsim.report.views.{result.module}"), result.function)
+    document: Doc = view(answer, **dict(result.flags))
     return document

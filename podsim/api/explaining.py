@@ -20,24 +20,24 @@ def explain(scenario: Scenario, *, on_progress: Progress | None = None) -> Expla
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import runs
+    from podsim.planning import workload_sequence
 
-    run = runs.run(scenario.workload)
+    run = workload_sequence.run(scenario.workload)
     run.check(scenario)
-    found = [_of_one(replace(scenario, workload=workload), on_progress) for workload in run.workloads]
+    explanations = [_of_workload(replace(scenario, workload=workload), on_progress) for workload in run.workloads]
     if run.phases is None:
-        return found[0]
+        return explanations[0]
     from podsim.predicting import explained_run
 
-    return explained_run.together(run.whole([one.prediction for one in found]), found)
+    return explained_run.together(run.whole([explanation.prediction for explanation in explanations]), explanations)
 
 
-def _of_one(scenario: Scenario, on_progress: Progress | None) -> Explanation:
+def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanation:
     """One workload taken apart."""
     from podsim.model.explanation import Explanation
     from podsim.planning import alternatives, influences
     from podsim.planning.answering import answer
-    from podsim.planning.practice import what_if
+    from podsim.planning.configuration import what_if
     from podsim.predicting import explaining, untimed
     from podsim.resolve import resolve, topology
 
@@ -48,26 +48,29 @@ def _of_one(scenario: Scenario, on_progress: Progress | None) -> Explanation:
     known = explaining.answered(question, prediction)
     machine = topology(scenario.machine, changes)
     around = alternatives.around(known, what_if(scenario), scenario.machine, changed=bool(changes))
-    found = Explanation(
+    explanation = Explanation(
         prediction=untimed.untimed(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),
         without=tuple(explaining.without(known)),
         influences=influences.influences(known, prediction, machine, on_progress, timed=not missing),
         alternatives=alternatives.alternatives(around),
     )
-    return _of_step(found) if missing else found
+    return _of_step(explanation) if missing else explanation
 
 
-def _of_step(found: Explanation) -> Explanation:
+def _of_step(explanation: Explanation) -> Explanation:
     """The explanation of a step: changes, without times to train."""
     from podsim.predicting import explaining
 
     return replace(
-        found,
+        explanation,
         without=tuple(
-            replace(one, time_to_train_s=math.nan) for one in found.without if one.name != explaining.STEPS_ALONE
+            replace(without, time_to_train_s=math.nan)
+            for without in explanation.without
+            if without.name != explaining.STEPS_ALONE
         ),
         alternatives=tuple(
-            replace(one, time_to_train_s=None if one.change is None else math.nan) for one in found.alternatives
+            replace(alternative, time_to_train_s=None if alternative.change is None else math.nan)
+            for alternative in explanation.alternatives
         ),
     )

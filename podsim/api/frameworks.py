@@ -31,8 +31,8 @@ def calibrate_frameworks(
 
     target = Path(path) if path is not None else file.path()
     check_writable(target if write else None)
-    asked = (*measured.published(), *applications.applications())
-    report = framework_fit(asked, readings.readings().value, of_ipus, on_progress)
+    microbenchmarks = (*measured.published(), *applications.applications())
+    report = framework_fit(microbenchmarks, readings.readings().value, of_ipus, on_progress)
     if write:
         write_all([(target, frameworks_text(report.costs))], report)
     return replace(report, path="" if not write else str(path or target.name))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from podsim.model.inference import InferenceReport, Load
     from podsim.model.machine import Machine
     from podsim.model.workload import Workload
-    from podsim.planning.serving import Wanted
-    from podsim.predicting.serving import Asked
+    from podsim.planning.serving_plan import ServingConstraints
+    from podsim.predicting.replica_service import ServingCase
     from podsim.scenario import Scenario
 
 
@@ -46,74 +46,89 @@ def infer(
 
     engine = scenario.engine.engine
     load = _load(rate, clients, wait, requests, scenario.seed)
-    wanted = _wanted(scenario, load, (generate, prompt), cache, batch, weights)
-    found = target(scenario)
-    asked, prompts = _prompted(_asked(found.machine, found.workload, precision, engine), generate, prompt)
-    evidence = convolutions.unmeasured(found.workload, found.machine.chip)
-    notes = [line for line in found.workload.notes if isinstance(line, Caveat)]
-    said = *prompts, *notes, *found.machine.topology.notes, *evidence, *assumed(scenario, found.machine)
-    told = inference.Told(engine=engine, interval=scenario.interval, said=said)
-    return inference.report(asked, wanted, _sizes(batches), told, on_progress)
+    constraints = _constraints(scenario, load, (generate, prompt), cache, batch, weights)
+    result = target(scenario)
+    case, prompts = _prompted(_case(result.machine, result.workload, precision, engine), generate, prompt)
+    evidence = convolutions.unmeasured(result.workload, result.machine.chip)
+    notes = [line for line in result.workload.notes if isinstance(line, Caveat)]
+    texts = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
+    context = inference.AnswerContext(engine=engine, interval=scenario.interval, notes=texts)
+    return inference.report(case, constraints, _sizes(batches), context, on_progress)
 
 
-def _asked(machine: Machine, model: Workload, precision: str | None, engine: str) -> Asked:
+def _case(machine: Machine, model: Workload, precision: str | None, engine: str) -> ServingCase:
     from podsim.model.chip import Precision
-    from podsim.planning import serving
-    from podsim.predicting.serving import Asked
+    from podsim.planning import serving_plan
+    from podsim.predicting.replica_service import ServingCase
     from podsim.resolve import engine_of
     from podsim.topology.fabric import build
-    from podsim.workloads.serving import forward
+    from podsim.workloads.forward_only import forward
 
     meant = model.precision if precision is None else Precision(precision)
-    asked = Asked(workload=forward(replace(model, precision=meant)), known=model.name, machine=machine,
-                  fabric=build(machine.topology), engine=engine_of(engine))  # fmt: skip
-    serving.stated(meant, asked)
-    return asked
+    case = ServingCase(
+        workload=forward(replace(model, precision=meant)),
+        known=model.name,
+        machine=machine,
+        fabric=build(machine.topology),
+        engine=engine_of(engine),
+    )
+    serving_plan.stated(meant, case)
+    return case
 
 
-def _prompted(asked: Asked, generate: int, prompt: int | None) -> tuple[Asked, tuple[str, ...]]:
+def _prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[str, ...]]:
     """Rows as long as a prompt where tokens are generated, and what was assumed of them."""
-    from podsim.planning import serving
+    from podsim.planning import serving_plan
 
     if not generate:
-        return asked, ()
-    found, said = serving.prompted(asked, generate, prompt)
-    return found, (said,) if said else ()
+        return case, ()
+    result, text = serving_plan.prompted(case, generate, prompt)
+    return result, (text,) if text else ()
 
 
-def _wanted(
+def _constraints(
     scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
-) -> Wanted:
+) -> ServingConstraints:
     from podsim.model.framework import NAMES
     from podsim.model.inference import Place
-    from podsim.planning.serving import Wanted
+    from podsim.planning.serving_plan import ServingConstraints
 
     (generate, prompt), framework = tokens, scenario.software.framework
     if prompt is not None and not generate:
-        raise InputError("--prompt is about tokens that are generated after it", code="conflicting-flags",
-                         hint="add --generate 128")  # fmt: skip
+        raise InputError(
+            "--prompt is about tokens that are generated after it", code="conflicting-flags", hint="add --generate 128"
+        )
     if cache is not None and not generate:
-        raise InputError("--cache is about tokens that are generated", code="conflicting-flags",
-                         hint="add --generate 128")  # fmt: skip
-    return Wanted(
-        batch=batch, ipus_per_replica=scenario.mapping.ipus_per_replica, replicas=scenario.mapping.replicas,
-        weights=Place(weights), load=load,
-        generated=generate, cache=None if cache is None else Place(cache),
+        raise InputError(
+            "--cache is about tokens that are generated", code="conflicting-flags", hint="add --generate 128"
+        )
+    return ServingConstraints(
+        batch=batch,
+        ipus_per_replica=scenario.mapping.ipus_per_replica,
+        replicas=scenario.mapping.replicas,
+        weights=Place(weights),
+        load=load,
+        generated=generate,
+        cache=None if cache is None else Place(cache),
         framework=None if framework is None else NAMES[framework],
-    )  # fmt: skip
+    )
 
 
 def _load(rate: str | float | None, clients: int | None, wait: str | float, requests: int, seed: int) -> Load:
     from podsim.model.inference import Load
 
     if rate is not None and clients is not None:
-        raise InputError("--rate and --clients are two kinds of load", code="conflicting-flags",
-                         hint="give one of them")  # fmt: skip
+        raise InputError(
+            "--rate and --clients are two kinds of load", code="conflicting-flags", hint="give one of them"
+        )
     declared = VERBS["infer"]
     return Load(
-        rate_per_s=declared["rate"].given_si(rate), clients=clients,
-        wait_s=declared["wait"].si(wait), requests=requests, seed=seed,
-    )  # fmt: skip
+        rate_per_s=declared["rate"].given_si(rate),
+        clients=clients,
+        wait_s=declared["wait"].si(wait),
+        requests=requests,
+        seed=seed,
+    )
 
 
 def _sizes(batches: str | Iterable[int] | None) -> tuple[int, ...]:

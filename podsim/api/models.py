@@ -21,10 +21,11 @@ def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str]
     path = Path(file)
     if path.suffix.lower() not in imports.SUFFIXES:
         raise InputError(
-            f"{path.name} is neither a config.json nor an ONNX file", code="bad-value",
+            f"{path.name} is neither a config.json nor an ONNX file",
+            code="bad-value",
             hint=f"podsim workload show {shlex.quote(file)}" if path.suffix == ".toml" else "",
-        )  # fmt: skip
+        )
     stated = [] if sequence is None else [f"import.sequence={sequence}"]
-    asked = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])
-    catalog.workload(file, [f"{change.path}={change.text}" for change in asked])  # refuses what would not read back
-    return imports.workload_text(path, options.options_of(asked)[0])
+    request = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])
+    catalog.workload(file, [f"{change.path}={change.text}" for change in request])  # refuses what would not read back
+    return imports.workload_text(path, options.options_of(request)[0])

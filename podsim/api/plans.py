@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.checking import checked, takes_scenario
 from podsim.errors import InputError
-from podsim.planning.purse import MoneyFlags
+from podsim.planning.ownership import OwnershipKeywords
 from podsim.scenario import MachineSpec, RunLength, Scenario, Software
 
 if TYPE_CHECKING:
@@ -32,27 +32,31 @@ def plan(
     objective: Aim = "cost",
     machines: str | Sequence[str] | None = None,
     on_progress: Progress | None = None,
-    **money: Unpack[MoneyFlags],
+    **money: Unpack[OwnershipKeywords],
 ) -> Plan:
     """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
 
     `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
     machine meets every demand `chosen` is None; `changes` are those of the workload.
     """
-    from podsim.planning import demands, runs, weighing
+    from podsim.planning import candidates, demands, workload_sequence
     from podsim.planning import plan as planning
-    from podsim.planning.purse import no_rent, purse
+    from podsim.planning.ownership import no_rent, purse
 
-    demand = demands.demand(within=within, budget=budget, max_power=max_power, confidence=confidence,
-                            objective=objective)  # fmt: skip
-    run, named = runs.named(scenario.workload, planning.of_models(scenario.what_if.changes)), planning.named(machines)
+    demand = demands.demand(
+        within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
+    )
+    run, named = (
+        workload_sequence.named(scenario.workload, planning.of_models(scenario.what_if.changes)),
+        planning.named(machines),
+    )
     run.check(scenario)
     run.check_global_batch(scenario.mapping.global_batch)
-    asked = weighing.Asked(
-        scenario=planning.by_formula(scenario), demand=demand, purse=purse(**money), models=run.models
+    request = candidates.PlanRequest(
+        scenario=planning.by_formula(scenario), demand=demand, terms=purse(**money), models=run.models
     )
     no_rent(money.get("rent_per_hour") if len(named) > 1 else None)
-    return planning.plan(run, asked, named, on_progress)
+    return planning.plan(run, request, named, on_progress)
 
 
 @checked
@@ -69,28 +73,34 @@ def plan_mix(
     parameters: str | None = None,
     seed: int = 0,
     on_progress: Progress | None = None,
-    **money: Unpack[MoneyFlags],
+    **money: Unpack[OwnershipKeywords],
 ) -> MixPlan:
     """One machine for the jobs of a file, on partitions side by side: `podsim plan --workloads FILE`.
 
     Raises InputError where the question or the file is malformed.
     """
     from podsim.files.mixes import mix
-    from podsim.planning import demands, weighing
+    from podsim.planning import candidates, demands
     from podsim.planning import mix as planning
     from podsim.planning import plan as single
-    from podsim.planning.purse import no_rent, purse
+    from podsim.planning.ownership import no_rent, purse
 
-    found = mix(workloads)
+    result = mix(workloads)
     no_rent(money.get("rent_per_hour"))  # partitions share the machine
     demand = demands.demand(budget=budget, max_power=max_power, objective=objective)
-    if confidence is not None and all(job.within_s is None for job in found.jobs):
-        raise InputError("--confidence is that of a time, and no job has one", code="conflicting-flags",
-                         hint='within = "30 min" of a job, or leave out --confidence')  # fmt: skip
+    if confidence is not None and all(job.within_s is None for job in result.jobs):
+        raise InputError(
+            "--confidence is that of a time, and no job has one",
+            code="conflicting-flags",
+            hint='within = "30 min" of a job, or leave out --confidence',
+        )
     demand = replace(demand, confidence=demands.sure(confidence))
     scenario = Scenario(
-        workload="", machine=MachineSpec(parameters=parameters), length=RunLength(division=division),
-        software=Software(sdk=sdk), seed=seed,
-    )  # fmt: skip
-    asked = weighing.Asked(scenario=single.by_formula(scenario), demand=demand, purse=purse(**money))
-    return planning.plan(found, asked, single.named(machines), on_progress)
+        workload="",
+        machine=MachineSpec(parameters=parameters),
+        length=RunLength(division=division),
+        software=Software(sdk=sdk),
+        seed=seed,
+    )
+    request = candidates.PlanRequest(scenario=single.by_formula(scenario), demand=demand, terms=purse(**money))
+    return planning.plan(result, request, single.named(machines), on_progress)

@@ -32,11 +32,15 @@ def sample(
     from podsim.resolve import topology as machine_of
     from podsim.scenario import MachineSpec, spelled
 
-    asked = files.sampler(sampler)
+    document = files.sampler(sampler)
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
     ).value
     stated_machines.refuse(machine, "samplers")
-    found = predicting.report(asked.value, samples, machine, rounds)
-    notes = [f"{path}: {one.note}" for path, one in asked.provenance.items() if one.kind is SourceKind.ASSUMED]
-    return replace(found, assumed=(*asked.value.notes, *notes))
+    report = predicting.report(document.value, samples, machine, rounds)
+    notes = [
+        f"{path}: {provenance.note}"
+        for path, provenance in document.provenance.items()
+        if provenance.kind is SourceKind.ASSUMED
+    ]
+    return replace(report, assumed=(*document.value.notes, *notes))

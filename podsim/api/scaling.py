@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.checking import takes_scenario
-from podsim.api.money import on_machine
-from podsim.planning.purse import MoneyFlags, no_rent, purse
+from podsim.api.run_cost import on_machine
+from podsim.planning.ownership import OwnershipKeywords, no_rent, purse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.scaling import ScaleReport
     from podsim.model.workload import Workload
-    from podsim.planning.runs import Named
+    from podsim.planning.workload_sequence import Named
     from podsim.resolve import Case
     from podsim.scenario import Scenario
 
@@ -31,7 +31,7 @@ def scale(
     knee: float = 0.5,
     failures: bool = False,
     on_progress: Progress | None = None,
-    **money: Unpack[MoneyFlags],
+    **money: Unpack[OwnershipKeywords],
 ) -> ScaleReport:
     """Predict a run on machines of growing size; names and defaults are those of the flags of `podsim scale`.
 
@@ -39,11 +39,11 @@ def scale(
     """
     from podsim.files import catalog
     from podsim.model.scaling import Scaling
-    from podsim.planning import runs
     from podsim.planning import scaling as planning
+    from podsim.planning import workload_sequence
 
     changes = scenario.what_if.changes
-    run = runs.named(scenario.workload, changes)
+    run = workload_sequence.named(scenario.workload, changes)
     no_rent(money.get("rent_per_hour"))
     terms = purse(**money)
     run.check(scenario, failures=failures, needs_length=failures)
@@ -58,17 +58,25 @@ def scale(
         return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
 
     as_published = not changes and (topologies is None or scenario.machine.chip is None)
-    return planning.report(planning.Series(
-        scenario=scenario, run=run, machines=planning.machines(scenario, pods, topologies), scaling=Scaling(scaling),
-        knee_gain=knee, points=catalog.points() if as_published else (),
-        preset=_published(run, scenario.mapping.preset),
-        notes=planning.stops(pods) if pods is not None else (), answer=answer, on_progress=on_progress,
-    ))  # fmt: skip
+    return planning.report(
+        planning.Series(
+            scenario=scenario,
+            run=run,
+            machines=planning.machines(scenario, pods, topologies),
+            scaling=Scaling(scaling),
+            knee_gain=knee,
+            points=catalog.points() if as_published else (),
+            preset=_published(run, scenario.mapping.preset),
+            notes=planning.stops(pods) if pods is not None else (),
+            answer=answer,
+            on_progress=on_progress,
+        )
+    )
 
 
 def _published(run: Named, preset: str | None) -> str | None:
     """The preset where it is a published mapping; a configuration leaves batch and mapping to the search."""
-    configurations = {one.name for model in run.models for one in model.configurations}
+    configurations = {configuration.name for model in run.models for configuration in model.configurations}
     return None if preset in configurations else preset
 
 
@@ -85,6 +93,13 @@ def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[P
     from podsim.files import failures as rates
     from podsim.predicting import goodput
 
-    found = goodput.goodput(prediction, case.question, rates.failures(scenario.what_if.changes).value,
-                            work_s=None, interval_s=None, runs=None, spares=0)  # fmt: skip
-    return replace(prediction, goodput=found), case
+    report = goodput.goodput(
+        prediction,
+        case.question,
+        rates.failures(scenario.what_if.changes).value,
+        work_s=None,
+        interval_s=None,
+        runs=None,
+        spares=0,
+    )
+    return replace(prediction, goodput=report), case

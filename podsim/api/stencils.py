@@ -33,12 +33,12 @@ def stencil(
     from podsim.scenario import MachineSpec, spelled
     from podsim.topology.fabric import build
 
-    asked = predicting.known(stencil)
-    edges = predicting.edges(grid, asked)
+    known = predicting.known(stencil)
+    edges = predicting.edges(grid, known)
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
     ).value
     stated_machines.refuse(machine, "stencils")
-    found = predicting.report(asked, edges, machine, build(machine))
-    rows = [row for row in measured.shipped() if stencils.stencil_of(row) == asked]
-    return replace(found, published=compare.compare(rows, bench(rows)).compared)
+    report = predicting.report(known, edges, machine, build(machine))
+    rows = [row for row in measured.shipped() if stencils.stencil_of(row) == known]
+    return replace(report, published=compare.compare(rows, bench(rows)).compared)

@@ -34,7 +34,7 @@ def sweep(
     cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
     `on_warning` is called, before anything is computed, with a sentence for each line of `results` that is set aside.
     """
-    from podsim.planning.sweeps import backends, run
+    from podsim.planning.sweeps import backends, compute
 
     path = Path(file)
     if anew and extend:
@@ -44,12 +44,18 @@ def sweep(
     if jobs is not None and backend == "dask":
         raise InputError("--jobs is for this machine, not for a cluster", code="conflicting-flags", hint="leave it out")
     address = backends.check_cluster(scheduler) if backend == "dask" else None
-    laid = run.laid_out(path, run.MOST_POINTS if most is None else most)
-    asked = run.Asked(
-        version=version(), results=Path(results) if results else results_beside(path), jobs=jobs, scheduler=address,
-        anew=anew, extend=extend, on_progress=on_progress, on_warning=on_warning,
-    )  # fmt: skip
-    return run.run(laid, asked)
+    laid = compute.laid_out(path, compute.MOST_POINTS if most is None else most)
+    job = compute.SweepJob(
+        version=version(),
+        results=Path(results) if results else results_beside(path),
+        jobs=jobs,
+        scheduler=address,
+        anew=anew,
+        extend=extend,
+        on_progress=on_progress,
+        on_warning=on_warning,
+    )
+    return compute.run(laid, job)
 
 
 def results_beside(file: Path) -> Path:

@@ -15,8 +15,8 @@ from podsim.api.samplers import sample
 from podsim.errors import InputError, MissingParameter
 
 if TYPE_CHECKING:
-    from podsim.calibrate.cases import Case
-    from podsim.calibrate.claims.world import World
+    from podsim.calibrate.claims.environment import Environment
+    from podsim.calibrate.fit_cases import OtherCase
     from podsim.calibrate.microbenchmarks.bench import Bench
     from podsim.calibrate.own_groups import Catalog
     from podsim.model.calibration import CalibrationPoint
@@ -58,8 +58,9 @@ def calibrate(
     if hold_out == "none" and path is not None:
         raise InputError(
             "without a hold-out nothing is written: held-out errors say how wide intervals are",
-            code="conflicting-flags", hint="leave out --out, or --hold-out none",
-        )  # fmt: skip
+            code="conflicting-flags",
+            hint="leave out --out, or --hold-out none",
+        )
     write = write and hold_out != "none"
     target = Path(path) if path is not None else catalog.parameters_path()
     check_writable(target if write else None)
@@ -90,7 +91,7 @@ def calibrate_own(
     Infeasible where the fit fails.
     """
     from podsim.calibrate import own_logs
-    from podsim.calibrate.own_mapping import Told
+    from podsim.calibrate.own_mapping import LogOptions
     from podsim.files import catalog, free
     from podsim.files.write import check_writable, parameters_text, points_text, write_all
     from podsim.model.own_logs import OwnLogsReport
@@ -98,35 +99,42 @@ def calibrate_own(
     targets = [None if path is None else Path(path) for path in (out, points_out)]
     check_writable(*targets)
 
-    told = Told(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
-    read = own_logs.read(Path(logs or points or "."), told, _catalog(), from_points=logs is None)
+    options = LogOptions(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
+    read = own_logs.read(Path(logs or points or "."), options, _catalog(), from_points=logs is None)
     own = _ready([item.point for item in read.points])
     published = () if alone else cases()
     parameters, report, errors = own_logs.fitted(own, published, catalog.parameters(), free.free().value, on_progress)
-    found = OwnLogsReport(
-        files=read.files, runs=read.runs, points=read.points, published=len(published), errors=errors, fit=report,
-        remarks=read.remarks, path="", points_path="",
-    )  # fmt: skip
+    result = OwnLogsReport(
+        files=read.files,
+        runs=read.runs,
+        points=read.points,
+        published=len(published),
+        errors=errors,
+        fit=report,
+        remarks=read.remarks,
+        path="",
+        points_path="",
+    )
     texts = (parameters_text(parameters), points_text(case.point for case in own))
-    write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], found)
+    write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], result)
     where = str(out or "")
-    return replace(found, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
+    return replace(result, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
 
 
 @checked
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
     """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
-    from podsim.calibrate import noise
+    from podsim.calibrate import noise_fit
     from podsim.files import blocks, catalog
     from podsim.files import noise as noise_file
     from podsim.files.write import check_writable, write_all
 
     target = Path(path) if path is not None else noise_file.path()
     check_writable(target if write else None)
-    found = noise.fit(cases(), blocks.shipped(), catalog.parameters())
+    fit = noise_fit.fit(cases(), blocks.shipped(), catalog.parameters())
     if write:
-        write_all([(target, noise_file.text(found.noise))], found)
-    return replace(found, path="" if not write else str(path or target.name))
+        write_all([(target, noise_file.text(fit.noise))], fit)
+    return replace(fit, path="" if not write else str(path or target.name))
 
 
 @checked
@@ -136,8 +144,8 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     from podsim.files import catalog, free
 
     ready = cases()
-    found = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
-    return replace(found, convergence=convergence(ready))
+    validation = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
+    return replace(validation, convergence=convergence(ready))
 
 
 @checked
@@ -149,7 +157,7 @@ def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
     return holdout.hold_outs(cases(), free.free().value, on_progress)
 
 
-def convergence(ready: Sequence[Case]) -> tuple[CurveSummary, ...]:
+def convergence(ready: Sequence[OtherCase]) -> tuple[CurveSummary, ...]:
     """Reference points left out of the curves of these cases, and of those of all rounds."""
     from podsim.calibrate import curves
     from podsim.files import reference_points
@@ -166,9 +174,9 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     from podsim.calibrate import holdout
     from podsim.files import catalog, free
 
-    ready, parameters, asked = cases(), catalog.parameters(), free.free().value
+    ready, parameters, request = cases(), catalog.parameters(), free.free().value
     return covering.coverage(
-        ready, parameters, asked, without=holdout.by_machine(ready, parameters, asked, on_progress)
+        ready, parameters, request, without=holdout.by_machine(ready, parameters, request, on_progress)
     )
 
 
@@ -203,18 +211,18 @@ def claims(*, path: str | Path | None = None, on_progress: Progress | None = Non
     from podsim.calibrate.claims.judge import report
     from podsim.files import claims as claimed
 
-    found = claimed.claims(Path(path) if path is not None else None).value.claims
-    return report(found, _world(), on_progress)
+    claims = claimed.claims(Path(path) if path is not None else None).value.claims
+    return report(claims, _world(), on_progress)
 
 
-def _world() -> World:
+def _world() -> Environment:
     from functools import cache
 
-    from podsim.calibrate.claims.world import World
+    from podsim.calibrate.claims.environment import Environment
     from podsim.files import catalog, comparators, prices
     from podsim.files import microbenchmarks as measured
 
-    return World(
+    return Environment(
         predict=cache(of_ipus),
         infer=infer,
         sample=sample,
@@ -239,32 +247,37 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
 
     from podsim import api
     from podsim.api.frameworks import framework_fit
-    from podsim.calibrate.published.ask import Desk
+    from podsim.calibrate.published.evaluate import EvaluationContext
     from podsim.calibrate.published.fitted import outdated, row_fits
     from podsim.calibrate.published.judge import report
     from podsim.files import applications, frameworks, readings
     from podsim.files import microbenchmarks as measured
 
-    asked = readings.readings(Path(path) if path is not None else None).value
+    file = readings.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(api, name)) for name in api.__all__}  # rows ask the same in part
     rows = measured.shipped()
     asked_rows = (*measured.published(), *applications.applications())
-    fit = framework_fit(asked_rows, asked, verbs["predict"])
-    found = report(
-        asked_rows, asked, Desk(verbs=verbs, world=_world(), bench=bench(rows)), on_progress,
+    fit = framework_fit(asked_rows, file, verbs["predict"])
+    result = report(
+        asked_rows,
+        file,
+        EvaluationContext(verbs=verbs, environment=_world(), bench=bench(rows)),
+        on_progress,
         fits=row_fits(asked_rows, fit),
-    )  # fmt: skip
-    return replace(found, outdated=outdated(frameworks.costs(), fit))
+    )
+    return replace(result, outdated=outdated(frameworks.costs(), fit))
 
 
-def of_ipus(workload: str, **asked: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
+def of_ipus(workload: str, **keywords: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
     """`predict`; InputError for a machine without IPUs."""
     from podsim.model.prediction import Prediction
 
-    found = predict(workload, **asked)
-    if not isinstance(found, Prediction):
-        raise InputError(f"{found.topology} has no IPUs", code="no-ipus", hint="podsim compare holds it against others")
-    return found
+    prediction = predict(workload, **keywords)
+    if not isinstance(prediction, Prediction):
+        raise InputError(
+            f"{prediction.topology} has no IPUs", code="no-ipus", hint="podsim compare holds it against others"
+        )
+    return prediction
 
 
 @checked
@@ -277,20 +290,20 @@ def diff(old: str | Path, new: str | Path) -> Difference:
     from podsim.files import catalog, inputs, saved
 
     def values(file: str | None) -> Mapping[str, float]:
-        found = catalog.own_parameters(Path(file)) if file else catalog.parameters()
-        return {name: item.value for name, item in found.fitted.items()}
+        parameters = catalog.own_parameters(Path(file)) if file else catalog.parameters()
+        return {name: item.value for name, item in parameters.fitted.items()}
 
     def again(flags: Mapping[str, Any], parameters: Mapping[str, float]) -> tuple[Prediction, Mapping[str, str]]:
         named = {"changes" if name == "set" else "faults" if name == "fault" else name: flags[name] for name in flags}
         try:
-            asked = list(named.pop("changes", ()))
-            own = {change.partition("=")[0] for change in asked}
+            request = list(named.pop("changes", ()))
+            own = {change.partition("=")[0] for change in request}
             here = values(named.get("parameters"))
             # A number that is set is taken as certain, so only one that differs is.
             others = {name: value for name, value in parameters.items() if value != here.get(name)}
             changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
             with inputs.recording() as ledger:
-                return of_ipus(named.pop("workload"), changes=[*changes, *asked], **named), ledger.files
+                return of_ipus(named.pop("workload"), changes=[*changes, *request], **named), ledger.files
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
             raise InputError(f"its flags are none of podsim predict: {error}", code="bad-saved-answer") from None
 
@@ -315,13 +328,13 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     target = Path(path) if path is not None else catalog.frozen_path()
     check_writable(target if write else None)
     after = again(before, ask, on_progress)
-    found = FreezeReport(before=before, after=after, path="")
+    report = FreezeReport(before=before, after=after, path="")
     if write:
-        write_all([(target, frozen_text(after))], found)
-    return replace(found, path="" if not write else str(path or target.name))
+        write_all([(target, frozen_text(after))], report)
+    return replace(report, path="" if not write else str(path or target.name))
 
 
-def cases() -> tuple[Case, ...]:
+def cases() -> tuple[OtherCase, ...]:
     """Every published result, ready to be predicted; MissingParameter where there are none."""
     from podsim.files import catalog
 
@@ -331,8 +344,8 @@ def cases() -> tuple[Case, ...]:
     return _ready(points)
 
 
-def _ready(points: Sequence[CalibrationPoint]) -> tuple[Case, ...]:
-    from podsim.calibrate.cases import cases as ready
+def _ready(points: Sequence[CalibrationPoint]) -> tuple[OtherCase, ...]:
+    from podsim.calibrate.fit_cases import cases as ready
 
     known = _catalog()
     return ready(points, known.workload, known.topology)

@@ -63,7 +63,7 @@ class Shelf:
         self._digest = blake2b(about.encode(), digest_size=16)
         self._known: Table[str, Any] = Table(MOST_IN_MEMORY)
         self._writes = True
-        self._told = False
+        self._has_warned = False
 
     def remember(self, inputs: object, kind: type[T], compute: Callable[[], T]) -> T:
         """The result for `inputs`, of the dataclass `kind`, computed where nobody has; errors of `compute` pass.
@@ -111,8 +111,8 @@ class Shelf:
             self._tell("does not hold every result", error)
 
     def _tell(self, what: str, error: Exception) -> None:
-        if not self._told:
-            self._told = True
+        if not self._has_warned:
+            self._has_warned = True
             _LOG.debug("the cache in %s %s, so results are computed: %r", self._folder, what, error)
 
 
@@ -137,8 +137,8 @@ def _contents(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     with open(descriptor, "rb") as file:  # noqa: PTH123  (a descriptor opened so that a pipe does not block)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+        fstat = os.fstat(descriptor)
+        if not stat.S_ISREG(fstat.st_mode) or fstat.st_size > MOST_BYTES:
             raise ValueError(f"{path.name} is no result")
         return file.read(MOST_BYTES)
 

@@ -76,9 +76,9 @@ def _remove(folder: Path) -> None:
         if not _marked(descriptor, folder.name):
             return
         with os.scandir(descriptor) as entries:
-            found = [(entry.name, entry.is_file(follow_symlinks=False)) for entry in entries]
-        results = [name for name, _ in found if name != MARKER]
-        if all(plain for _, plain in found) and all(map(_RESULT.fullmatch, results)):
+            result = [(entry.name, entry.is_file(follow_symlinks=False)) for entry in entries]
+        results = [name for name, _ in result if name != MARKER]
+        if all(plain for _, plain in result) and all(map(_RESULT.fullmatch, results)):
             for name in (*results, MARKER):  # the marker last: what is interrupted here is finished another time
                 os.unlink(name, dir_fd=descriptor)
             folder.rmdir()  # refuses where a file has come meanwhile

@@ -77,9 +77,9 @@ def _dataclass_reader(kind: Any) -> Reader:
     return read
 
 
-def _tuple_reader(one: Reader) -> Reader:
+def _tuple_reader(function: Reader) -> Reader:
     def read(plain: Any) -> Any:
-        return tuple(map(one, _a(list, plain)))
+        return tuple(map(function, _a(list, plain)))
 
     return read
 

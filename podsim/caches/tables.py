@@ -89,4 +89,4 @@ class Numbered:
 
     def __getstate__(self) -> dict[str, Any]:
         """Fields alone: what was summed up and numbered stays in this process."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -120,14 +120,16 @@ class Arrays:
         total_s = self.startup_s + work_s + np.sum([*costs_s.values()], axis=0) + self.evaluations * each_s
         logged = self.each_s > 0
         work, costs = self.rounds
-        return np.concatenate((
-            np.log(total_s / self.measured_s) / NOISE,
-            np.log(each_s[logged] / self.each_s[logged]) / EVALUATION_NOISE,
-            (x[self.alike[0]] - x[self.alike[1]]) / ALIKE,
-            x[work] / MATURITY,
-            (x[costs] - GAIN) / GAIN_ERROR,
-            (x[self.shared] - self.priors) / ERRORS,
-        ))  # fmt: skip
+        return np.concatenate(
+            (
+                np.log(total_s / self.measured_s) / NOISE,
+                np.log(each_s[logged] / self.each_s[logged]) / EVALUATION_NOISE,
+                (x[self.alike[0]] - x[self.alike[1]]) / ALIKE,
+                x[work] / MATURITY,
+                (x[costs] - GAIN) / GAIN_ERROR,
+                (x[self.shared] - self.priors) / ERRORS,
+            )
+        )
 
     def _parts(
         self, x: NDArray[np.float64]
@@ -165,14 +167,16 @@ class Arrays:
         of_each[:, evaluation], of_each[:, evaluated] = 1 - share, share
         unit = np.eye(len(x))
         work, costs = self.rounds
-        return np.concatenate((
-            of_time / NOISE,
-            of_each[self.each_s > 0] / EVALUATION_NOISE,
-            (unit[self.alike[0]] - unit[self.alike[1]]) / ALIKE,
-            unit[work] / MATURITY,
-            unit[costs] / GAIN_ERROR,
-            unit[self.shared] / ERRORS[:, None],
-        ))  # fmt: skip
+        return np.concatenate(
+            (
+                of_time / NOISE,
+                of_each[self.each_s > 0] / EVALUATION_NOISE,
+                (unit[self.alike[0]] - unit[self.alike[1]]) / ALIKE,
+                unit[work] / MATURITY,
+                unit[costs] / GAIN_ERROR,
+                unit[self.shared] / ERRORS[:, None],
+            )
+        )
 
 
 ERRORS = np.array([PRIOR_ERROR, PRIOR_ERROR, DOUBLING_ERROR, PRIOR_EVALUATION_ERROR, EVALUATED_ERROR])

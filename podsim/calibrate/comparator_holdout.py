@@ -9,9 +9,9 @@ from dataclasses import replace
 from statistics import fmean, pstdev
 
 from podsim.calibrate.comparator_arrays import Priors
+from podsim.calibrate.comparator_fit import LawFit, fit, time_s
 from podsim.calibrate.comparator_larger import FEW, error_summary, judged_larger, per_doubling
-from podsim.calibrate.comparators import Fit, fit, time_s
-from podsim.calibrate.learn import LEAST_SPREAD
+from podsim.calibrate.convergence_factors import LEAST_SPREAD
 from podsim.convergence.samples import reference, to_converge
 from podsim.model.calibration import SamplesFactor
 from podsim.model.comparator import (
@@ -21,8 +21,8 @@ from podsim.model.comparator import (
     ComparatorReport,
     ComparatorResult,
     ComparatorSummary,
+    ExcludedResult,
     Laws,
-    LeftOut,
     ScalingLaw,
     WorkloadLaws,
 )
@@ -37,7 +37,7 @@ Factors = Mapping[str, Mapping[str, SamplesFactor]]
 
 def calibrate(
     rows: Sequence[ComparatorResult],
-    left_out: Sequence[LeftOut],
+    left_out: Sequence[ExcludedResult],
     workloads: Mapping[str, Workload],
     chips: Mapping[str, ComparatorChip],
     on_progress: Progress | None = None,
@@ -73,26 +73,26 @@ def fitted(
         mine = [row for row in rows if row.workload == name]
         known = workloads.get(name)
         bench = _Bench(mine, known, Priors(weights=known.parameters if known else 0.0, machines=machines))
-        found = []
+        result = []
         for group in _grouped(mine, lambda row: (row.chip, row.chips)).values():
-            found += bench.points(group)
+            result += bench.points(group)
             done += 1
             if on_progress:
                 on_progress(done, len(counts))
         laws[name] = WorkloadLaws(
-            chip=dict(_laws(bench, found)), per_doubling=per_doubling(mine, bench.priors), samples=bench.factors
+            chip=dict(_laws(bench, result)), per_doubling=per_doubling(mine, bench.priors), samples=bench.factors
         )
-        points += found
+        points += result
     return Laws(workload=laws, results=len(rows)), points
 
 
 def _grouped(
     rows: Iterable[ComparatorResult], key: Callable[[ComparatorResult], tuple[str, int]]
 ) -> dict[tuple[str, int], list[ComparatorResult]]:
-    found = defaultdict(list)
+    results = defaultdict(list)
     for row in rows:
-        found[key(row)].append(row)
-    return dict(sorted(found.items()))
+        results[key(row)].append(row)
+    return dict(sorted(results.items()))
 
 
 class _Bench:
@@ -120,24 +120,31 @@ class _Bench:
         return [self._point(row, without, mine, learned) for row in group]
 
     def _point(
-        self, row: ComparatorResult, without: Fit | None, mine: Sequence[ComparatorResult], learned: Factors
+        self, row: ComparatorResult, without: LawFit | None, mine: Sequence[ComparatorResult], learned: Factors
     ) -> ComparatorPoint:
         measured_s = 60.0 * row.measured_minutes
         samples, count = row.samples_to_converge or 0.0, row.evaluations or 0.0
         own_s = time_s(self.whole, self.law(row.chip), row, samples, count)
-        held = predicted = None
+        footprint = predicted = None
         if without:
             law = without.law(row.chip, mine)
-            held = time_s(without, law, row, samples, count) / measured_s - 1
+            footprint = time_s(without, law, row, samples, count) / measured_s - 1
             self.variances[row.id] = fit_variance(law, row.chips, row.global_batch)
             if self.workload and row.optimizer in learned:
                 need = to_converge(self.workload.curve, row.global_batch, learned, row.optimizer, row.division)
                 many = evaluations(self.workload.benchmark, need.mean, row.global_batch)
                 predicted = time_s(without, law, row, need.mean, many) / measured_s - 1
         return ComparatorPoint(
-            id=row.id, chip=row.chip, workload=row.workload, chips=row.chips, measured_s=measured_s,
-            predicted_s=own_s, error=own_s / measured_s - 1, held_out_error=held, predicted_samples_error=predicted,
-        )  # fmt: skip
+            id=row.id,
+            chip=row.chip,
+            workload=row.workload,
+            chips=row.chips,
+            measured_s=measured_s,
+            predicted_s=own_s,
+            error=own_s / measured_s - 1,
+            held_out_error=footprint,
+            predicted_samples_error=predicted,
+        )
 
 
 def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, dict[str, SamplesFactor]]:

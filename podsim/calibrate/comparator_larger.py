@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from podsim.calibrate.comparator_arrays import Priors
-from podsim.calibrate.comparators import fit, time_s
+from podsim.calibrate.comparator_fit import fit, time_s
 from podsim.errors import InputError
 from podsim.model.comparator import ComparatorChip, ComparatorResult, Larger, LargerPoint, Laws
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
 from podsim.model.workload import Workload
-from podsim.predicting.comparators import Question, fit_variance, predict
-from podsim.predicting.doubt import PER_DOUBLING
+from podsim.predicting.comparators import ComparatorCase, fit_variance, predict
+from podsim.predicting.uncertainty import PER_DOUBLING
 
 FEW = 300  # chips of the largest machine that laws are fitted to before they are held against larger ones
 LEAST = 16  # chips of the smallest machine up to which a law is fitted to see what a doubling beyond it errs
@@ -24,24 +24,24 @@ def per_doubling(rows: Sequence[ComparatorResult], priors: Priors) -> float:
 
     Fitted to at most 16, 32, 64, … chips, with own batches and samples; PER_DOUBLING where no chip has larger machines.
     """
-    found = [*_beyond(rows, priors)]
-    if not found:
+    values = [*_beyond(rows, priors)]
+    if not values:
         return PER_DOUBLING
-    unexplained = sum_in_order(error**2 - variance for error, variance, _ in found)
-    return math.sqrt(max(0.0, unexplained) / sum_in_order(doublings**2 for _, _, doublings in found))
+    unexplained = sum_in_order(error**2 - variance for error, variance, _ in values)
+    return math.sqrt(max(0.0, unexplained) / sum_in_order(doublings**2 for _, _, doublings in values))
 
 
 def _beyond(rows: Sequence[ComparatorResult], priors: Priors) -> Iterator[tuple[float, float, float]]:
     """Log error, variance by the fit and doublings of every result on more chips than were fitted, limit by limit."""
-    limit, most, found = LEAST, max(row.chips for row in rows), None
+    limit, most, result = LEAST, max(row.chips for row in rows), None
     while limit < most:
         few = [row for row in rows if row.chips <= limit]
-        found = fit(few, priors, found) if few else None
+        result = fit(few, priors, result) if few else None
         laws = {chip: [row for row in few if row.chip == chip] for chip in {row.chip for row in few}}
         for row in rows:
-            if found and row.chips > limit and row.chip in laws:
-                law = found.law(row.chip, laws[row.chip])
-                took_s = time_s(found, law, row, row.samples_to_converge or 0.0, row.evaluations or 0.0)
+            if result and row.chips > limit and row.chip in laws:
+                law = result.law(row.chip, laws[row.chip])
+                took_s = time_s(result, law, row, row.samples_to_converge or 0.0, row.evaluations or 0.0)
                 error = math.log(took_s / 60 / row.measured_minutes)
                 yield error, fit_variance(law, row.chips, row.global_batch), math.log2(row.chips / law.largest)
         limit *= 2
@@ -59,10 +59,14 @@ def judged_larger(
         known = row.workload in workloads and row.chip in laws.workload[row.workload].chip
         if row.chips <= FEW or not known:
             continue
-        question = Question(
-            workload=workloads[row.workload], chip=chips[row.chip], machine=chips[row.chip].machines[0],
-            chips=row.chips, laws=laws, division=Division.CLOSED,
-        )  # fmt: skip
+        question = ComparatorCase(
+            workload=workloads[row.workload],
+            chip=chips[row.chip],
+            machine=chips[row.chip].machines[0],
+            chips=row.chips,
+            laws=laws,
+            division=Division.CLOSED,
+        )
         try:
             points.append(_point(row, question))
         except InputError:  # too far beyond
@@ -73,19 +77,28 @@ def judged_larger(
     return Larger(fitted=FEW, points=tuple(points), refused=refused, errors=errors, inside=inside)
 
 
-def _point(row: ComparatorResult, question: Question) -> LargerPoint:
-    found, measured_s = predict(question), 60.0 * row.measured_minutes
-    time = found.time_to_train_s
+def _point(row: ComparatorResult, question: ComparatorCase) -> LargerPoint:
+    prediction, measured_s = predict(question), 60.0 * row.measured_minutes
+    time = prediction.time_to_train_s
     return LargerPoint(
-        id=row.id, chip=row.chip, workload=row.workload, chips=row.chips, beyond=time.beyond,
-        global_batch=found.global_batch, measured_s=measured_s, predicted_s=time.value, low_s=time.low,
-        high_s=time.high, error=time.value / measured_s - 1, inside=time.low <= measured_s <= time.high,
-    )  # fmt: skip
+        id=row.id,
+        chip=row.chip,
+        workload=row.workload,
+        chips=row.chips,
+        beyond=time.beyond,
+        global_batch=prediction.global_batch,
+        measured_s=measured_s,
+        predicted_s=time.value,
+        low_s=time.low,
+        high_s=time.high,
+        error=time.value / measured_s - 1,
+        inside=time.low <= measured_s <= time.high,
+    )
 
 
-def error_summary(found: Iterable[float | None]) -> ErrorSummary | None:
+def error_summary(values: Iterable[float | None]) -> ErrorSummary | None:
     """A summary of signed errors, less those that are None; None where nothing is left."""
-    errors = [error for error in found if error is not None]
+    errors = [error for error in values if error is not None]
     if not errors:
         return None
     return ErrorSummary(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from podsim.calibrate.cases import GROUP_OF, Case
+from podsim.calibrate.fit_cases import GROUP_OF, OtherCase
 from podsim.calibrate.unexplained import left_out
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import FreeParameters
@@ -19,7 +19,7 @@ from podsim.model.validation import (
     CoverageReport,
     CoveredPoint,
     DistanceFound,
-)  # fmt: skip
+)
 from podsim.predicting import intervals
 from podsim.predicting.assemble import question_pace, samples, step, step_doubt
 
@@ -27,7 +27,7 @@ LEVELS = (0.5, 0.8, 0.9)
 
 
 def coverage(
-    cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters, *, without: Mapping[str, ParameterSet]
+    cases: Sequence[OtherCase], parameters: ParameterSet, free: FreeParameters, *, without: Mapping[str, ParameterSet]
 ) -> CoverageReport:
     """Intervals of every case from parameters `without` its machine size, against what was measured."""
     points = tuple(point for case in cases for point in _points(case, without[GROUP_OF["machine"](case)]))
@@ -39,30 +39,30 @@ def coverage(
     return CoverageReport(rows=rows, points=points, distance=_distance(cases, parameters, free))
 
 
-def _points(case: Case, parameters: ParameterSet) -> Iterator[CoveredPoint]:
+def _points(case: OtherCase, parameters: ParameterSet) -> Iterator[CoveredPoint]:
     point, published = case.point, published_s(case)
     largest, smallest = parameters.largest[point.workload], parameters.smallest[point.workload]
-    for quantity, level, found in estimates(case, parameters):
+    for quantity, level, estimate in estimates(case, parameters):
         yield CoveredPoint(
             id=point.id,
             quantity=quantity,
             level=level,
             published=published[quantity],
-            predicted=found.value,
-            low=found.low,
-            high=found.high,
+            predicted=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
             between_sizes=smallest <= case.topology.ipus <= largest,
         )
 
 
-def published_s(case: Case) -> dict[str, float]:
+def published_s(case: OtherCase) -> dict[str, float]:
     """What was measured, by quantity: the score with predicted samples is the official one [s]."""
     point = case.point
     return {STEP: point.step_s, TIME: point.minutes * 60, TIME_PREDICTED_SAMPLES: point.score_minutes * 60}
 
 
 def estimates(
-    case: Case, parameters: ParameterSet, levels: Sequence[float] = LEVELS
+    case: OtherCase, parameters: ParameterSet, levels: Sequence[float] = LEVELS
 ) -> Iterator[tuple[str, float, Estimate]]:
     """Quantity, level and interval: the same functions as for a prediction."""
     question = case.question(parameters)
@@ -72,13 +72,13 @@ def estimates(
     doubt = step_doubt(question, case.mapping, timeline)
     own, outside = case.point.samples_to_converge, question.outside_error
     for level in levels:
-        yield STEP, level, intervals.lognormal(
-            timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=level
-        )  # fmt: skip
+        yield STEP, level, intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
         yield TIME, level, intervals.given_samples(beat, own, doubt, outside_error=outside, level=level)
-        yield TIME_PREDICTED_SAMPLES, level, intervals.time_to_train(
-            beat, need, doubt, question.seed, outside_error=outside, level=level
-        )  # fmt: skip
+        yield (
+            TIME_PREDICTED_SAMPLES,
+            level,
+            intervals.time_to_train(beat, need, doubt, question.seed, outside_error=outside, level=level),
+        )
 
 
 def _row(quantity: str, level: float, points: Sequence[CoveredPoint]) -> Coverage:
@@ -93,14 +93,14 @@ def _row(quantity: str, level: float, points: Sequence[CoveredPoint]) -> Coverag
     )
 
 
-def _distance(cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters) -> DistanceFound:
+def _distance(cases: Sequence[OtherCase], parameters: ParameterSet, free: FreeParameters) -> DistanceFound:
     """Error a doubling beyond the other sizes, of what parameters and model leave unexplained (Eq. 31)."""
     unexplained, doublings, count = 0.0, 0.0, 0
-    for case, one in zip(cases, left_out(cases, parameters, free), strict=True):
+    for case, error in zip(cases, left_out(cases, parameters, free), strict=True):
         sizes = {c.topology.ipus for c in cases if c.point.workload == case.point.workload} - {case.topology.ipus}
         beyond = max(case.topology.ipus / max(sizes), min(sizes) / case.topology.ipus)
         if beyond > 1:
-            unexplained += one.error**2 - one.variance - parameters.model_error**2
+            unexplained += error.error**2 - error.variance - parameters.model_error**2
             doublings += math.log2(beyond) ** 2
             count += 1
     variance = unexplained / doublings if doublings else 0.0

@@ -29,13 +29,15 @@ def of_rounds(curves: Mapping[tuple[str, str], Convergence]) -> tuple[CurveSumma
         key = tuple((point.batch, point.samples) for point in curve.points)
         by_benchmark.setdefault(benchmark, {}).setdefault(key, curve)
     return tuple(
-        row for name, found in sorted(by_benchmark.items()) for row in _rows(name, "all rounds", list(found.values()))
+        row
+        for name, convergences in sorted(by_benchmark.items())
+        for row in _rows(name, "all rounds", list(convergences.values()))
     )
 
 
 def _rows(name: str, which: str, curves: Sequence[Convergence]) -> Iterator[CurveSummary]:
     long = [curve for curve in curves if len(curve.points) >= LEAST_POINTS]
     for where, left in PLACES:
-        errors = [math.expm1(one.error) for curve in long for one in left(curve)]
+        errors = [math.expm1(miss.error) for curve in long for miss in left(curve)]
         if errors:
             yield CurveSummary(benchmark=name, which=which, where=where, curves=len(long), errors=summary(errors))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.errors import InputError, PodsimError
 from podsim.files.faults import MOST_SHOWN, printable
 from podsim.files.spelling import canonical
-from podsim.model.difference import Cause, Difference, Moved
+from podsim.model.difference import Difference, InputChange, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,17 +34,22 @@ def difference(old: Saved, new: Saved, predict: Predict) -> Difference:
         )
     moved = tuple(_moved(old.body, new.body, ""))
     _refuse_kinds(moved, old, new)
-    figures = {one.path: one for one in moved}
+    figures = {move.path: move for move in moved}
     headline = tuple(figures[path] for path in HEADLINE if path in figures and figures[path].change is not None)
     notes = [*_notes(old, new)]
     causes = [*_inputs(old, new)]
     if old.what == "prediction" and new.inputs and old.inputs and moved:
         causes = _attributed(causes, old, new, predict, notes)
     return Difference(
-        what=new.what, old_hash=str(old.inputs.get("hash", "")), new_hash=str(new.inputs.get("hash", "")),
-        moved=moved, headline=headline, causes=tuple(causes), remainder=_remainder(headline, causes),
+        what=new.what,
+        old_hash=str(old.inputs.get("hash", "")),
+        new_hash=str(new.inputs.get("hash", "")),
+        moved=moved,
+        headline=headline,
+        causes=tuple(causes),
+        remainder=_remainder(headline, causes),
         notes=tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _moved(old: Any, new: Any, path: str) -> Iterator[Moved]:  # noqa: ANN401  (any JSON)
@@ -65,16 +70,19 @@ def _refuse_kinds(moved: Sequence[Moved], old: Saved, new: Saved) -> None:
     """Raise InputError where answers of one version have a number at a place and a text or a table there."""
     if old.schema != new.schema:
         return
-    unlike = [one for one in moved if one.old is not None and one.new is not None and _kind(one.old) != _kind(one.new)]
+    unlike = [
+        move for move in moved if move.old is not None and move.new is not None and _kind(move.old) != _kind(move.new)
+    ]
     if unlike:
         raise InputError(
             f"{old.name} and {new.name} hold values of different kinds: one was edited or is damaged",
-            code="bad-saved-answer", hint="save both again with --json",
+            code="bad-saved-answer",
+            hint="save both again with --json",
             context=[
-                printable(f"{one.path}: {_kind(one.old)} in {old.name}, {_kind(one.new)} in {new.name}")
-                for one in unlike[:MOST_SHOWN]
+                printable(f"{move.path}: {_kind(move.old)} in {old.name}, {_kind(move.new)} in {new.name}")
+                for move in unlike[:MOST_SHOWN]
             ],
-        )  # fmt: skip
+        )
 
 
 def _kind(value: object) -> str:
@@ -93,30 +101,30 @@ def _named(items: Sequence[Any]) -> dict[str, Any]:
 def _notes(old: Saved, new: Saved) -> Iterator[str]:
     if old.schema != new.schema:
         yield f"the schema is another: {old.schema}, now {new.schema}; keys may have changed their meaning"
-    for one in (old, new):
-        if not one.inputs:
-            yield f"{one.name} does not say what it rests on: an earlier podsim wrote it, so no move is attributed"
+    for item in (old, new):
+        if not item.inputs:
+            yield f"{item.name} does not say what it rests on: an earlier podsim wrote it, so no move is attributed"
 
 
-def _inputs(old: Saved, new: Saved) -> Iterator[Cause]:
+def _inputs(old: Saved, new: Saved) -> Iterator[InputChange]:
     """Every input that differs; those whose old state the documents carry have no `why` yet."""
     if (was := old.body.get("podsim")) != (now := new.body.get("podsim")):
-        yield Cause(what="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
+        yield InputChange(what="podsim", old=str(was), new=str(now), why="another version cannot be run from here")
     spelled = canonical(old.part("flags")), canonical(new.part("flags"))
     for name, before, after in _differing(old.part("flags"), new.part("flags")):
         if spelled[0].get(name) == spelled[1].get(name):
             continue
-        yield Cause(what=f"flag {name}", old=_text(before), new=_text(after))
+        yield InputChange(what=f"flag {name}", old=_text(before), new=_text(after))
     for name, before, after in _differing(old.part("parameters"), new.part("parameters")):
         why = "" if before is not None and after is not None else "only one of the two has it"
-        yield Cause(what=f"parameter {name}", old=_text(before), new=_text(after), why=why)
+        yield InputChange(what=f"parameter {name}", old=_text(before), new=_text(after), why=why)
     for name, before, after in _differing(old.part("files"), new.part("files")):
         why = "holds the parameters above" if name.startswith("parameters ") else "only its digest is carried"
-        yield Cause(what=f"file {name}", old=_text(before), new=_text(after), why=why)
+        yield InputChange(what=f"file {name}", old=_text(before), new=_text(after), why=why)
     # Under other flags another mapping is what they led to; under the same it is a cause of its own.
     if spelled[0] == spelled[1] and (before := _split(old)) != (after := _split(new)):
         why = "" if before and after else "only one of the two states its whole mapping"
-        yield Cause(what="mapping", old=_text(before), new=_text(after), why=why)
+        yield InputChange(what="mapping", old=_text(before), new=_text(after), why=why)
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -125,10 +133,10 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
             yield name, old.get(name), new.get(name)
 
 
-def _split(one: Saved) -> list[Any]:
+def _split(item: Saved) -> list[Any]:
     """Replicas, IPUs a replica, micro-batch and accumulation; [] where one of them is no whole number."""
-    found = one.body.get("mapping")
-    split = [found.get(name) for name in MAPPING] if isinstance(found, dict) else []
+    result = item.body.get("mapping")
+    split = [result.get(name) for name in MAPPING] if isinstance(result, dict) else []
     return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []
 
 
@@ -156,13 +164,13 @@ class Replay:
         others = [name for name in names if not name.startswith("parameters ")]
         if others:
             return f"files here are not those of {self._new.name}, so effects are those here: {', '.join(others)}"
-        said = (_at(self._new.body, path) for path in HEADLINE)
-        again = [now / was for now, was in zip(self._now, said, strict=True)]
+        values = (_at(self._new.body, path) for path in HEADLINE)
+        again = [now / was for now, was in zip(self._now, values, strict=True)]
         if not all(abs(factor - 1) <= SAME for factor in again):
             return f"this podsim does not predict what {self._new.name} says, so effects are those here"
         return ""
 
-    def effects(self, cause: Cause) -> tuple[float, ...]:
+    def effects(self, cause: InputChange) -> tuple[float, ...]:
         """New over old of every headline figure were this the only input that differs; PodsimError where it fails."""
         flags, parameters = dict(self._flags), dict(self._parameters)
         kind, _, name = cause.what.partition(" ")
@@ -190,7 +198,9 @@ def _headline(answer: Prediction) -> tuple[float, ...]:
     return answer.time_to_train_s.value, answer.step_s.value
 
 
-def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predict, notes: list[str]) -> list[Cause]:
+def _attributed(
+    causes: Sequence[InputChange], old: Saved, new: Saved, predict: Predict, notes: list[str]
+) -> list[InputChange]:
     """Causes with what each does alone, where it can be put back."""
     try:
         replay = Replay(old, new, predict, pinned=any(cause.what == "mapping" and not cause.why for cause in causes))
@@ -198,7 +208,7 @@ def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predic
         notes.append(f"{new.name} cannot be predicted again here: {no.message}")
         return [*causes]
     notes += [replay.doubts] if replay.doubts else []
-    found = []
+    changes = []
     for cause in causes:
         effects: tuple[float, ...] = ()
         why = cause.why
@@ -207,14 +217,14 @@ def _attributed(causes: Sequence[Cause], old: Saved, new: Saved, predict: Predic
                 effects = replay.effects(cause)
             except PodsimError as no:
                 why = f"cannot be put back alone: {no.message}"
-        found.append(Cause(what=cause.what, old=cause.old, new=cause.new, effects=effects, why=why))
-    return found
+        changes.append(InputChange(what=cause.what, old=cause.old, new=cause.new, effects=effects, why=why))
+    return changes
 
 
-def _remainder(headline: Sequence[Moved], causes: Sequence[Cause]) -> tuple[float, ...]:
+def _remainder(headline: Sequence[Moved], causes: Sequence[InputChange]) -> tuple[float, ...]:
     """What the causes leave of each headline figure's move, as factors; () where nothing was predicted again."""
-    told = [cause.effects for cause in causes if cause.effects]
-    if not told:
+    values = [cause.effects for cause in causes if cause.effects]
+    if not values:
         return ()
-    moves = {one.path: 1 + (one.change or 0.0) for one in headline}
-    return tuple(moves.get(path, 1.0) / math.prod(each[at] for each in told) for at, path in enumerate(HEADLINE))
+    moves = {move.path: 1 + (move.change or 0.0) for move in headline}
+    return tuple(moves.get(path, 1.0) / math.prod(each[at] for each in values) for at, path in enumerate(HEADLINE))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from podsim.calibrate.cases import Case, StepTimes
+from podsim.calibrate.fit_cases import OtherCase, StepTimes
 from podsim.errors import MissingParameter
 from podsim.model.calibration import FittedParameter, Form, ParameterSet
 from podsim.model.free import FreeParameters
@@ -42,8 +42,8 @@ class Fit:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Where the fit should not be trusted."""
-        names, asked = list(self.fitted), len(self.fitted)
-        few = f"{self.mappings} different mappings for {asked} parameters: what they cannot tell is left to the priors"
+        names, number = list(self.fitted), len(self.fitted)
+        few = f"{self.mappings} different mappings for {number} parameters: what they cannot tell is left to the priors"
         weak = [
             f"{free.name}: barely informed by these points, its error is {100 * self.fitted[free.name].error:.0f} %"
             for free in self.free.parameters
@@ -60,34 +60,39 @@ class Fit:
             for b in names[i + 1 :]
             if abs(self.correlation[a][b]) > STRONG
         ]
-        return (*([few] if self.mappings < asked else []), *weak, *bound, *paired)
+        return (*([few] if self.mappings < number else []), *weak, *bound, *paired)
 
 
 def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
     """Fitted parameters with nothing else learned yet."""
     return ParameterSet(
-        fitted=fitted, correlation={}, samples={}, step_error=0.0, largest={}, smallest={},
-        chips=(), sdks=(), points=0,
-    )  # fmt: skip
+        fitted=fitted,
+        correlation={},
+        samples={},
+        step_error=0.0,
+        largest={},
+        smallest={},
+        chips=(),
+        sdks=(),
+        points=0,
+    )
 
 
 def best(
-    cases: Sequence[Case],
+    cases: Sequence[OtherCase],
     free: FreeParameters,
     start: Mapping[str, float] | None = None,
     times: StepTimes | None = None,
 ) -> Fit:
     """The fit of the form with the least chi-square, the first of equals; raises as `fit` (Eq. 35)."""
     known = times or StepTimes()
-    found = [fit(cases, form, start, known) for form in free.forms]
-    least = min(found, key=lambda one: one.chi_square)
-    return replace(least, forms={
-        one.free.form: Form(chi_square=one.chi_square, values=one.values) for one in found
-    })  # fmt: skip
+    fits = [fit(cases, form, start, known) for form in free.forms]
+    least = min(fits, key=lambda fit: fit.chi_square)
+    return replace(least, forms={fit.free.form: Form(chi_square=fit.chi_square, values=fit.values) for fit in fits})
 
 
 def fit(
-    cases: Sequence[Case],
+    cases: Sequence[OtherCase],
     free: FreeParameters,
     start: Mapping[str, float] | None = None,
     times: StepTimes | None = None,
@@ -102,8 +107,8 @@ def fit(
 
     mappings = _mappings(cases, free)
     known = times or StepTimes()
-    prior = np.array([math.log(one.prior) for one in free.parameters])
-    doubt = np.array([one.prior_error for one in free.parameters])
+    prior = np.array([math.log(parameter.prior) for parameter in free.parameters])
+    doubt = np.array([parameter.prior_error for parameter in free.parameters])
     measured, errors = np.array([(math.log(case.point.step_s), error(case, free)) for case in cases]).T
 
     def residuals(logs: "np.ndarray") -> "np.ndarray":
@@ -111,26 +116,30 @@ def fit(
         predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(fitted(free, values)))])
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
-    bounds = np.log([one.least for one in free.parameters]), np.log([one.most for one in free.parameters])
-    begin = np.array([math.log((start or {}).get(one.name, one.prior)) for one in free.parameters])
+    bounds = (
+        np.log([parameter.least for parameter in free.parameters]),
+        np.log([parameter.most for parameter in free.parameters]),
+    )
+    begin = np.array([math.log((start or {}).get(parameter.name, parameter.prior)) for parameter in free.parameters])
     begin = np.clip(begin, bounds[0] + NUDGE, bounds[1] - NUDGE)
-    found = least_squares(
+    result = least_squares(
         residuals, begin, partial(_slopes, residuals), bounds, xtol=PRECISE, ftol=PRECISE, gtol=PRECISE
     )
-    logs = np.round(found.x, DECIMALS)
+    logs = np.round(result.x, DECIMALS)
     steepness = _slopes(residuals, logs)
-    made = _found(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(found.nfev))
+    made = _solution(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(result.nfev))
     return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
 
 
-def _mappings(cases: Sequence[Case], free: FreeParameters) -> int:
+def _mappings(cases: Sequence[OtherCase], free: FreeParameters) -> int:
     """How many different mappings the cases have; MissingParameter where they are too few."""
     count = len({case.shape for case in cases})
     if count < LEAST_MAPPINGS:
         raise MissingParameter(
-            f"{count} different mappings are too few to fit {len(free.names)} parameters", code="too-few-points",
+            f"{count} different mappings are too few to fit {len(free.names)} parameters",
+            code="too-few-points",
             hint="add points on other machines or with other mappings: calibration/README.md",
-        )  # fmt: skip
+        )
     return count
 
 
@@ -139,15 +148,17 @@ def _slopes(residuals: "Callable[[np.ndarray], np.ndarray]", at: "np.ndarray") -
     import numpy as np
 
     nudges = NUDGE * np.eye(len(at))
-    return np.stack([(residuals(at + one) - residuals(at - one)) / (2 * NUDGE) for one in nudges], axis=1)
+    return np.stack([(residuals(at + nudge) - residuals(at - nudge)) / (2 * NUDGE) for nudge in nudges], axis=1)
 
 
-def error(case: Case, free: FreeParameters) -> float:
+def error(case: OtherCase, free: FreeParameters) -> float:
     """Log error of a case's step time: the model's, and that of the mean of its runs (Eq. 35)."""
     return math.hypot(free.model_error, case.point.step_spread / math.sqrt(case.point.runs))
 
 
-def _found(free: FreeParameters, logs: "np.ndarray", covariance: "np.ndarray", mappings: int, evaluations: int) -> Fit:
+def _solution(
+    free: FreeParameters, logs: "np.ndarray", covariance: "np.ndarray", mappings: int, evaluations: int
+) -> Fit:
     import numpy as np
 
     errors = np.sqrt(np.diag(covariance))
@@ -168,16 +179,16 @@ def fitted(
     """The free parameters with these values, in their order; certain where no errors are given."""
     errors = errors or [0.0] * len(values)
     return {
-        one.name: FittedParameter(
+        parameter.name: FittedParameter(
             value=value,
             error=error,
-            prior=one.prior,
-            prior_error=one.prior_error,
-            pull=math.log(value / one.prior) / one.prior_error,
-            meaning=one.meaning,
-            unit=one.unit,
+            prior=parameter.prior,
+            prior_error=parameter.prior_error,
+            pull=math.log(value / parameter.prior) / parameter.prior_error,
+            meaning=parameter.meaning,
+            unit=parameter.unit,
         )
-        for one, value, error in zip(free.parameters, values, errors, strict=True)
+        for parameter, value, error in zip(free.parameters, values, errors, strict=True)
     }
 
 
@@ -194,7 +205,9 @@ def rounded(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
         for name, item in parameters.fitted.items()
     }
     forms = {
-        name: Form(chi_square=short(form.chi_square), values={one: short(value) for one, value in form.values.items()})
+        name: Form(
+            chi_square=short(form.chi_square), values={text: short(value) for text, value in form.values.items()}
+        )
         for name, form in parameters.forms.items()
     }
     return replace(parameters, fitted=fitted, forms=forms)

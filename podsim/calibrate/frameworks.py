@@ -86,18 +86,22 @@ class FrameworkFit:
     @property
     def by_framework(self) -> dict[Framework, FrameworkGroup]:
         """The groups of each framework as one."""
-        names = dict.fromkeys(one.framework for one in self.groups)
-        return {name: _joined([one for one in self.groups if one.framework is name]) for name in names}
+        names = dict.fromkeys(group.framework for group in self.groups)
+        return {name: _joined([group for group in self.groups if group.framework is name]) for name in names}
 
 
 def _joined(groups: Sequence[FrameworkGroup]) -> FrameworkGroup:
     def every(kind: str) -> tuple[Any, ...]:
-        return tuple(item for one in groups for item in getattr(one, kind))
+        return tuple(item for group in groups for item in getattr(group, kind))
 
     return FrameworkGroup(
-        framework=groups[0].framework, family="", rows=every("rows"), before=every("before"),
-        in_sample=every("in_sample"), held_out=every("held_out"),
-    )  # fmt: skip
+        framework=groups[0].framework,
+        family="",
+        rows=every("rows"),
+        before=every("before"),
+        in_sample=every("in_sample"),
+        held_out=every("held_out"),
+    )
 
 
 def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | None = None) -> FrameworkFit:
@@ -109,17 +113,22 @@ def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | 
         own = [row for row in rows if (row.framework, row.family) == key]
         rest = [row for row in rows if (row.framework, row.family) != key]
         apart, offsets = _solve(rest) if INTERFACES[key[0]].fetches_in_line else (whole, {})
-        groups.append(FrameworkGroup(
-            framework=key[0], family=key[1], rows=tuple(row.id for row in own),
-            before=tuple(row.measured_s / row.without_s - 1 for row in own),
-            in_sample=tuple(row.error(whole) for row in own),
-            held_out=tuple(row.error(apart) for row in own),
-        ))  # fmt: skip
+        groups.append(
+            FrameworkGroup(
+                framework=key[0],
+                family=key[1],
+                rows=tuple(row.id for row in own),
+                before=tuple(row.measured_s / row.without_s - 1 for row in own),
+                in_sample=tuple(row.error(whole) for row in own),
+                held_out=tuple(row.error(apart) for row in own),
+            )
+        )
         if INTERFACES[key[0]].fetches_in_line:
             logs += [
                 math.log(row.step_s(apart) / row.measured_s) + offsets[row.workload]
-                for row in own if row.workload in offsets
-            ]  # fmt: skip
+                for row in own
+                if row.workload in offsets
+            ]
         if on_progress:
             on_progress(done, len(keys))
     scatter = quantile(sorted(map(abs, logs)), 0.68) if logs else 0.0
@@ -137,17 +146,15 @@ def _solve(rows: Sequence[FrameworkRow]) -> tuple[FrameworkCosts, dict[str, floa
 
     def residuals(guess: np.ndarray) -> np.ndarray:
         costs = _costs(guess[: len(NAMES)])
-        own = [
-            (math.log(row.step_s(costs) / row.measured_s) + guess[at[row.workload]]) / RUN for row in rows
-        ]  # fmt: skip
+        own = [(math.log(row.step_s(costs) / row.measured_s) + guess[at[row.workload]]) / RUN for row in rows]
         return np.array([*own, *(guess[len(NAMES) :] / NETWORK), *((guess[: len(NAMES)] - prior) / PRIOR_ERROR)])
 
     begin = np.concatenate([prior, np.zeros(len(workloads))])
-    found = least_squares(residuals, begin, loss="soft_l1", f_scale=FAR, xtol=1e-12, ftol=1e-12, gtol=1e-12)
-    covariance = np.linalg.inv(found.jac.T @ found.jac)[: len(NAMES), : len(NAMES)]
+    result = least_squares(residuals, begin, loss="soft_l1", f_scale=FAR, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+    covariance = np.linalg.inv(result.jac.T @ result.jac)[: len(NAMES), : len(NAMES)]
     errors = np.sqrt(np.diag(covariance))
-    offsets = {name: float(found.x[number]) for name, number in at.items()}
-    return _costs(found.x[: len(NAMES)], errors, float(covariance[0, 1] / errors[0] / errors[1])), offsets
+    offsets = {name: float(result.x[number]) for name, number in at.items()}
+    return _costs(result.x[: len(NAMES)], errors, float(covariance[0, 1] / errors[0] / errors[1])), offsets
 
 
 def _costs(logs: np.ndarray, errors: np.ndarray | None = None, correlation: float = 0.0) -> FrameworkCosts:
@@ -158,11 +165,16 @@ def _costs(logs: np.ndarray, errors: np.ndarray | None = None, correlation: floa
         values = [_digits(value) for value in values]
     fitted = {
         name: FittedParameter(
-            value=value, error=error, prior=PRIOR_S[name], prior_error=PRIOR_ERROR,
-            pull=_digits(math.log(value / PRIOR_S[name]) / PRIOR_ERROR), meaning=MEANINGS[name], unit="s",
+            value=value,
+            error=error,
+            prior=PRIOR_S[name],
+            prior_error=PRIOR_ERROR,
+            pull=_digits(math.log(value / PRIOR_S[name]) / PRIOR_ERROR),
+            meaning=MEANINGS[name],
+            unit="s",
         )
         for name, value, error in zip(NAMES, values, each, strict=True)
-    }  # fmt: skip
+    }
     return FrameworkCosts(fitted=fitted, correlation=_digits(correlation))
 
 

@@ -16,12 +16,12 @@ def again(
     on_progress: Progress | None = None,
 ) -> tuple[FrozenPrediction, ...]:
     """The same questions with the answers of now."""
-    found = []
+    predictions = []
     for done, row in enumerate(rows, start=1):
-        found.append(answered(row, predict(row)))
+        predictions.append(answered(row, predict(row)))
         if on_progress:
             on_progress(done, len(rows))
-    return tuple(found)
+    return tuple(predictions)
 
 
 def answered(row: FrozenPrediction, answer: Prediction) -> FrozenPrediction:

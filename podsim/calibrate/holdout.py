@@ -6,10 +6,10 @@ from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
-from podsim.calibrate import learn
-from podsim.calibrate.cases import GROUP_OF, Case, StepTimes, groups, steps_s
+from podsim.calibrate import convergence_factors
 from podsim.calibrate.coverage import estimates, published_s
 from podsim.calibrate.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
+from podsim.calibrate.fit_cases import GROUP_OF, OtherCase, StepTimes, groups, steps_s
 from podsim.calibrate.overheads import apart, outside_error, overheads
 from podsim.calibrate.unexplained import model_error
 from podsim.errors import MissingParameter
@@ -28,11 +28,11 @@ from podsim.model.validation import (
     ErrorSummary,
     FitReport,
     HeldIntervals,
-    HeldOut,
     HoldOuts,
     Validation,
+    ValidationHeldOut,
     ValidationPoint,
-)  # fmt: skip
+)
 from podsim.predicting.assemble import question_pace, samples, step, step_doubt
 from podsim.predicting.intervals import time_to_train
 from podsim.predicting.run import run
@@ -40,24 +40,24 @@ from podsim.predicting.run import run
 Progress = Callable[[int, int], None]
 
 
-def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSet:
+def learned(cases: Sequence[OtherCase], fit: Fit, step_error: float) -> ParameterSet:
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
-    fitted = replace(blank(found.fitted), correlation=found.correlation)
+    fitted = replace(blank(fit.fitted), correlation=fit.correlation)
     outside = overheads(cases, fitted)
     return rounded(
         replace(
             fitted,
-            correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in found.correlation.items()},
-            forms=found.forms,
+            correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in fit.correlation.items()},
+            forms=fit.forms,
             outside=outside,
-            samples=learn.samples_factors(cases),
+            samples=convergence_factors.samples_factors(cases),
             step_error=round(step_error, 5),
-            model_error=round(model_error(cases, fitted, found.free), 5),
-            run_spread=round(learn.run_spread(cases), 5),
+            model_error=round(model_error(cases, fitted, fit.free), 5),
+            run_spread=round(convergence_factors.run_spread(cases), 5),
             outside_error=round(outside_error(cases, fitted), 5),
-            largest={name: max(found) for name, found in sizes.items()},
-            smallest={name: min(found) for name, found in sizes.items()},
+            largest={name: max(size) for name, size in sizes.items()},
+            smallest={name: min(size) for name, size in sizes.items()},
             chips=tuple(sorted({case.topology.chip.name for case in cases})),
             sdks=tuple(sorted({case.point.sdk for case in cases})),
             points=len(cases),
@@ -65,12 +65,12 @@ def learned(cases: Sequence[Case], found: Fit, step_error: float) -> ParameterSe
     )
 
 
-def _workloads(cases: Sequence[Case]) -> list[str]:
+def _workloads(cases: Sequence[OtherCase]) -> list[str]:
     return sorted({case.point.workload for case in cases})
 
 
 def held_out(
-    cases: Sequence[Case],
+    cases: Sequence[OtherCase],
     by: str,
     free: FreeParameters,
     start: Mapping[str, float] | None,
@@ -88,24 +88,25 @@ def held_out(
         left = len({case.shape for case in rest})
         if left < LEAST_MAPPINGS:
             raise MissingParameter(
-                f"without {by} {name} {left} different mappings are left, too few to fit", code="too-few-points",
+                f"without {by} {name} {left} different mappings are left, too few to fit",
+                code="too-few-points",
                 hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
-            )  # fmt: skip
+            )
         result[name] = learned(rest, best(rest, free, start, times), 0.0)
         on_fit()
     return result
 
 
 def by_machine(
-    cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
+    cases: Sequence[OtherCase], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
 ) -> dict[str, ParameterSet]:
     """Parameters learned without each machine size, as `held_out` by "machine"; fits begin at `parameters`."""
     start = {name: item.value for name, item in parameters.fitted.items()}
-    count = _Counter(on_progress, len(groups(cases, "machine")))
+    count = _FitProgress(on_progress, len(groups(cases, "machine")))
     return held_out(cases, "machine", free, start, StepTimes(), count)
 
 
-class _Counter:
+class _FitProgress:
     """Tells `on_progress` how many of the fits are done."""
 
     def __init__(self, on_progress: Progress | None, total: int) -> None:
@@ -118,40 +119,40 @@ class _Counter:
 
 
 def calibrate(
-    cases: Sequence[Case], free: FreeParameters, by: str = "machine", on_progress: Progress | None = None
+    cases: Sequence[OtherCase], free: FreeParameters, by: str = "machine", on_progress: Progress | None = None
 ) -> tuple[ParameterSet, FitReport]:
     """Fit all cases, then without each group; the error with each machine held out sets how wide intervals are.
 
     With `by` "none" nothing is held out and that error is unknown: 0 in the parameters, which are not to be written.
     """
     kinds = [] if by == "none" else list(dict.fromkeys(("machine", by)))
-    count = _Counter(on_progress, 1 + sum(len(groups(cases, kind)) for kind in kinds))
+    count = _FitProgress(on_progress, 1 + sum(len(groups(cases, kind)) for kind in kinds))
     times = StepTimes()
-    found = best(cases, free, times=times)
+    fit = best(cases, free, times=times)
     count()
     errors = {}
     for kind in kinds:
-        without = held_out(cases, kind, free, found.values, times, count)
+        without = held_out(cases, kind, free, fit.values, times, count)
         errors[kind] = _left_out(cases, kind, without)
     own = [error for group in errors.get("machine", {}).values() for error in group]
     step_error = math.sqrt(sum_in_order(math.log1p(error) ** 2 for error in own) / len(own)) if own else 0.0
-    parameters = learned(cases, found, step_error)
-    return parameters, _report(cases, found, parameters, by, errors.get(by, {}))
+    parameters = learned(cases, fit, step_error)
+    return parameters, _report(cases, fit, parameters, by, errors.get(by, {}))
 
 
 def _report(
-    cases: Sequence[Case], found: Fit, parameters: ParameterSet, by: str, errors: Mapping[str, Sequence[float]]
+    cases: Sequence[OtherCase], fit: Fit, parameters: ParameterSet, by: str, errors: Mapping[str, Sequence[float]]
 ) -> FitReport:
-    names = list(found.fitted)
-    pairs = [(a, b, found.correlation[a][b]) for i, a in enumerate(names) for b in names[i + 1 :]]
+    names = list(fit.fitted)
+    pairs = [(a, b, fit.correlation[a][b]) for i, a in enumerate(names) for b in names[i + 1 :]]
     left_out = summed(errors) if errors else None
     return FitReport(
         parameters=parameters.fitted,
         correlations=tuple(sorted(pairs, key=lambda pair: -abs(pair[2]))),
-        evaluations=found.evaluations,
+        evaluations=fit.evaluations,
         in_sample=summary(_step_errors(cases, parameters)),
         held_out=left_out.overall if left_out else None,
-        warnings=found.warnings,
+        warnings=fit.warnings,
         path="",
         hold_out=by,
         groups=left_out.groups if left_out else {},
@@ -159,19 +160,19 @@ def _report(
     )
 
 
-def _step_errors(cases: Sequence[Case], parameters: ParameterSet) -> list[float]:
+def _step_errors(cases: Sequence[OtherCase], parameters: ParameterSet) -> list[float]:
     return [seconds / case.point.step_s - 1 for case, seconds in zip(cases, steps_s(cases, parameters), strict=True)]
 
 
-def _left_out(cases: Sequence[Case], by: str, without: Mapping[str, ParameterSet]) -> dict[str, list[float]]:
+def _left_out(cases: Sequence[OtherCase], by: str, without: Mapping[str, ParameterSet]) -> dict[str, list[float]]:
     """Errors of step time of every group, by the parameters learned without it."""
     return {name: _step_errors(own, without[name]) for name, own in groups(cases, by).items()}
 
 
-def summed(errors: Mapping[str, Sequence[float]]) -> HeldOut:
+def summed(errors: Mapping[str, Sequence[float]]) -> ValidationHeldOut:
     """Errors of all groups and of each."""
     overall = summary([error for group in errors.values() for error in group])
-    return HeldOut(overall=overall, groups={name: summary(group) for name, group in errors.items()})
+    return ValidationHeldOut(overall=overall, groups={name: summary(group) for name, group in errors.items()})
 
 
 def summary(errors: Sequence[float], left_out: Sequence[float] | None = None) -> ErrorSummary:
@@ -186,13 +187,13 @@ def summary(errors: Sequence[float], left_out: Sequence[float] | None = None) ->
 
 
 def validate(
-    cases: Sequence[Case], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
+    cases: Sequence[OtherCase], parameters: ParameterSet, free: FreeParameters, on_progress: Progress | None = None
 ) -> Validation:
     """Every case's step time and time to train, with all machines fitted and with its own size left out.
 
     Step times also with each round and each workload left out.
     """
-    count = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS))
+    count = _FitProgress(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS))
     start, times = {name: item.value for name, item in parameters.fitted.items()}, StepTimes()
     without = {by: held_out(cases, by, free, start, times, count) for by in GROUPINGS}
     points = [
@@ -202,11 +203,11 @@ def validate(
     return Validation(
         points=tuple(points),
         summary={
-            quantity: summary([p.error for p in found], [p.held_out_error or 0.0 for p in found])
-            for quantity, found in by_quantity.items()
+            quantity: summary([p.error for p in points], [p.held_out_error or 0.0 for p in points])
+            for quantity, points in by_quantity.items()
         },
-        held_out={by: summed(_left_out(cases, by, found)) for by, found in without.items()},
-        intervals=_covered({by: _intervals(_unseen(cases, by, found)) for by, found in without.items()}),
+        held_out={by: summed(_left_out(cases, by, parameters)) for by, parameters in without.items()},
+        intervals=_covered({by: _intervals(_unseen(cases, by, parameters)) for by, parameters in without.items()}),
     )
 
 
@@ -214,34 +215,42 @@ NAMES: Mapping[str, str] = {STEP: STEP, TIME_PREDICTED_SAMPLES: TIME, TIME: TIME
 """What reports of hold-outs call each quantity: time to train has predicted samples unless it says otherwise."""
 
 
-def hold_outs(cases: Sequence[Case], free: FreeParameters, on_progress: Progress | None = None) -> HoldOuts:
+def hold_outs(cases: Sequence[OtherCase], free: FreeParameters, on_progress: Progress | None = None) -> HoldOuts:
     """Errors with each group left out of all that is learned, the form chosen again, every fit from the priors."""
-    count, times = _Counter(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS)), StepTimes()
+    count, times = _FitProgress(on_progress, sum(len(groups(cases, by)) for by in GROUPINGS)), StepTimes()
     errors: dict[str, dict[str, ErrorSummary]] = {}
     forms: dict[str, dict[str, str]] = {}
-    found: dict[str, dict[str, list[Interval]]] = {}
+    intervals: dict[str, dict[str, list[Interval]]] = {}
     for by in GROUPINGS:
         without = held_out(cases, by, free, None, times, count)
-        found[by] = _intervals(_unseen(cases, by, without))
-        errors[by] = {NAMES[quantity]: summary([one.error for one in each]) for quantity, each in found[by].items()}
-        forms[by] = {name: one.form for name, one in without.items()}
-    renamed = {by: {NAMES[quantity]: one for quantity, one in each.items()} for by, each in _covered(found).items()}
+        intervals[by] = _intervals(_unseen(cases, by, without))
+        errors[by] = {
+            NAMES[quantity]: summary([interval.error for interval in each]) for quantity, each in intervals[by].items()
+        }
+        forms[by] = {name: parameters.form for name, parameters in without.items()}
+    renamed = {
+        by: {NAMES[quantity]: item for quantity, item in each.items()} for by, each in _covered(intervals).items()
+    }
     return HoldOuts(hold_outs=errors, forms=forms, intervals=renamed)
 
 
-def _unseen(cases: Sequence[Case], by: str, without: Mapping[str, ParameterSet]) -> Iterator[tuple[Case, ParameterSet]]:
+def _unseen(
+    cases: Sequence[OtherCase], by: str, without: Mapping[str, ParameterSet]
+) -> Iterator[tuple[OtherCase, ParameterSet]]:
     """Every case that was left out, with what was learned without it."""
     for name, own in groups(cases, by).items():
         for case in own:
             yield case, without[name]
 
 
-def _covered(found: Mapping[str, Mapping[str, Sequence["Interval"]]]) -> dict[str, dict[str, HeldIntervals]]:
+def _covered(intervals: Mapping[str, Mapping[str, Sequence["Interval"]]]) -> dict[str, dict[str, HeldIntervals]]:
     """How often intervals hold, by what was left out and pooled over what is extrapolated."""
-    together = {quantity: [one for by in POOLED_GROUPINGS for one in found[by][quantity]] for quantity in NAMES}
+    together = {
+        quantity: [interval for by in POOLED_GROUPINGS for interval in intervals[by][quantity]] for quantity in NAMES
+    }
     return {
         by: {quantity: covered(each) for quantity, each in quantities.items()}
-        for by, quantities in {**found, POOLED: together}.items()
+        for by, quantities in {**intervals, POOLED: together}.items()
     }
 
 
@@ -262,30 +271,33 @@ class Interval(NamedTuple):
         return self.estimate.high / self.estimate.low
 
     @property
-    def held(self) -> bool:
+    def covers_truth(self) -> bool:
         """Whether what was measured lies inside."""
         return self.estimate.low <= self.published <= self.estimate.high
 
 
-def _intervals(each: Iterable[tuple[Case, ParameterSet]]) -> dict[str, list[Interval]]:
+def _intervals(each: Iterable[tuple[OtherCase, ParameterSet]]) -> dict[str, list[Interval]]:
     """90 % intervals of every case from the parameters learned without it, by quantity."""
-    found: dict[str, list[Interval]] = {quantity: [] for quantity in NAMES}
+    intervals: dict[str, list[Interval]] = {quantity: [] for quantity in NAMES}
     for case, parameters in each:
         published = published_s(case)
         for quantity, _, estimate in estimates(case, parameters, (NINETY_PERCENT,)):
-            found[quantity].append(Interval(published[quantity], estimate))
-    return found
+            intervals[quantity].append(Interval(published[quantity], estimate))
+    return intervals
 
 
-def covered(found: Sequence[Interval]) -> HeldIntervals:
+def covered(intervals: Sequence[Interval]) -> HeldIntervals:
     """How many of the intervals hold what was measured, and how wide they are."""
-    widths = [one.width for one in found]
+    widths = [interval.width for interval in intervals]
     return HeldIntervals(
-        count=len(found), held=sum(one.held for one in found), median_width=median(widths), widest=max(widths)
+        count=len(intervals),
+        held=sum(interval.covers_truth for interval in intervals),
+        median_width=median(widths),
+        widest=max(widths),
     )
 
 
-def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:
+def _points(case: OtherCase, parameters: ParameterSet, without: ParameterSet) -> list[ValidationPoint]:
     full, partial = _answers(case, parameters), _answers(case, without)
     return [
         ValidationPoint(
@@ -301,7 +313,7 @@ def _points(case: Case, parameters: ParameterSet, without: ParameterSet) -> list
     ]
 
 
-def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
+def _answers(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     """Step time, time for the runs' own samples, and time for the samples the model predicts [s]."""
     question = case.question(parameters)
     timeline = step(question, case.mapping)
@@ -316,7 +328,7 @@ def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
     }
 
 
-def _note(case: Case, quantity: str) -> str:
+def _note(case: OtherCase, quantity: str) -> str:
     point = case.point
     if quantity == STEP or point.normalisation == 1:
         return ""

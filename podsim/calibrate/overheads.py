@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-from podsim.calibrate.cases import Case
+from podsim.calibrate.fit_cases import OtherCase
 from podsim.model.calibration import GAINING, MECHANISMS, Outside, ParameterSet, quarter
 from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
@@ -24,35 +24,35 @@ LEAST_CALL_S = 0.05  # a call is not taken for shorter, whatever the forward pro
 Seen = Mapping[str, Mapping[str, Sequence[float]]]
 
 
-def overheads(cases: Sequence[Case], parameters: ParameterSet) -> Outside:
+def overheads(cases: Sequence[OtherCase], parameters: ParameterSet) -> Outside:
     """Every mechanism in every release that logs show, and the trend between releases; nothing without cases."""
     return of_seen(gathered(cases, parameters)) if cases else Outside()
 
 
-def gathered(cases: Iterable[Case], parameters: ParameterSet) -> dict[str, dict[str, list[float]]]:
+def gathered(cases: Iterable[OtherCase], parameters: ParameterSet) -> dict[str, dict[str, list[float]]]:
     """Seconds of every case by mechanism and release."""
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in MECHANISMS}
+    table: dict[str, dict[str, list[float]]] = {name: {} for name in MECHANISMS}
     for case in cases:
         for name, seconds in parts_s(case, parameters).items():
-            found[name].setdefault(case.point.sdk, []).append(seconds)
-    return found
+            table[name].setdefault(case.point.sdk, []).append(seconds)
+    return table
 
 
-def parts_s(case: Case, parameters: ParameterSet) -> dict[str, float]:
+def parts_s(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     """What the logs of one case say of each mechanism that it shows [s]."""
     point, practice = case.point, case.mapping.practice
     style = case.workload.benchmark.style
-    found = {}
+    table = {}
     if style is EvaluationStyle.INTERVAL:
-        found["load"] = point.startup_s
+        table["load"] = point.startup_s
     if style is EvaluationStyle.EPOCHS:
-        found["load"] = point.first_evaluation_s - point.each_evaluation_s
-        found["process" if practice.separate_evaluation else "switch"] = point.graph_switch_s
+        table["load"] = point.first_evaluation_s - point.each_evaluation_s
+        table["process" if practice.separate_evaluation else "switch"] = point.graph_switch_s
         if point.evaluations:
-            found["checkpoint"] = (point.train_s - point.steps * point.step_s) / point.evaluations
+            table["checkpoint"] = (point.train_s - point.steps * point.step_s) / point.evaluations
     if style is EvaluationStyle.EPOCHS or (style is EvaluationStyle.INTERVAL and practice.forward_evaluation):
-        found["call"] = max(LEAST_CALL_S, point.each_evaluation_s - forward_s(case.question(parameters), case.mapping))
-    return {name: seconds for name, seconds in found.items() if seconds > 0}
+        table["call"] = max(LEAST_CALL_S, point.each_evaluation_s - forward_s(case.question(parameters), case.mapping))
+    return {name: seconds for name, seconds in table.items() if seconds > 0}
 
 
 def of_seen(seen: Seen) -> Outside:
@@ -63,21 +63,25 @@ def of_seen(seen: Seen) -> Outside:
     import numpy as np
 
     newest = max((sdk for by in seen.values() for sdk in by), key=lambda sdk: (quarter(sdk) or 0, sdk))
-    told = [(name, sdk, logs(seconds)) for name, by in seen.items() for sdk, seconds in by.items()]
-    later = {sdk: (quarter(sdk) or 0) - (quarter(newest) or 0) if quarter(sdk) is not None else 0 for _, sdk, _ in told}
-    rows, wanted = _equations(told, later)
+    details = [(name, sdk, logs(seconds)) for name, by in seen.items() for sdk, seconds in by.items()]
+    later = {
+        sdk: (quarter(sdk) or 0) - (quarter(newest) or 0) if quarter(sdk) is not None else 0 for _, sdk, _ in details
+    }
+    rows, values = _equations(details, later)
     matrix = np.array(rows)
     covariance = np.linalg.inv(matrix.T @ matrix)
-    *levels, gain = map(float, covariance @ matrix.T @ np.array(wanted))
+    *levels, gain = map(float, covariance @ matrix.T @ np.array(values))
     trend = dict(zip(MECHANISMS, levels, strict=True))
     missed = {
-        (name, sdk): fmean(found) - trend[name] + gain * later[sdk] * (name in GAINING) for name, sdk, found in told
+        (name, sdk): fmean(result) - trend[name] + gain * later[sdk] * (name in GAINING)
+        for name, sdk, result in details
     }
     return Outside(
         seconds={
             name: {
-                sdk: _digits(math.exp(fmean(found) - (1 - _kept(len(found))) * missed[name, sdk]))
-                for one, sdk, found in sorted(told) if one == name
+                sdk: _digits(math.exp(fmean(result) - (1 - _kept(len(result))) * missed[name, sdk]))
+                for text, sdk, result in sorted(details)
+                if text == name
             }
             for name in MECHANISMS
         },
@@ -86,31 +90,33 @@ def of_seen(seen: Seen) -> Outside:
         gain_error=_digits(math.sqrt(float(covariance[-1, -1]))),
         scatter=_digits(_scatter([*missed.values()])),
         newest=newest,
-    )  # fmt: skip
+    )
 
 
 def _equations(
-    told: Sequence[tuple[str, str, Sequence[float]]], later: Mapping[str, int]
+    details: Sequence[tuple[str, str, Sequence[float]]], later: Mapping[str, int]
 ) -> tuple[list[list[float]], list[float]]:
     """What is to be met: logs of each mechanism and release, priors; unknowns are the levels and the gain."""
     rows: list[list[float]] = []
-    wanted: list[float] = []
-    for name, sdk, found in told:
-        weight = 1 / math.hypot(SCATTER, SUBMISSION / math.sqrt(len(found)))
-        rows.append([weight * (one == name) for one in MECHANISMS] + [-weight * later[sdk] * (name in GAINING)])
-        wanted.append(weight * fmean(found))
+    target: list[float] = []
+    for name, sdk, values in details:
+        weight = 1 / math.hypot(SCATTER, SUBMISSION / math.sqrt(len(values)))
+        rows.append(
+            [weight * (mechanism == name) for mechanism in MECHANISMS] + [-weight * later[sdk] * (name in GAINING)]
+        )
+        target.append(weight * fmean(values))
     for name in MECHANISMS:
         weight = 1 / (PROCESS_ERROR if name == "process" else PRIOR_ERROR)
-        rows.append([weight * (one == name) for one in MECHANISMS] + [0.0])
-        wanted.append(weight * math.log(PRIOR_S[name]))
+        rows.append([weight * (mechanism == name) for mechanism in MECHANISMS] + [0.0])
+        target.append(weight * math.log(PRIOR_S[name]))
     rows.append([0.0] * len(MECHANISMS) + [1 / GAIN_ERROR])
-    wanted.append(GAIN / GAIN_ERROR)
-    return rows, wanted
+    target.append(GAIN / GAIN_ERROR)
+    return rows, target
 
 
 def logs(seconds: Iterable[float]) -> list[float]:
     """Their logs."""
-    return [math.log(one) for one in seconds]
+    return [math.log(second) for second in seconds]
 
 
 def _kept(count: int) -> float:
@@ -119,7 +125,7 @@ def _kept(count: int) -> float:
 
 
 def _scatter(missed: Sequence[float]) -> float:
-    whole = sum_in_order(one**2 for one in missed) + SCATTER_POINTS * SCATTER**2
+    whole = sum_in_order(value**2 for value in missed) + SCATTER_POINTS * SCATTER**2
     return math.sqrt(whole / (len(missed) + SCATTER_POINTS))
 
 
@@ -127,7 +133,7 @@ def _digits(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def outside_error(cases: Sequence[Case], parameters: ParameterSet) -> float:
+def outside_error(cases: Sequence[OtherCase], parameters: ParameterSet) -> float:
     """Log error of the time outside steps, rms, with what the logs of other machine sizes say (Eq. 30)."""
     shown = {case.point.id: parts_s(case, parameters) for case in cases}
     errors = []
@@ -136,37 +142,37 @@ def outside_error(cases: Sequence[Case], parameters: ParameterSet) -> float:
         took, often = shown[case.point.id], _counts(case)
         took_s = sum_in_order(times * took.get(name, 0.0) for name, times in often.items())
         if rest and took_s > 0:
-            said = of_seen(rest)
+            outside = of_seen(rest)
             told_s = sum_in_order(
-                times * said.at(name, case.point.sdk) for name, times in often.items() if name in took
+                times * outside.at(name, case.point.sdk) for name, times in often.items() if name in took
             )
             errors.append(math.log(told_s / took_s))
     return math.sqrt(fmean(error**2 for error in errors)) if errors else 0.0
 
 
 def _without(
-    cases: Sequence[Case], together: Callable[[Case], bool], shown: Mapping[str, Mapping[str, float]]
+    cases: Sequence[OtherCase], together: Callable[[OtherCase], bool], shown: Mapping[str, Mapping[str, float]]
 ) -> dict[str, dict[str, list[float]]]:
     """What the other cases show, by mechanism and release; empty where there is none."""
-    found: dict[str, dict[str, list[float]]] = {}
+    without: dict[str, dict[str, list[float]]] = {}
     for other in cases:
         if not together(other):
             for name, seconds in shown[other.point.id].items():
-                found.setdefault(name, {}).setdefault(other.point.sdk, []).append(seconds)
-    return found
+                without.setdefault(name, {}).setdefault(other.point.sdk, []).append(seconds)
+    return without
 
 
-def of_size(case: Case) -> Callable[[Case], bool]:
+def of_size(case: OtherCase) -> Callable[[OtherCase], bool]:
     """Whether another case ran on as many IPUs."""
     return lambda other: other.topology.ipus == case.topology.ipus
 
 
-def of_release(case: Case) -> Callable[[Case], bool]:
+def of_release(case: OtherCase) -> Callable[[OtherCase], bool]:
     """Whether another case ran under the same release."""
     return lambda other: other.point.sdk == case.point.sdk
 
 
-def _counts(case: Case) -> dict[str, float]:
+def _counts(case: OtherCase) -> dict[str, float]:
     """How often a run spends each part that does not go at the pace of its steps."""
     if case.workload.benchmark.style is not EvaluationStyle.EPOCHS:
         return {"load": 1.0}
@@ -174,7 +180,7 @@ def _counts(case: Case) -> dict[str, float]:
     return {"load": 1.0, "switch": 1.0, "process": 1.0, "call": count, "checkpoint": count}
 
 
-def apart(cases: Sequence[Case], parameters: ParameterSet) -> tuple[OverheadFit, ...]:
+def apart(cases: Sequence[OtherCase], parameters: ParameterSet) -> tuple[OverheadFit, ...]:
     """Every mechanism: its spread about the trend, and how well it is met with a machine size or a release left out."""
     if not cases:
         return ()
@@ -185,22 +191,24 @@ def apart(cases: Sequence[Case], parameters: ParameterSet) -> tuple[OverheadFit,
         if not mine:
             continue
         around = [math.log(shown[c.point.id][name] / trend.at(name, c.point.sdk)) for c in mine]
-        fits.append(OverheadFit(
-            part=name,
-            form="trend of releases" if name in GAINING else "no trend",
-            points=len(mine),
-            spread=math.sqrt(fmean(one**2 for one in around)),
-            held_out=_held_out(name, cases, shown, of_size),
-            release_held_out=_held_out(name, cases, shown, of_release),
-        ))  # fmt: skip
+        fits.append(
+            OverheadFit(
+                part=name,
+                form="trend of releases" if name in GAINING else "no trend",
+                points=len(mine),
+                spread=math.sqrt(fmean(value**2 for value in around)),
+                held_out=_held_out(name, cases, shown, of_size),
+                release_held_out=_held_out(name, cases, shown, of_release),
+            )
+        )
     return tuple(fits)
 
 
 def _held_out(
     name: str,
-    cases: Sequence[Case],
+    cases: Sequence[OtherCase],
     shown: Mapping[str, Mapping[str, float]],
-    together: Callable[[Case], Callable[[Case], bool]],
+    together: Callable[[OtherCase], Callable[[OtherCase], bool]],
 ) -> float | None:
     """Mean relative error of one mechanism with cases that belong together left out; None where nothing is left."""
     errors = []

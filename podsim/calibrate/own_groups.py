@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from podsim.calibrate import own_points
 from podsim.calibrate.own_mapping import (
     OPTIMIZERS,
+    LogOptions,
     Split,
-    Told,
     UnknownMapping,
     machine_name,
     mapping,
@@ -41,28 +41,28 @@ class Catalog:
     topology: Callable[[str], Topology]
 
 
-def group(tree: LogTree, told: Told, catalog: Catalog) -> Grouped:
+def group(tree: LogTree, options: LogOptions, catalog: Catalog) -> Grouped:
     """The points of a tree of logs, in the order of their first runs."""
-    found = Grouped()
+    groups = Grouped()
     by_split: dict[Split, list[LogRun]] = {}
     for run in tree.runs:
-        split = _split(run, tree, told)
+        split = _split(run, tree, options)
         if isinstance(split, str):
-            found.remarks.append(Remark(file=run.file, line=run.line, text=split))
+            groups.remarks.append(Remark(file=run.file, line=run.line, text=split))
         else:
             by_split.setdefault(split, []).append(run)
     for split, runs in by_split.items():
         for some in _by_folder(runs):
-            _add(found, split, some, told, catalog)
-    found.remarks += _mixed(tree.runs)
-    return found
+            _add(groups, split, some, options, catalog)
+    groups.remarks += _mixed(tree.runs)
+    return groups
 
 
-def _split(run: LogRun, tree: LogTree, told: Told) -> Split | str:
+def _split(run: LogRun, tree: LogTree, options: LogOptions) -> Split | str:
     workload = workload_name(run)
     if not workload:
         return "nothing says which benchmark the run is of, left out"
-    topology = told.topology or machine_name(run, tree.systems)
+    topology = options.topology or machine_name(run, tree.systems)
     if not topology:
         return "nothing says which machine the run is of, left out: give --topology"
     if not run.global_batch:
@@ -70,10 +70,14 @@ def _split(run: LogRun, tree: LogTree, told: Told) -> Split | str:
     system = system_of(run, tree.systems)
     optimizer = run.optimizer.lower()
     return Split(
-        workload=workload, topology=topology, division=run.division.lower() if run.division else "closed",
-        optimizer=OPTIMIZERS.get(optimizer, optimizer), global_batch=run.global_batch, accumulation=run.accumulation,
-        sdk=told.sdk or (system.sdk if system else ""),
-    )  # fmt: skip
+        workload=workload,
+        topology=topology,
+        division=run.division.lower() if run.division else "closed",
+        optimizer=OPTIMIZERS.get(optimizer, optimizer),
+        global_batch=run.global_batch,
+        accumulation=run.accumulation,
+        sdk=options.sdk or (system.sdk if system else ""),
+    )
 
 
 def _by_folder(runs: Sequence[LogRun]) -> list[list[LogRun]]:
@@ -98,41 +102,41 @@ def _mixed(runs: Iterable[LogRun]) -> list[Remark]:
     ]
 
 
-def _add(found: Grouped, split: Split, runs: Sequence[LogRun], told: Told, catalog: Catalog) -> None:
+def _add(groups: Grouped, split: Split, runs: Sequence[LogRun], options: LogOptions, catalog: Catalog) -> None:
     """One more point, or a remark why not."""
     where = own_points.locator([run.file for run in runs])
     try:
         workload, topology = catalog.workload(split.workload), catalog.topology(split.topology)
-        preset = mapping(split, workload, topology, told)
+        preset = mapping(split, workload, topology, options)
     except InputError as error:
-        found.remarks.append(Remark(file=where, line=0, text=f"left out: {error.message}"))
+        groups.remarks.append(Remark(file=where, line=0, text=f"left out: {error.message}"))
         return
     except UnknownMapping as error:
-        found.remarks.append(Remark(file=where, line=0, text=f"left out: {error.message}"))
-        found.unknown += [text for text in error.known if text not in found.unknown]
+        groups.remarks.append(Remark(file=where, line=0, text=f"left out: {error.message}"))
+        groups.unknown += [text for text in error.known if text not in groups.unknown]
         return
-    usable = _figures(found, runs, workload, split.global_batch)
-    if not any(one.run.reached for one in usable):
+    usable = _figures(groups, runs, workload, split.global_batch)
+    if not any(item.run.reached for item in usable):
         if usable:
-            found.remarks.append(Remark(file=where, line=0, text="left out: no run reached its target"))
+            groups.remarks.append(Remark(file=where, line=0, text="left out: no run reached its target"))
         return
     clock = own_points.clock(usable)
-    taken = {one.point.id for one in found.points}
+    taken = {point.point.id for point in groups.points}
     base = f"{split.workload}/{split.topology}/own-{preset.division}"
     id_ = next(name for name in _numbered(base) if name not in taken)
     point = own_points.point(id_, split.workload, preset, usable, split.sdk or preset.sdk, clock)
-    found.points.append(_own(point, preset, workload, usable))
-    found.remarks += own_points.remarks(usable, where, clock)
+    groups.points.append(_own(point, preset, workload, usable))
+    groups.remarks += own_points.remarks(usable, where, clock)
 
 
-def _figures(found: Grouped, runs: Sequence[LogRun], workload: Workload, global_batch: int) -> list[Figures]:
+def _figures(groups: Grouped, runs: Sequence[LogRun], workload: Workload, global_batch: int) -> list[Figures]:
     usable = []
     for run in runs:
-        one = figures(run, workload, global_batch)
-        texts = (f"the run {one}",) if isinstance(one, str) else one.notes
-        found.remarks += [Remark(file=run.file, line=run.line, text=text) for text in texts]
-        if not isinstance(one, str):
-            usable.append(one)
+        item = figures(run, workload, global_batch)
+        texts = (f"the run {item}",) if isinstance(item, str) else item.notes
+        groups.remarks += [Remark(file=run.file, line=run.line, text=text) for text in texts]
+        if not isinstance(item, str):
+            usable.append(item)
     return usable
 
 
@@ -151,9 +155,9 @@ def _own(point: CalibrationPoint, preset: Preset, workload: Workload, runs: Sequ
         point=own_points.shortened(point) if published else point,
         mapping=preset,
         published=published,
-        reached=sum(one.run.reached for one in runs),
-        init_s=round(sorted(one.run.init_s for one in runs)[len(runs) // 2], 3),
+        reached=sum(run.run.reached for run in runs),
+        init_s=round(sorted(run.run.init_s for run in runs)[len(runs) // 2], 3),
         platform=first.platform,
         learning_rate=first.learning_rate,
-        seeds=tuple(one.run.seed for one in runs if one.run.seed is not None),
+        seeds=tuple(run.run.seed for run in runs if run.run.seed is not None),
     )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podsim.calibrate import own_groups
-from podsim.calibrate.cases import Case, preset_of, steps_s
+from podsim.calibrate.fit_cases import OtherCase, preset_of, steps_s
 from podsim.calibrate.holdout import Progress, calibrate
 from podsim.calibrate.own_groups import Catalog
-from podsim.calibrate.own_mapping import Told
+from podsim.calibrate.own_mapping import LogOptions
 from podsim.errors import Infeasible, InputError
 from podsim.files.catalog import points_of
 from podsim.files.mllog import tree
@@ -35,24 +35,25 @@ class Read:
     remarks: tuple[Remark, ...]
 
 
-def read(path: Path, told: Told, catalog: Catalog, *, from_points: bool) -> Read:
+def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool) -> Read:
     """The points of the logs below `path`, or of a file or folder of points; InputError where there are none."""
     if from_points:
         points = tuple(_as_given(point, catalog) for point in points_of(path))
         return Read(files=0, runs=sum(item.point.runs for item in points), points=points, remarks=())
-    found = tree.read(path)
-    grouped = own_groups.group(found, told, catalog)
-    remarks = (*found.remarks, *grouped.remarks)
+    result = tree.read(path)
+    grouped = own_groups.group(result, options, catalog)
+    remarks = (*result.remarks, *grouped.remarks)
     if not grouped.points:
         context = [f"{remark.where}  {remark.text}" for remark in remarks][:MOST_SHOWN]
         more = len(remarks) - len(context)
         raise InputError(
-            f"no calibration point can be made of {counted(found.files, 'file')}", code="no-own-points",
+            f"no calibration point can be made of {counted(result.files, 'file')}",
+            code="no-own-points",
             context=[*context, *([f"and {more} more"] if more > 0 else []), *grouped.unknown],
             hint=HINT_MAPPING if grouped.unknown else "docs/own-logs.md says what a log needs",
-        )  # fmt: skip
+        )
     used = sum(item.point.runs for item in grouped.points)
-    return Read(files=found.files, runs=used, points=tuple(grouped.points), remarks=remarks)
+    return Read(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)
 
 
 def counted(number: int, what: str) -> str:
@@ -64,14 +65,20 @@ def _as_given(point: CalibrationPoint, catalog: Catalog) -> OwnPoint:
     """A point of a file, whose logs nobody has here."""
     preset = preset_of(point, catalog.workload(point.workload), catalog.topology(point.topology))
     return OwnPoint(
-        point=point, mapping=preset, published=point.replicas is None, reached=point.runs, init_s=0.0, platform="",
-        learning_rate=None, seeds=(),
-    )  # fmt: skip
+        point=point,
+        mapping=preset,
+        published=point.replicas is None,
+        reached=point.runs,
+        init_s=0.0,
+        platform="",
+        learning_rate=None,
+        seeds=(),
+    )
 
 
 def fitted(
-    own: Sequence[Case],
-    published: Sequence[Case],
+    own: Sequence[OtherCase],
+    published: Sequence[OtherCase],
     before: ParameterSet,
     free: FreeParameters,
     on_progress: Progress | None = None,
@@ -88,18 +95,21 @@ def fitted(
     return parameters, report, tuple(_errors(own, before, parameters))
 
 
-def _errors(own: Sequence[Case], before: ParameterSet, after: ParameterSet) -> Iterator[OwnError]:
+def _errors(own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet) -> Iterator[OwnError]:
     for case in own:
         measured = {STEP: case.point.step_s, TIME: case.point.minutes * 60}
         was, now = _answers(case, before), _answers(case, after)
         for quantity, seconds in measured.items():
             yield OwnError(
-                id=case.point.id, quantity=quantity, measured_s=seconds,
-                before=was[quantity] / seconds - 1, after=now[quantity] / seconds - 1,
-            )  # fmt: skip
+                id=case.point.id,
+                quantity=quantity,
+                measured_s=seconds,
+                before=was[quantity] / seconds - 1,
+                after=now[quantity] / seconds - 1,
+            )
 
 
-def _answers(case: Case, parameters: ParameterSet) -> dict[str, float]:
+def _answers(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     """Step time, and time to train with the runs' own samples [s]."""
     step_s = steps_s([case], parameters)[0]
     pace = question_pace(case.question(parameters), case.mapping, step_s)

@@ -16,7 +16,7 @@ POD = re.compile(r"(bow)?[-_ ]*(?:ipu)?[-_ ]*pod[-_ ]*(\d{1,6})(?!\d)", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class LogOptions:
     """What the user says of the logs, as the flags of the same names."""
 
     topology: str | None = None
@@ -63,34 +63,34 @@ def system_of(run: LogRun, systems: Sequence[SystemFile]) -> SystemFile | None:
 
 def machine_name(run: LogRun, systems: Sequence[SystemFile]) -> str:
     """The machine by the platform, a system description, the folders, in this order; "" where none says."""
-    found = system_of(run, systems)
+    file = system_of(run, systems)
     described = ""
-    if found and found.chips and not POD.search(found.name):
-        described = f"{'bow-' if 'bow' in found.chip.lower() else ''}pod{found.chips}"
+    if file and file.chips and not POD.search(file.name):
+        described = f"{'bow-' if 'bow' in file.chip.lower() else ''}pod{file.chips}"
     texts = (run.platform, described, *reversed(run.file.split("/")[:-1]))
     for text in texts:
         if match := POD.search(text):
-            bow = match[1] or (found and "bow" in found.chip.lower())
+            bow = match[1] or (file and "bow" in file.chip.lower())
             return f"{'bow-' if bow else ''}pod{int(match[2])}"
     return ""
 
 
-def mapping(split: Split, workload: Workload, topology: Topology, told: Told) -> Preset:
+def mapping(split: Split, workload: Workload, topology: Topology, options: LogOptions) -> Preset:
     """The mapping of a log, with the practice of a preset; UnknownMapping where it cannot be told."""
-    pool = [item for item in workload.presets if not told.presets or item.name in told.presets]
+    pool = [item for item in workload.presets if not options.presets or item.name in options.presets]
     if not pool:
         known = sorted({item.name for item in workload.presets})
-        raise UnknownMapping(f"{workload.name} has no preset {' or '.join(told.presets)}", known)
-    if told.ipus_per_replica:
-        pool = [item for item in pool if item.ipus_per_replica == told.ipus_per_replica]
+        raise UnknownMapping(f"{workload.name} has no preset {' or '.join(options.presets)}", known)
+    if options.ipus_per_replica:
+        pool = [item for item in pool if item.ipus_per_replica == options.ipus_per_replica]
         if not pool:
             sizes = sorted({item.ipus_per_replica for item in workload.presets})
-            message = f"no published practice of {workload.name} has {told.ipus_per_replica} IPUs a replica"
+            message = f"no published practice of {workload.name} has {options.ipus_per_replica} IPUs a replica"
             raise UnknownMapping(message, [f"{size} IPUs a replica" for size in sizes])
     exact = [item for item in pool if item.topology == topology.name and _states(item, split, workload)]
     if exact:
         return _only(_nearest(exact, split), split, workload)
-    if told.presets or told.ipus_per_replica:
+    if options.presets or options.ipus_per_replica:
         return _own(_nearest(_same_machine(pool, topology), split), split, workload, topology)
     message = f"no published mapping of {workload.name} on {topology.name} has global batch {split.global_batch:,}"
     if split.accumulation:
@@ -116,14 +116,14 @@ def _same_machine(pool: Sequence[Preset], topology: Topology) -> Sequence[Preset
 
 def _nearest(items: Sequence[Preset], split: Split) -> list[Preset]:
     """Those that also agree in SDK, optimizer and division, as far as any does."""
-    found = list(items)
+    presets = list(items)
     for agrees in (
         lambda item: item.sdk == split.sdk,
         lambda item: item.optimizer == split.optimizer,
         lambda item: str(item.division) == split.division,
     ):
-        found = [item for item in found if agrees(item)] or found
-    return found
+        presets = [item for item in presets if agrees(item)] or presets
+    return presets
 
 
 def _only(items: Sequence[Preset], split: Split, workload: Workload) -> Preset:
@@ -151,9 +151,13 @@ def _own(items: Sequence[Preset], split: Split, workload: Workload, topology: To
             _listed(workload, topology.name, workload.presets),
         )
     return replace(
-        base, topology=topology.name, replicas=replicas, micro_batch=round(micro), accumulation=accumulation,
+        base,
+        topology=topology.name,
+        replicas=replicas,
+        micro_batch=round(micro),
+        accumulation=accumulation,
         hosts=base.hosts if base.topology == topology.name else usual_hosts(workload, topology, None),
-    )  # fmt: skip
+    )
 
 
 def _listed(workload: Workload, topology: str, items: Sequence[Preset]) -> list[str]:

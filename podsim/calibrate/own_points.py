@@ -30,8 +30,8 @@ def clock(runs: Sequence[Figures]) -> Clock:
     A slow end takes the same seconds after every run, a normalised log the same share: runs of one length tell
     neither from the other.
     """
-    ratios = [one.stretch for one in runs]
-    tails_s = [one.run.clock_s - one.last_s for one in runs]
+    ratios = [run.stretch for run in runs]
+    tails_s = [run.run.clock_s - run.last_s for run in runs]
     if median(ratios) < 1 + TAIL:
         return Clock()
     share = f"{100 * (median(ratios) - 1):.1f} % of the time after the last evaluation"
@@ -49,37 +49,50 @@ def clock(runs: Sequence[Figures]) -> Clock:
 
 def scored(runs: Sequence[Figures]) -> list[Figures]:
     """The runs that count: fastest and slowest dropped, one that missed the target being the slowest; all of two."""
-    ordered = sorted(runs, key=lambda one: (not one.run.reached, one.run.clock_s))
-    return ordered[1:-1] if len(ordered) > 2 else [one for one in ordered if one.run.reached]
+    ordered = sorted(runs, key=lambda figures: (not figures.run.reached, figures.run.clock_s))
+    return ordered[1:-1] if len(ordered) > 2 else [figures for figures in ordered if figures.run.reached]
 
 
-def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk: str, found: Clock) -> CalibrationPoint:
+def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk: str, clock: Clock) -> CalibrationPoint:
     """The point that runs make; one or more of them reached the target.
 
     `preset` is the mapping that was used; its name says whose practice was followed.
     """
-    counted = [one for one in scored(runs) if one.run.reached] or [one for one in runs if one.run.reached]
-    reached = [one for one in runs if one.run.reached]
-    minutes = fmean(one.run.clock_s for one in counted) / 60
+    counted = [figures for figures in scored(runs) if figures.run.reached] or [run for run in runs if run.run.reached]
+    reached = [run for run in runs if run.run.reached]
+    minutes = fmean(figures.run.clock_s for figures in counted) / 60
     return CalibrationPoint(
-        id=id_, workload=workload, topology=preset.topology, preset=preset.name, round="own",
-        division=preset.division or Division.OPEN, sdk=sdk, optimizer=preset.optimizer,
-        global_batch=reached[0].run.global_batch or 1, runs=len(runs),
-        step_s=round(fmean(one.step_s for one in reached), 6), step_spread=_spread([one.step_s for one in reached]),
-        samples_to_converge=round(fmean(one.samples for one in counted)),
-        samples_spread=_spread([one.samples for one in reached]),
-        steps=round(fmean(one.steps for one in counted), 3),
-        evaluations=round(fmean(one.evaluations for one in counted), 3),
-        startup_s=_median([one.startup_s for one in runs]),
-        train_s=round(fmean(one.train_s for one in counted), 3),
-        first_evaluation_s=_median([one.first_evaluation_s for one in runs]),
-        each_evaluation_s=_median([one.each_evaluation_s for one in runs]),
-        graph_switch_s=_median([one.graph_switch_s for one in runs]),
-        minutes=round(minutes / found.factor, 4), score_minutes=round(minutes, 4), normalisation=found.factor,
-        source=SOURCE, locator=locator([one.run.file for one in runs]),
-        replicas=preset.replicas, ipus_per_replica=preset.ipus_per_replica, micro_batch=preset.micro_batch,
+        id=id_,
+        workload=workload,
+        topology=preset.topology,
+        preset=preset.name,
+        round="own",
+        division=preset.division or Division.OPEN,
+        sdk=sdk,
+        optimizer=preset.optimizer,
+        global_batch=reached[0].run.global_batch or 1,
+        runs=len(runs),
+        step_s=round(fmean(figures.step_s for figures in reached), 6),
+        step_spread=_spread([figures.step_s for figures in reached]),
+        samples_to_converge=round(fmean(figures.samples for figures in counted)),
+        samples_spread=_spread([figures.samples for figures in reached]),
+        steps=round(fmean(figures.steps for figures in counted), 3),
+        evaluations=round(fmean(figures.evaluations for figures in counted), 3),
+        startup_s=_median([run.startup_s for run in runs]),
+        train_s=round(fmean(figures.train_s for figures in counted), 3),
+        first_evaluation_s=_median([run.first_evaluation_s for run in runs]),
+        each_evaluation_s=_median([run.each_evaluation_s for run in runs]),
+        graph_switch_s=_median([run.graph_switch_s for run in runs]),
+        minutes=round(minutes / clock.factor, 4),
+        score_minutes=round(minutes, 4),
+        normalisation=clock.factor,
+        source=SOURCE,
+        locator=locator([run.run.file for run in runs]),
+        replicas=preset.replicas,
+        ipus_per_replica=preset.ipus_per_replica,
+        micro_batch=preset.micro_batch,
         accumulation=preset.accumulation,
-    )  # fmt: skip
+    )
 
 
 def _median(values: Sequence[float]) -> float:
@@ -102,10 +115,10 @@ def locator(files: Sequence[str]) -> str:
     return f"{first[:same]}*"
 
 
-def remarks(runs: Sequence[Figures], where: str, found: Clock) -> list[Remark]:
+def remarks(runs: Sequence[Figures], where: str, clock: Clock) -> list[Remark]:
     """What to know of a group of runs before trusting its point."""
-    texts = [found.remark] if found.remark else []
-    steps = [one.step_s for one in runs if one.run.reached]
+    texts = [clock.remark] if clock.remark else []
+    steps = [run.step_s for run in runs if run.run.reached]
     if _spread(steps) > MIXED:
         low, high = min(steps), max(steps)
         texts.append(f"step times from {low:.4g} to {high:.4g} s: are these runs of one system and one release?")
@@ -120,8 +133,8 @@ def remarks(runs: Sequence[Figures], where: str, found: Clock) -> list[Remark]:
 
 def _throughput(runs: Sequence[Figures]) -> list[str]:
     """Where the log's own throughput and the times of its blocks disagree."""
-    for one in runs:
-        logged, timed = one.run.throughput_samples_per_s, one.samples / (one.steps * one.step_s)
+    for run in runs:
+        logged, timed = run.run.throughput_samples_per_s, run.samples / (run.steps * run.step_s)
         if logged and abs(math.log(logged / timed)) > MIXED:
             return [f"logs say {logged:.4g} samples/s, their blocks {timed:.4g}: the blocks count"]
     return []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from podsim.model.mllog import Evaluation, LogRun, Span
+from podsim.model.mllog import Evaluation, LogRun, LogSpan
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Workload
@@ -50,7 +50,7 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
     if isinstance(trained, str):
         return trained
     samples, notes = trained
-    inside_s = sum_in_order(_overlap_s(one.span, coarse) for one in run.evaluations)
+    inside_s = sum_in_order(_overlap_s(evaluation.span, coarse) for evaluation in run.evaluations)
     train_s = sum_in_order(span.length_s for span in coarse) - inside_s
     per_step = global_batch * workload.packing
     if workload.benchmark.style is EvaluationStyle.INTERVAL:
@@ -62,25 +62,33 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
     if not (train_s > 0 and step_s > 0):
         return "its training takes no time, left out"
     return Figures(
-        run=run, startup_s=max(0.0, coarse[0].start_s), train_s=train_s, evaluations=len(run.evaluations),
-        last_s=max(span.stop_s for span in (*coarse, *(one.span for one in run.evaluations))),
-        samples=samples, steps=steps, step_s=step_s, notes=notes,
+        run=run,
+        startup_s=max(0.0, coarse[0].start_s),
+        train_s=train_s,
+        evaluations=len(run.evaluations),
+        last_s=max(span.stop_s for span in (*coarse, *(evaluation.span for evaluation in run.evaluations))),
+        samples=samples,
+        steps=steps,
+        step_s=step_s,
+        notes=notes,
         **_evaluating(run, coarse[-1].stop_s, workload.benchmark),
-    )  # fmt: skip
+    )
 
 
-def _overlap_s(span: Span, others: Sequence[Span]) -> float:
-    return sum_in_order(max(0.0, min(span.stop_s, one.stop_s) - max(span.start_s, one.start_s)) for one in others)
+def _overlap_s(span: LogSpan, others: Sequence[LogSpan]) -> float:
+    return sum_in_order(max(0.0, min(span.stop_s, other.stop_s) - max(span.start_s, other.start_s)) for other in others)
 
 
-def _missing_s(run: LogRun, coarse: Sequence[Span]) -> float:
+def _missing_s(run: LogRun, coarse: Sequence[LogSpan]) -> float:
     """The longest time between blocks, evaluations apart, where it is as long as a block could be; else 0 [s]."""
-    spans = [one.span for one in run.evaluations]
+    spans = [evaluation.span for evaluation in run.evaluations]
     holes = [(before.stop_s, after.start_s) for before, after in pairwise(coarse)]
     holes += [(coarse[-1].stop_s, span.start_s) for span in spans if span.start_s > coarse[-1].stop_s]
     holes += [(0.0, span.start_s) for span in spans if span.stop_s <= coarse[0].start_s]
-    found = [stop_s - start_s - _overlap_s(Span(start_s=start_s, stop_s=stop_s), spans) for start_s, stop_s in holes]
-    longest_s = max(found, default=0.0)
+    values = [
+        stop_s - start_s - _overlap_s(LogSpan(start_s=start_s, stop_s=stop_s), spans) for start_s, stop_s in holes
+    ]
+    longest_s = max(values, default=0.0)
     return longest_s if longest_s > median(span.length_s for span in coarse) / 2 else 0.0
 
 
@@ -89,7 +97,7 @@ def _evaluating(run: LogRun, trained_s: float, benchmark: Benchmark) -> dict[str
 
     Evaluations after training follow each other, and each is charged from the stop of the one before.
     """
-    spans = [one.span for one in run.evaluations]
+    spans = [evaluation.span for evaluation in run.evaluations]
     first_s = spans[0].length_s
     afterwards = benchmark.style is EvaluationStyle.EPOCHS and spans[0].start_s >= trained_s - TOUCH_S
     if afterwards:
@@ -104,7 +112,7 @@ def _evaluating(run: LogRun, trained_s: float, benchmark: Benchmark) -> dict[str
 
 
 def _trained(
-    run: LogRun, workload: Workload, global_batch: int, pieces: Sequence[Span]
+    run: LogRun, workload: Workload, global_batch: int, pieces: Sequence[LogSpan]
 ) -> tuple[float, tuple[str, ...]] | str:
     """Samples the run trained on and what was assumed for it, or why nobody can tell."""
     last = run.evaluations[-1].epoch_num
@@ -135,10 +143,13 @@ def _until_passed(
 
 
 def _steady_s(
-    pieces: Sequence[Span], evaluations: Sequence[Evaluation], benchmark: Benchmark, train_s: float, steps: float
+    pieces: Sequence[LogSpan], evaluations: Sequence[Evaluation], benchmark: Benchmark, train_s: float, steps: float
 ) -> float:
     """Step time outside checkpoints: median of the blocks, less the slowest, of which one in so many writes one [s]."""
-    own = [span.length_s - sum_in_order(_overlap_s(one.span, [span]) for one in evaluations) for span in pieces]
+    own = [
+        span.length_s - sum_in_order(_overlap_s(evaluation.span, [span]) for evaluation in evaluations)
+        for span in pieces
+    ]
     every = benchmark.checkpoint_epochs or 1
     if len(own) < 2 * every or every < 2:
         return train_s / steps

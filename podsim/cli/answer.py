@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from podsim.cli.console import look, put
 from podsim.cli.options import OutputFlags
-from podsim.report import rests_on
+from podsim.report import evidence
 from podsim.report.doc import Doc
 from podsim.report.terminal import render
 
@@ -22,8 +22,8 @@ def give(
     if output.json:
         put(json_text(), sys.stdout)
     elif output.quiet:
-        found = line()
-        for text in (found,) if isinstance(found, str) else found:
+        result = line()
+        for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
         put(render(_footed(screen()), shape), sys.stdout)
@@ -31,7 +31,7 @@ def give(
 
 def _footed(doc: Doc) -> Doc:
     """The screen with what it rests on as its last line."""
-    note = rests_on.note()
+    note = evidence.note()
     *others, last = doc.groups or ((),)
     return Doc((*others, (*last, note))) if note else doc
 

@@ -76,7 +76,7 @@ def _run(words: list[str]) -> ExitCode:
     from podsim.cli.saving import COMMAND
 
     COMMAND.set(tuple(words))
-    from podsim.cli.asked import run
+    from podsim.cli.request import run
 
     pages = io.StringIO()  # help is written by the parser, which knows nothing of full disks
     try:

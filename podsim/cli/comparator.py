@@ -7,7 +7,7 @@ from podsim.cli.saving import ReportFlags, save
 from podsim.model.comparator import ComparatorPrediction
 
 
-def told(answer: ComparatorPrediction, report: ReportFlags, output: OutputFlags) -> int:
+def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: OutputFlags) -> int:
     """Print the answer of a scaling law, and write it where it is wanted."""
     from podsim import api
     from podsim.report import json_comparators
@@ -20,7 +20,9 @@ def told(answer: ComparatorPrediction, report: ReportFlags, output: OutputFlags)
         line=lambda: view.answer(answer),
     )
     save(
-        report, output, report=lambda: view.document(answer if answer.money else api.priced(answer), verbose=True),
+        report,
+        output,
+        report=lambda: view.document(answer if answer.money else api.priced(answer), verbose=True),
         json_text=lambda: json_comparators.prediction(answer),
-    )  # fmt: skip
+    )
     return ExitCode.ANSWERED

@@ -35,8 +35,9 @@ def _shell(words: Sequence[str]) -> Shell:
     if words:
         named = next((shell for shell in SHELLS if shell == words[0].lower()), None)
         if named is None:
-            raise InputError(f'shell is "{words[0]}"', code="bad-value", context=[f"known: {', '.join(SHELLS)}"],
-                             hint=HINT)  # fmt: skip
+            raise InputError(
+                f'shell is "{words[0]}"', code="bad-value", context=[f"known: {', '.join(SHELLS)}"], hint=HINT
+            )
         return named
     try:
         return detect_shell()

@@ -36,9 +36,9 @@ def look(stream: TextIO, color: Color = "auto", environ: Mapping[str, str] = os.
 
 
 def _width(stream: TextIO, environ: Mapping[str, str]) -> int:
-    wanted = environ.get("COLUMNS", "")
-    if wanted.isascii() and wanted.isdigit() and wanted.strip("0"):
-        return _within(int(wanted) if len(wanted) < len(str(WIDEST)) + 1 else WIDEST)
+    text = environ.get("COLUMNS", "")
+    if text.isascii() and text.isdigit() and text.strip("0"):
+        return _within(int(text) if len(text) < len(str(WIDEST)) + 1 else WIDEST)
     if not stream.isatty():
         return PIPED_WIDTH
     return _within(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns)

@@ -56,9 +56,13 @@ def screen(error: PodsimError, look: Look) -> str:
 
 def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
     lines = textwrap.wrap(
-        text, width - len(later), break_long_words=False, break_on_hyphens=False, replace_whitespace=False,
+        text,
+        width - len(later),
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
         drop_whitespace=True,
-    ) or [""]  # fmt: skip
+    ) or [""]
     return [first + lines[0], *(later + line for line in lines[1:])]
 
 

@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter, Token
 
 from podsim.cli.console import Color
 from podsim.errors import InputError
-from podsim.model.argument import Argument, Kind
+from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.verbs import VERBS
 
 MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
@@ -20,19 +20,31 @@ RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
 OUTPUT = Group("output", sort_key=7)
-READ = (Kind.WHOLE, Kind.NUMBER, Kind.SHARE, Kind.QUANTITY, Kind.NAME, Kind.FILE, Kind.LISTED, Kind.SIZES)
+READ = (
+    ArgumentKind.WHOLE,
+    ArgumentKind.NUMBER,
+    ArgumentKind.SHARE,
+    ArgumentKind.QUANTITY,
+    ArgumentKind.NAME,
+    ArgumentKind.FILE,
+    ArgumentKind.LISTED,
+    ArgumentKind.SIZES,
+)
 """Kinds of arguments that the table reads; switches, repeated flags and sets that help lists are left to cyclopts."""
 
 
 def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool = False) -> Parameter:
     """What the command line takes for an argument of a verb, as `podsim.model.verbs` declares it."""
     argument = VERBS[verb][name]
-    reads = argument.kind in READ or (argument.kind is Kind.CHOICE and (argument.metavar or argument.aliases))
+    reads = argument.kind in READ or (argument.kind is ArgumentKind.CHOICE and (argument.metavar or argument.aliases))
     stated: dict[str, Any] = {
-        "group": group, "help": argument.help, "metavar": argument.metavar, "show_default": show_default,
+        "group": group,
+        "help": argument.help,
+        "metavar": argument.metavar,
+        "show_default": show_default,
         "converter": partial(_converted, argument) if reads else None,
-        "allow_leading_hyphen": argument.kind is Kind.QUANTITY,
-    }  # fmt: skip
+        "allow_leading_hyphen": argument.kind is ArgumentKind.QUANTITY,
+    }
     return Parameter(**{key: value for key, value in stated.items() if value})
 
 
@@ -93,8 +105,9 @@ class ModelFlags:
         """The same as changes, which is how the reader of a file takes them."""
         for sizes in self.shape:
             if not all(part.strip() for part in sizes.partition("=")):
-                raise InputError(f'--shape wants INPUT=SIZES, not "{sizes}"', code="bad-value",
-                                 hint="--shape image=1,3,224,224")  # fmt: skip
+                raise InputError(
+                    f'--shape wants INPUT=SIZES, not "{sizes}"', code="bad-value", hint="--shape image=1,3,224,224"
+                )
         tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
         return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))
 
@@ -141,7 +154,7 @@ class MappingFlags(FixedFlags):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PracticeFlags:
+class ConfigurationFlags:
     """What is to be otherwise than published practice has it."""
 
     schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", PRACTICE)] = None
@@ -213,7 +226,7 @@ class NoiseFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoneyFlags:
+class OwnershipFlags:
     """What machines cost, and on what terms they are owned."""
 
     prices: Annotated[str | None, flag("purse", "prices", MONEY)] = None
@@ -250,10 +263,10 @@ class OutputFlags:
 
     def check(self) -> None:
         """Raise InputError where two flags ask for different outputs."""
-        wanted = [f"--{name}" for name in ("json", "quiet", "verbose") if getattr(self, name)]
-        if len(wanted) > 1:
+        names = [f"--{name}" for name in ("json", "quiet", "verbose") if getattr(self, name)]
+        if len(names) > 1:
             raise InputError(
-                f"{' and '.join(wanted)} cannot be had at once", code="conflicting-flags", hint="give one of them"
+                f"{' and '.join(names)} cannot be had at once", code="conflicting-flags", hint="give one of them"
             )
 
 
@@ -276,9 +289,9 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 
 ANY_MODEL = ModelFlags()
-ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), PracticeFlags()
+ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), ConfigurationFlags()
 ANY_LENGTH, ANY_REPLICA, ANY_RELEASE = LengthFlags(), ReplicaFlags(), ReleaseFlags()
 ANY_FIXED, ANY_SAMPLES = FixedFlags(), SamplesFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()
 ANY_NOISE, ANY_COMPARATOR = NoiseFlags(), ComparatorFlags()
-ANY_MONEY = MoneyFlags()
+ANY_MONEY = OwnershipFlags()

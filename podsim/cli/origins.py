@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from podsim.files import inputs, run_phases
 from podsim.files.changes import Changes
 from podsim.files.provenance import member_labels
-from podsim.model.money import Owned
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Provenance
+from podsim.model.run_cost import Owned
 from podsim.report.doc import Block
 
 Groups = tuple[tuple[Block, ...], ...]
@@ -59,8 +59,12 @@ def of_page(
         of_workloads = {
             name: _workload(name, changes, answers) for run in workloads for name in run_phases.workloads(run)
         }
-        values = [one for found in (*of_machines.values(), *of_workloads.values()) for one in found.values()]
-        priced = [text for one in paid if one and one.capital for text in one.capital.sources]
+        values = [
+            provenance
+            for of_machine in (*of_machines.values(), *of_workloads.values())
+            for provenance in of_machine.values()
+        ]
+        priced = [text for ownership in paid if ownership and ownership.capital for text in ownership.capital.sources]
         return (
             tuple(view.assumed_of_several("machines", of_machines)),
             tuple(view.assumed_of_several("workloads", of_workloads)),
@@ -81,18 +85,20 @@ def _workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> Map
     """The numbers of a workload; of its practices and presets those that answers rest on, all where there are none."""
     from podsim.files import catalog
 
-    found = catalog.workload(name, changes)
+    document = catalog.workload(name, changes)
     if not answers:
-        return found.provenance
+        return document.provenance
     parts = [part for answer in answers for part in answer.phases or (answer,)]
     practices = {part.mapping.practice.name for part in parts}
     presets = {(part.choice.given.removeprefix("preset "), part.topology) for part in parts}
-    labels = member_labels(found.tables.get("preset"))
+    labels = member_labels(document.tables.get("preset"))
     idle = {
-        f"practice.{one.name}." for one in found.value.practices
-        if not any(taken == one.name or taken.startswith(f"{one.name}, ") for taken in practices)
+        f"practice.{practice.name}."
+        for practice in document.value.practices
+        if not any(taken == practice.name or taken.startswith(f"{practice.name}, ") for taken in practices)
     } | {
-        f"preset.{labels.get(at, at)}." for at, one in enumerate(found.value.presets)
-        if (one.name, one.topology) not in presets
-    }  # fmt: skip
-    return {path: origin for path, origin in found.provenance.items() if not path.startswith(tuple(idle))}
+        f"preset.{labels.get(at, at)}."
+        for at, preset in enumerate(document.value.presets)
+        if (preset.name, preset.topology) not in presets
+    }
+    return {path: origin for path, origin in document.provenance.items() if not path.startswith(tuple(idle))}

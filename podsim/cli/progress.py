@@ -53,18 +53,23 @@ class _Bar:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
         from rich.text import Text
 
-        class Rate(TextColumn):
+        class RateColumn(TextColumn):
             """How many a second, of those that were done while somebody watched."""
 
             def render(self, task: "Task") -> Text:
                 return Text(f"{numbers.short(task.speed)} {self.text_format}/s" if task.speed else "")
 
         shape = look(sys.stderr, self.output.color)
-        rate = (Rate(self.rate),) if self.rate else ()
+        rate = (RateColumn(self.rate),) if self.rate else ()
         drawn = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *rate, TimeRemainingColumn(),
-            console=console(shape, sys.stderr), transient=True,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            *rate,
+            TimeRemainingColumn(),
+            console=console(shape, sys.stderr),
+            transient=True,
+        )
         drawn.add_task(self.what, total=total, completed=done)
         drawn.start()
         return drawn

@@ -46,9 +46,11 @@ class ReportFlags:
         if path.suffix.lower() not in suffixes:
             other = shlex.quote(f"{path.stem or 'report'}.html")
             raise InputError(
-                f'"{self.out}" does not say what to write', code="bad-value",
-                context=[f"known suffixes: {', '.join(suffixes)}"], hint=f"--out {other}",
-            )  # fmt: skip
+                f'"{self.out}" does not say what to write',
+                code="bad-value",
+                context=[f"known suffixes: {', '.join(suffixes)}"],
+                hint=f"--out {other}",
+            )
         if is_folder(path) or not is_folder(path.parent):
             why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
             raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
@@ -112,8 +114,11 @@ def _content(suffix: str, report: Callable[[], Doc], json_text: Callable[[], str
     form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
     drawn = figure.drawn(report())
     if not drawn:
-        raise InputError("this answer is one of words and numbers: it has no chart", code="nothing-to-draw",
-                         hint="--out report.html, .csv or .json")  # fmt: skip
+        raise InputError(
+            "this answer is one of words and numbers: it has no chart",
+            code="nothing-to-draw",
+            hint="--out report.html, .csv or .json",
+        )
     return figure.picture(drawn, form)
 
 

@@ -8,7 +8,7 @@ network or the number of processes, nor lift a limit. The user's own file may, b
 from typing import Final
 
 from podsim.errors import InputError
-from podsim.files.settings import NAME, Setting, Source, own_file
+from podsim.files.settings import NAME, Setting, SettingSource, own_file
 
 COMMAND_LINE: Final = {
     "anew": "it overwrites the results of a sweep",
@@ -50,12 +50,12 @@ ANY_FILE: Final = frozenset(_HARMLESS.split())
 
 def refuse(setting: Setting) -> None:
     """Raise InputError where a file sets a flag that it may not set."""
-    if setting.source is Source.VARIABLE:
+    if setting.source is SettingSource.VARIABLE:
         return
     flag = f"--{setting.flag.replace('_', '-')}"
     if why := _reason(COMMAND_LINE, setting):
         raise _refusal(setting, f"no settings file may set {flag}: {why}", f"give {flag} on the command line")
-    if setting.source is Source.OWN:
+    if setting.source is SettingSource.OWN:
         return
     why = _reason(OWN_FILE, setting)
     if why or setting.flag not in ANY_FILE:

@@ -78,7 +78,7 @@ class Settings:
                 raise usage(error) from None
             used.append(setting)
 
-        effective(command, {flag: _repeats(one) for flag, one in by_flag.items()}, given, use)
+        effective(command, {flag: _repeats(argument) for flag, argument in by_flag.items()}, given, use)
         USED.set(tuple(used))
         ledger = inputs.current()
         if ledger is not None:
@@ -99,25 +99,25 @@ def say() -> None:
         if setting.path is not None:
             words = [_flag(setting), *(word for word in setting.words if word != "true")]
             by_file.setdefault(str(setting.path), []).append(" ".join(words))
-    lines = [f"{kept.NAME} sets {', '.join(found)} ({path})" for path, found in by_file.items()]
+    lines = [f"{kept.NAME} sets {', '.join(texts)} ({path})" for path, texts in by_file.items()]
     put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
 
 
 def _warn() -> None:
     """Say on stderr which settings files are not read, and why."""
-    for one in dict.fromkeys(IGNORED.get()):
-        text = f"warning: {one.path} is ignored: {one.why}; {one.hint}"
+    for fromkey in dict.fromkeys(IGNORED.get()):
+        text = f"warning: {fromkey.path} is ignored: {fromkey.why}; {fromkey.hint}"
         put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
 
 def flags(arguments: "Iterable[Argument]") -> dict[str, "Argument"]:
     """Arguments by the Python name of their long flag; positional ones are none."""
-    found = {}
+    flags = {}
     for argument in arguments:
         name = argument.name
         if name.startswith("--") and argument.parameter.parse is not False and not argument.children:
-            found[name.removeprefix("--").replace("-", "_")] = argument
-    return found
+            flags[name.removeprefix("--").replace("-", "_")] = argument
+    return flags
 
 
 def _flag(setting: Setting) -> str:
@@ -142,7 +142,7 @@ def effective(
     """
     _refuse_strangers()
     stand = dict(given or {})
-    found: list[Effective] = []
+    effectives: list[Effective] = []
     files = kept.files()
     IGNORED.set(files.ignored)
     for near in (kept.variables(command, known), *map(kept.parsed, files.read)):
@@ -158,11 +158,11 @@ def effective(
             except InputError as error:
                 refusals.append((setting, error))
                 continue
-            found.append(Effective(setting, rival))
+            effectives.append(Effective(setting, rival))
             if not rival:
                 stand[setting.flag] = setting.origin
         near.refuse(refusals)
-    return tuple(found)
+    return tuple(effectives)
 
 
 def _rival(setting: Setting, before: Mapping[str, str]) -> str:
@@ -178,8 +178,11 @@ def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
     for name in sorted(environ):
         word = name.removeprefix("PODSIM_").partition("_")[0].lower()
         if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in commands:
-            raise InputError(f"{name}: podsim has no command {word}{meant(word, commands)}", code="bad-setting",
-                             hint="PODSIM_PREDICT_POD sets --pod of podsim predict")  # fmt: skip
+            raise InputError(
+                f"{name}: podsim has no command {word}{meant(word, commands)}",
+                code="bad-setting",
+                hint="PODSIM_PREDICT_POD sets --pod of podsim predict",
+            )
 
 
 def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -> bool:
@@ -189,8 +192,9 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
         from podsim.errors import meant
 
         near = meant(first, [item.name for item in COMMANDS])
-        raise InputError(f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting",
-                         hint="podsim --help")  # fmt: skip
+        raise InputError(
+            f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting", hint="podsim --help"
+        )
     if setting.command != command:
         return False
     if setting.flag not in known:

@@ -17,7 +17,7 @@ _ENDINGS: Final = {"SIGTERM": (ExitCode.TERMINATED, "terminated"), "SIGHUP": (Ex
 _last_s: list[float] = []
 
 
-class Ended(KeyboardInterrupt):
+class ProcessInterrupt(KeyboardInterrupt):
     """Raised in the place that a signal interrupts; `code` is the exit code and `message` the last line of stderr."""
 
     def __init__(
@@ -42,7 +42,7 @@ def _raise_again(unraisable: "sys.UnraisableHookArgs") -> None:
     """Send a signal again that fell into a finalizer or a callback of the garbage collector, where errors are lost."""
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         error = unraisable.exc_value
-        number = error.number if isinstance(error, Ended) else signal.SIGINT
+        number = error.number if isinstance(error, ProcessInterrupt) else signal.SIGINT
         _last_s.clear()
         again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))  # sent here, it would be lost here too
         again.daemon = True
@@ -64,9 +64,9 @@ def _end(number: int, _frame: FrameType | None) -> None:
     if _last_s and now_s - _last_s[-1] < PAIR_S:
         return
     _last_s.append(now_s)
-    raise Ended(*_ENDINGS[signal.Signals(number).name], number)
+    raise ProcessInterrupt(*_ENDINGS[signal.Signals(number).name], number)
 
 
-def ended(error: KeyboardInterrupt) -> Ended:
+def ended(error: KeyboardInterrupt) -> ProcessInterrupt:
     """How a command ended that was interrupted: by one of these signals, or by Ctrl-C."""
-    return error if isinstance(error, Ended) else Ended()
+    return error if isinstance(error, ProcessInterrupt) else ProcessInterrupt()

@@ -38,8 +38,8 @@ def errors(convergence: Convergence) -> CurveErrors:
     if len(convergence.points) < LEAST_POINTS:
         return CurveErrors(between=LAW_ERROR, above=LAW_ERROR, below=LAW_ERROR)
     inside = [*interior(convergence)]
-    unexplained = sum_in_order(one.error**2 - one.noise**2 for one in inside) / sum_in_order(
-        one.doublings for one in inside
+    unexplained = sum_in_order(miss.error**2 - miss.noise**2 for miss in inside) / sum_in_order(
+        miss.doublings for miss in inside
     )
     return CurveErrors(
         between=math.sqrt(max(0.0, unexplained)),
@@ -49,18 +49,20 @@ def errors(convergence: Convergence) -> CurveErrors:
 
 
 def _by_doubling(missed: list[Missed]) -> float:
-    return math.sqrt(sum_in_order(one.error**2 for one in missed) / sum_in_order(one.doublings**2 for one in missed))
+    return math.sqrt(
+        sum_in_order(miss.error**2 for miss in missed) / sum_in_order(miss.doublings**2 for miss in missed)
+    )
 
 
 def interior(convergence: Convergence) -> Iterator[Missed]:
     """Each point but the first and the last, from its neighbours (Eq. 23)."""
     points = convergence.points
     for left, point, right in zip(points, points[1:], points[2:], strict=False):
-        found, _, share = between(left, right, point.batch)
+        value, _, share = between(left, right, point.batch)
         seeds = (1 - share) * standard_error(left), share * standard_error(right), standard_error(point)
         yield Missed(
             batch=point.batch,
-            error=math.log(found / point.samples),
+            error=math.log(value / point.samples),
             doublings=math.log2(right.batch / left.batch) * share * (1 - share),
             noise=math.hypot(*seeds),
         )
@@ -78,8 +80,8 @@ def above(convergence: Convergence) -> Iterator[Missed]:
         low, slope = law(replace(convergence, points=points[:cut]))
         last = points[cut - 1]
         for point in points[cut:]:
-            found = last.samples * (low + slope * point.batch) / (low + slope * last.batch)
-            yield _missed(point, found, point.batch / last.batch)
+            value = last.samples * (low + slope * point.batch) / (low + slope * last.batch)
+            yield _missed(point, value, point.batch / last.batch)
 
 
 def below(convergence: Convergence) -> Iterator[Missed]:
@@ -90,6 +92,6 @@ def below(convergence: Convergence) -> Iterator[Missed]:
             yield _missed(point, points[cut].samples, points[cut].batch / point.batch)
 
 
-def _missed(point: ReferencePoint, found: float, ratio: float) -> Missed:
-    error = math.log(found / point.samples)
+def _missed(point: ReferencePoint, value: float, ratio: float) -> Missed:
+    error = math.log(value / point.samples)
     return Missed(batch=point.batch, error=error, doublings=math.log2(ratio), noise=standard_error(point))

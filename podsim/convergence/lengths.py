@@ -56,8 +56,9 @@ def run_length(workload: Workload, stated: RunLength, *, needed: bool = True) ->
     if workload.decodes:
         ways.append("--law chinchilla --target-loss 2.5")
     ways += ["run_samples in [benchmark] of the workload file"]
-    raise MissingParameter(f'nobody says how long a run of "{workload.name}" is',
-                           hint=f"{', '.join(ways[:-1])} or {ways[-1]}")  # fmt: skip
+    raise MissingParameter(
+        f'nobody says how long a run of "{workload.name}" is', hint=f"{', '.join(ways[:-1])} or {ways[-1]}"
+    )
 
 
 def length_flags(workload: Workload) -> tuple[str, ...]:
@@ -77,23 +78,30 @@ def _of_flags(workload: Workload, length: RunLength) -> Length:
     samples, tokens, law, target = length.samples, length.tokens, length.law, length.target_loss
     stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
     if len(stated) > 1:
-        raise InputError(f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
-                         code="conflicting-flags", hint=f"give --{stated[0]} alone")  # fmt: skip
+        raise InputError(
+            f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
+            code="conflicting-flags",
+            hint=f"give --{stated[0]} alone",
+        )
     if target is not None and law is None:
         raise InputError("--target-loss goes with --law", code="conflicting-flags", hint="--law chinchilla")
     a_sample = _tokens_a_sample(workload)
     if tokens is not None:
         return Length(samples=tokens / a_sample)
     if not workload.decodes:
-        raise InputError(f"{workload.name} does not say the next token, which scaling laws are about", code="no-law",
-                         hint="--tokens X, or --samples X")  # fmt: skip
+        raise InputError(
+            f"{workload.name} does not say the next token, which scaling laws are about",
+            code="no-law",
+            hint="--tokens X, or --samples X",
+        )
     return Length(by_law=_by_law(workload, str(law), target, a_sample))
 
 
 def _tokens_a_sample(workload: Workload) -> float:
     if workload.row_tokens is None:
-        raise InputError(f"{workload.name} is no language model: its runs have no tokens", code="no-tokens",
-                         hint="--samples X")  # fmt: skip
+        raise InputError(
+            f"{workload.name} is no language model: its runs have no tokens", code="no-tokens", hint="--samples X"
+        )
     return workload.row_tokens / (workload.samples_per_row * workload.packing)
 
 
@@ -107,10 +115,11 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     if tokens > MOST_LENGTH:
         raise Infeasible(
-            f"{counted(tokens, 1)} tokens {why}: nobody has so many", code="loss-out-of-reach",
+            f"{counted(tokens, 1)} tokens {why}: nobody has so many",
+            code="loss-out-of-reach",
             context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
             hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
-        )  # fmt: skip
+        )
     reached = loss_law.loss(law, parameters, tokens)
     batch = loss_law.critical_batch_tokens(critical, reached)
     least = Samples(

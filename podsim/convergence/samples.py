@@ -38,9 +38,10 @@ class LawLength:
         """Samples at a global batch: twice the least at the critical one (Eq. 81)."""
         more = 1 + batch / self.critical_batch
         return replace(
-            self.least, mean=self.least.mean * more,
+            self.least,
+            mean=self.least.mean * more,
             basis=f"{self.least.basis}; {more:.3g} times as many at a global batch of {batch:,.0f}",
-        )  # fmt: skip
+        )
 
     @property
     def batches(self) -> tuple[float, ...]:
@@ -90,9 +91,13 @@ def to_converge(
     if learned is None:
         basis = f"reference points; no submission with {optimizer} in the {division} division to learn a factor from"
         return Samples(
-            mean=base.mean, seed_spread=base.seed_spread, doubt=math.hypot(base.doubt, LAW_ERROR), grade=Grade.ASSUMED,
-            beyond=base.beyond, basis=basis,
-        )  # fmt: skip
+            mean=base.mean,
+            seed_spread=base.seed_spread,
+            doubt=math.hypot(base.doubt, LAW_ERROR),
+            grade=Grade.ASSUMED,
+            beyond=base.beyond,
+            basis=basis,
+        )
     return Samples(
         mean=base.mean * learned.factor,
         seed_spread=base.seed_spread,

@@ -23,10 +23,10 @@ class _Alone:
 
     def seconds(self, flows: tuple[Flow, ...]) -> float:
         """Seconds that the group takes alone on the fabric [s]."""
-        found = self._by_flows.get(flows)
-        if found is None:
-            found = self._by_flows[flows] = alone_s(flows, self._capacities)
-        return found
+        seconds = self._by_flows.get(flows)
+        if seconds is None:
+            seconds = self._by_flows[flows] = alone_s(flows, self._capacities)
+        return seconds
 
 
 # Searches run hundreds of programs on one fabric, most with groups of flows in common.

@@ -84,14 +84,14 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
 
 def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     """Uses of all blocks by link; bytes and seconds as often as a block repeats."""
-    found: dict[int, list[LinkUse]] = {}
+    uses: dict[int, list[LinkUse]] = {}
     clock = 0.0
     for run in runs:
         for use in run.links:
             load = tuple((clock + start_s, clock + end_s, rate) for start_s, end_s, rate in use.load)
             times = run.block.repeat
             whole = LinkUse(use.link, use.moved_bytes * times, use.busy_s * times, load)
-            found.setdefault(use.link, []).append(whole)
+            uses.setdefault(use.link, []).append(whole)
         clock += run.length_s * run.block.repeat
     return tuple(
         LinkUse(
@@ -100,7 +100,7 @@ def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
             sum_in_order(use.busy_s for use in uses),
             tuple(piece for use in uses for piece in use.load),
         )
-        for link, uses in sorted(found.items())
+        for link, uses in sorted(uses.items())
     )
 
 

@@ -12,14 +12,46 @@ from podsim.units import decimal
 WHAT: Final = "applications"
 NAME: Final = "applications.csv"
 SHAPE: Final = (
-    "dataset", "machine", "ipus", "sdk", "framework", "global_batch", "micro_batch", "accumulation", "replicas",
-    "ipus_per_replica", "sequence", "metric", "trust",
-)  # fmt: skip
+    "dataset",
+    "machine",
+    "ipus",
+    "sdk",
+    "framework",
+    "global_batch",
+    "micro_batch",
+    "accumulation",
+    "replicas",
+    "ipus_per_replica",
+    "sequence",
+    "metric",
+    "trust",
+)
 HEADER: Final = (
-    "id", "source", "locator", "kind", "what", "dataset", "machine", "chip", "ipus", "sdk", "framework", "precision",
-    "global_batch", "micro_batch", "accumulation", "replicas", "ipus_per_replica", "sequence", "mode", "metric",
-    "value", "unit", "trust", "note",
-)  # fmt: skip
+    "id",
+    "source",
+    "locator",
+    "kind",
+    "what",
+    "dataset",
+    "machine",
+    "chip",
+    "ipus",
+    "sdk",
+    "framework",
+    "precision",
+    "global_batch",
+    "micro_batch",
+    "accumulation",
+    "replicas",
+    "ipus_per_replica",
+    "sequence",
+    "mode",
+    "metric",
+    "value",
+    "unit",
+    "trust",
+    "note",
+)
 NEEDED: Final = ("id", "source", "what", "mode", "metric", "unit", "trust")
 TRUST: Final = ("A", "B", "C")
 
@@ -57,8 +89,17 @@ def _faults(cells: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]
 def _row(cells: dict[str, str]) -> Microbenchmark:
     """A row as those of the other files: `shape` has what the source states of machine and configuration."""
     return Microbenchmark(
-        id=cells["id"], chip=cells["chip"], tiles="", clock_ghz="", category=cells["mode"], what=cells["what"],
-        shape={key: cells[key] for key in SHAPE if cells[key]}, precision=cells["precision"],
-        value=float(cells["value"]), unit=cells["unit"], note=cells["note"], source=cells["source"],
+        id=cells["id"],
+        chip=cells["chip"],
+        tiles="",
+        clock_ghz="",
+        category=cells["mode"],
+        what=cells["what"],
+        shape={key: cells[key] for key in SHAPE if cells[key]},
+        precision=cells["precision"],
+        value=float(cells["value"]),
+        unit=cells["unit"],
+        note=cells["note"],
+        source=cells["source"],
         locator=cells["locator"],
-    )  # fmt: skip
+    )

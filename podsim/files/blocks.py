@@ -36,17 +36,17 @@ def read(path: Path) -> tuple[RunBlocks, ...]:
         raise InputError(
             f"{path.name} begins with other columns", code="bad-blocks-file", context=[f"wanted: {', '.join(HEADER)}"]
         )
-    found, faults = [], []
+    blocks, faults = [], []
     places: dict[Place, int] = {}
     for line, cells in enumerate(rows[1:], start=2):
         places[f"line {line}",] = line
         try:
-            found.append(_run(cells))
+            blocks.append(_run(cells))
         except ValueError as error:
             faults.append(Fault((f"line {line}",), str(error)))
     if faults:
         raise error_of("blocks", path.name, faults, places)
-    return tuple(found)
+    return tuple(blocks)
 
 
 def _run(cells: list[str]) -> RunBlocks:

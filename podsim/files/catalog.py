@@ -88,17 +88,17 @@ def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) 
     """The machine of these tables, with another chip and changed numbers."""
     if chip:
         parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
-    found = topologies.finish(parts)
-    asked = [change for change in changed if not change.path.startswith(ELSEWHERE)]
-    if found.value.fabric:
-        asked = [change for change in asked if not change.path.startswith(stated_machines.SIZES)]
-    if not asked:
-        return found
-    known, fitted = what_if.settable(found.tables, Topology), _fitted_names()
-    strangers = [change for change in asked if change.path not in known and change.path not in fitted]
+    finish = topologies.finish(parts)
+    changes = [change for change in changed if not change.path.startswith(ELSEWHERE)]
+    if finish.value.fabric:
+        changes = [change for change in changes if not change.path.startswith(stated_machines.SIZES)]
+    if not changes:
+        return finish
+    known, fitted = what_if.settable(finish.tables, Topology), _fitted_names()
+    strangers = [change for change in changes if change.path not in known and change.path not in fitted]
     what_if.refuse_unknown(strangers, [*known, *(path for path in fitted if path not in known), "workload.…"])
-    mine = [change for change in asked if change.path in known]
-    return what_if.apply(found, Topology, mine, topology_faults)
+    mine = [change for change in changes if change.path in known]
+    return what_if.apply(finish, Topology, mine, topology_faults)
 
 
 def _is_fabric(path: Path) -> bool:
@@ -114,8 +114,8 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
         at_ranks = stated_machines.parts(name, changes, chip)
         assert at_ranks is not None, "a path is the file of a fabric"
         return at_ranks
-    if found := find.find("topologies", name):
-        return topologies.gather(found.path, found.warnings)
+    if match := find.find("topologies", name):
+        return topologies.gather(match.path, match.warnings)
     if find.is_name(name):
         if path := topologies.alias(name):
             return topologies.gather(path)
@@ -129,8 +129,9 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
     if name in others:
         raise InputError(
             f"{others[name].machine.title} has no IPUs: its law says how long a run takes, and nothing else of it",
-            code="no-ipus", hint=f"podsim predict --topology {name}; predict_comparator in Python",
-        )  # fmt: skip
+            code="no-ipus",
+            hint=f"podsim predict --topology {name}; predict_comparator in Python",
+        )
     known = (*names("topologies"), *names("fabrics"), *others)
     raise find.unknown_name("topologies", name, known, also=member_names())
 
@@ -139,8 +140,8 @@ def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":
     """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
     from podsim.files import fabrics
 
-    if found := fabrics.fabric(name, changes):
-        return found
+    if fabric := fabrics.fabric(name, changes):
+        return fabric
     raise find.unknown_name("fabrics", name, names("fabrics"))
 
 
@@ -173,22 +174,24 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     Raises InputError: no such workload, faults in its file, an unknown path. MissingParameter: nobody says how many
     samples it needs.
     """
-    found = find.find("workloads", name)
-    if not found:
+    match = find.find("workloads", name)
+    if not match:
         raise _no_workload(name)
-    loaded, rest = imports.loaded(found.path, what_if.parse(changes))
-    return replace(_built(_workload_file(loaded), rest), warnings=found.warnings)
+    loaded, rest = imports.loaded(match.path, what_if.parse(changes))
+    return replace(_built(_workload_file(loaded), rest), warnings=match.warnings)
 
 
 def _no_workload(name: str) -> InputError:
     from podsim.files import run_phases
 
     runs = run_phases.names()
-    if name in runs and (found := run_phases.phases(name)):
+    if name in runs and (phases := run_phases.phases(name)):
         return InputError(
-            f"{name} is a run in phases, and this is asked of one workload at a time", code="in-phases",
-            context=[f"its phases: {', '.join(found.workloads)}"], hint=f"name a phase: {found.workloads[0]}",
-        )  # fmt: skip
+            f"{name} is a run in phases, and this is asked of one workload at a time",
+            code="in-phases",
+            context=[f"its phases: {', '.join(phases.workloads)}"],
+            hint=f"name a phase: {phases.workloads[0]}",
+        )
     return find.unknown_name("workloads", name, names("workloads"), also=runs)
 
 
@@ -207,7 +210,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
     # Operators are the model itself: nobody asks of each of a thousand sizes where it is from.
     own, provenance = (
         file.value.convergence,
-        {path: found for path, found in file.provenance.items() if not path.startswith("unit.")},
+        {path: provenance for path, provenance in file.provenance.items() if not path.startswith("unit.")},
     )
     if file.value.reference:
         from podsim.files import reference_points
@@ -218,7 +221,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
     if own is None and not fixed:
         reference = convergence(file.value.name)
         own = reference.value
-        provenance |= {f"convergence.{path}": found for path, found in reference.provenance.items()}
+        provenance |= {f"convergence.{path}": provenance for path, provenance in reference.provenance.items()}
     if file.value.practices and file.value.benchmark:
         value = builders.build(file.value, own)
     else:
@@ -251,36 +254,36 @@ def points() -> tuple[CalibrationPoint, ...]:
     """All published results, in the order of their files; InputError where one id stands in two of them."""
     paths = sorted((find.shipped("calibration") / "points").glob("*.toml"))
     files: dict[str, str] = {}
-    found = []
+    points = []
     for path in paths:
         loaded = load(path, "points")
         for at, point in enumerate(_points(loaded).value):
             if point.id in files:
                 raise loaded.error(Fault(("point", at, "id"), f'"{point.id}" is in {files[point.id]} already'))
-            found.append(point)
-        files |= {point.id: path.name for point in found}
-    return tuple(found)
+            points.append(point)
+        files |= {point.id: path.name for point in points}
+    return tuple(points)
 
 
 def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     """The points of a file, or of all TOML files of a folder; InputError with every fault, or where there are none."""
     paths = sorted(path.glob("*.toml")) if is_folder(path) else [path]
-    found = tuple(point for each in paths for point in _points(load(each, "points")).value)
-    twice = sorted({point.id for point in found if sum(other.id == point.id for other in found) > 1})
-    if twice or not found:
+    points = tuple(point for each in paths for point in _points(load(each, "points")).value)
+    twice = sorted({point.id for point in points if sum(other.id == point.id for other in points) > 1})
+    if twice or not points:
         what = f"{path} states {twice[0]} in two files" if twice else f"{path} holds no calibration points"
         raise InputError(what, code="bad-points-file", hint="podsim calibrate --logs DIR --points-out FILE writes some")
-    return found
+    return points
 
 
 def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
-    found = document(loaded, PointsFile, _faults_of_points)
+    result = document(loaded, PointsFile, _faults_of_points)
     return Document(
-        value=found.value.points,
-        path=found.path,
-        text=found.text,
-        tables=found.tables,
-        provenance=found.provenance,
+        value=result.value.points,
+        path=result.path,
+        text=result.text,
+        tables=result.tables,
+        provenance=result.provenance,
     )
 
 
@@ -321,9 +324,9 @@ def parameters(path: Path | None = None) -> ParameterSet:
     shipped = parameters_path()
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
-    found = read(path or shipped, ParameterSet, "parameters", form_faults).value
-    inputs.fitted({name: one.value for name, one in found.fitted.items()})
-    return found
+    parameters = read(path or shipped, ParameterSet, "parameters", form_faults).value
+    inputs.fitted({name: parameter.value for name, parameter in parameters.fitted.items()})
+    return parameters
 
 
 def own_parameters(path: Path) -> ParameterSet:
@@ -331,15 +334,19 @@ def own_parameters(path: Path) -> ParameterSet:
 
     Sharded state may have another form than in the shipped file: own points may choose another.
     """
-    found = parameters(path)
-    present = {*found.fitted, *(SHARDING if found.form else ())}
+    own_parameters = parameters(path)
+    present = {*own_parameters.fitted, *(SHARDING if own_parameters.form else ())}
     lacking = [name for name in _fitted_names() if name not in present]
-    wrong = [name for name, item in found.fitted.items() if not (math.isfinite(item.value) and item.value > 0)]
+    wrong = [name for name, item in own_parameters.fitted.items() if not (math.isfinite(item.value) and item.value > 0)]
     if lacking or wrong:
         context = [*(f"{name} is missing" for name in lacking), *(f"{name} must be above 0" for name in wrong)]
-        raise InputError(f"{path.name} does not suit this podsim", code="bad-parameters-file", context=context,
-                         hint=f"podsim calibrate --out {shlex.quote(path.name)}")  # fmt: skip
-    return found
+        raise InputError(
+            f"{path.name} does not suit this podsim",
+            code="bad-parameters-file",
+            context=context,
+            hint=f"podsim calibrate --out {shlex.quote(path.name)}",
+        )
+    return own_parameters
 
 
 def parameters_path() -> Path:

@@ -42,17 +42,17 @@ class Leaf:
 def parse(changes: Changes) -> tuple[Change, ...]:
     """Changes from a mapping or from texts "PATH=VALUE"; InputError for what is neither, empty or set twice."""
     wrong: list[tuple[str, str]] = []
-    found: dict[str, Change] = {}
+    result: dict[str, Change] = {}
     for path, text in _pairs(changes, wrong):
         if not path or not text:
             wrong.append((f"{path}={text}", "the path is empty" if not path else "the value is empty"))
-        elif path in found:
-            wrong.append((f"{path}={text}", f"set before, to {found[path].text}"))
+        elif path in result:
+            wrong.append((f"{path}={text}", f"set before, to {result[path].text}"))
         else:
-            found[path] = Change(path, text)
+            result[path] = Change(path, text)
     if wrong:
         raise _error(wrong, hint="--set PATH=VALUE, for example --set gw-link.bandwidth='400 Gbit/s'")
-    return tuple(found.values())
+    return tuple(result.values())
 
 
 def _pairs(changes: Changes, wrong: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -183,10 +183,10 @@ def _value(text: str, annotated: Any) -> Any:
     if unit and unit.symbol:
         return text
     try:
-        found = tomllib.loads(f"value = {text}")
+        table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
-    return found["value"] if list(found) == ["value"] and not issubclass(_class(annotated), str) else text
+    return table["value"] if list(table) == ["value"] and not issubclass(_class(annotated), str) else text
 
 
 def _class(annotated: Any) -> type:
@@ -208,8 +208,8 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         value = _number(change.text, unit)
         if value is None:
             example = f', or with its unit: "{fitted[change.path].value:g} {unit}"' if unit else ""
-            said = f"this parameter wants a finite number above 0{example}"
-            wrong.append((f"{change.path}={change.text}", said))
+            text = f"this parameter wants a finite number above 0{example}"
+            wrong.append((f"{change.path}={change.text}", text))
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:

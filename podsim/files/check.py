@@ -113,7 +113,7 @@ def _sizes(file: WorkloadFile) -> Iterator[Fault]:
         yield Fault((family, largest), excess)
     for entry in entries(cast("Hashable", type(sizes))).values():
         value = getattr(sizes, entry.name)
-        every = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int)]
+        every = [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, int)]
         if not excess and (beyond := WIDTH.excess(max(every, default=0))):
             yield Fault((family, entry.key), beyond)
 
@@ -186,8 +186,8 @@ def _contradictions(point: CalibrationPoint) -> Iterator[tuple[str, str]]:
         yield "score_minutes", f"{point.score_minutes:g}, but minutes x normalisation is {scored:.6g}"
 
 
-def _apart(stated: float, found: float) -> float:
-    return abs(stated - found) / found if found > 0 else 0.0
+def _apart(stated: float, value: float) -> float:
+    return abs(stated - value) / value if value > 0 else 0.0
 
 
 def _different(key: str, names: Sequence[str]) -> Iterator[Fault]:

@@ -14,8 +14,8 @@ def changed(name: str, changes: Changes = ()) -> Document[Chip]:
 
     Raises InputError: no such chip, faults in its file, an unknown path or a value that cannot be.
     """
-    found = catalog.chip(name)
-    asked = what_if.parse(changes)
-    known = what_if.settable(found.tables, Chip, PREFIX)
-    what_if.refuse_unknown([change for change in asked if change.path not in known], known)
-    return what_if.apply(found, Chip, asked, no_rule, PREFIX)
+    document = catalog.chip(name)
+    request = what_if.parse(changes)
+    known = what_if.settable(document.tables, Chip, PREFIX)
+    what_if.refuse_unknown([change for change in request if change.path not in known], known)
+    return what_if.apply(document, Chip, request, no_rule, PREFIX)

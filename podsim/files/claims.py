@@ -23,11 +23,11 @@ def claims(path: Path | None = None) -> Document[ClaimsFile]:
     return read(path or shipped, ClaimsFile, "claims", faults)
 
 
-def faults(found: ClaimsFile | None, _tables: object) -> Iterator[Fault]:
+def faults(file: ClaimsFile | None, _tables: object) -> Iterator[Fault]:
     """Ids that stand twice, and baselines of another number of chips that no law scales."""
-    ids = Counter(claim.id for claim in found.claims) if found else {}
+    ids = Counter(claim.id for claim in file.claims) if file else {}
     yield from (Fault(("claim",), f'the id "{id_}" stands {count} times') for id_, count in ids.items() if count > 1)
-    for at, claim in enumerate(found.claims if found else ()):
+    for at, claim in enumerate(file.claims if file else ()):
         for number, part in enumerate(claim.parts):
             if part.baseline_row and part.row_chips != part.baseline_chips and not part.scaled_as:
                 path = ("claim", at, "part", number, "scaled_as")

@@ -51,25 +51,27 @@ def meant(name: str) -> bool:
 
 def machine(name: str) -> Placed:
     """The machine of that name; InputError where there is none."""
-    found = machines()
-    if name not in found:
-        raise find.unknown_name("topologies", name, tuple(found))
-    return found[name]
+    placements = machines()
+    if name not in placements:
+        raise find.unknown_name("topologies", name, tuple(placements))
+    return placements[name]
 
 
-def count(placed: Placed, asked: int | None, flag: str = "--chips ") -> int:
+def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
     """The number of chips that is meant; InputError where no machine comes to that many, `flag` before the hint."""
     machine = placed.machine
-    chips = machine.chips if asked is None else asked
+    chips = machine.chips if number is None else number
     whole = max(1, round(chips / machine.multiple)) * machine.multiple
     if not 1 <= chips <= MOST_CHIPS:
-        raise InputError(f"chips must be from 1 to {MOST_CHIPS:,}, not {chips:,}", code="bad-value",
-                         hint=f"{flag}{machine.chips}")  # fmt: skip
+        raise InputError(
+            f"chips must be from 1 to {MOST_CHIPS:,}, not {chips:,}", code="bad-value", hint=f"{flag}{machine.chips}"
+        )
     if chips != whole:
         raise InputError(
-            f"{machine.name} comes in portions of {machine.multiple} chips, not {chips:,}", code="bad-mapping",
+            f"{machine.name} comes in portions of {machine.multiple} chips, not {chips:,}",
+            code="bad-mapping",
             hint=f"{flag}{whole}",
-        )  # fmt: skip
+        )
     return chips
 
 
@@ -82,6 +84,7 @@ def laws() -> Laws:
     """What `calibrate --comparators` has learned; MissingParameter where it has not been run."""
     path = laws_path()
     if not is_there(path):
-        raise MissingParameter(f"there are no laws of other chips: no {FOLDER}/{path.name}",
-                               hint="podsim calibrate --comparators")  # fmt: skip
+        raise MissingParameter(
+            f"there are no laws of other chips: no {FOLDER}/{path.name}", hint="podsim calibrate --comparators"
+        )
     return read(path, Laws, "laws").value

@@ -36,20 +36,20 @@ def shipped() -> tuple[ComparatorResult, ...]:
 
 def read(path: Path) -> tuple[ComparatorResult, ...]:
     """The results of one file; InputError where it cannot be read, or with every fault of it."""
-    found: dict[str, ComparatorResult] = {}
+    results: dict[str, ComparatorResult] = {}
     faults: list[Fault] = []
     places: dict[Place, int] = {}
     for line, cells in csv_rows.rows(path, HEADER, WHAT):
         places[f"line {line}",] = line
         values, wrong = _values(cells)
-        if cells["id"] in found:
+        if cells["id"] in results:
             wrong.append(("id", f"{shown(cells['id'])} stands there already"))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
         if not wrong:
-            found[cells["id"]] = ComparatorResult(**values)
+            results[cells["id"]] = ComparatorResult(**values)
     if faults:
         raise error_of(WHAT, path.name, faults, places)
-    return tuple(found.values())
+    return tuple(results.values())
 
 
 def _values(cells: Mapping[str, str]) -> tuple[dict[str, Any], list[tuple[str, str]]]:

@@ -29,18 +29,18 @@ def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
 
     Raises InputError: faults in the file, sizes that do not suit its levels, a change of a path that it does not have.
     """
-    found = _named(name)
-    asked = what_if.parse(changes)
-    if found is None or not asked:
-        return found
-    known = what_if.settable(found.tables, GenericFabric)
-    what_if.refuse_unknown([change for change in asked if change.path not in known], known)
-    return what_if.apply(found, GenericFabric, asked, fabric_faults)
+    fabric = _named(name)
+    request = what_if.parse(changes)
+    if fabric is None or not request:
+        return fabric
+    known = what_if.settable(fabric.tables, GenericFabric)
+    what_if.refuse_unknown([change for change in request if change.path not in known], known)
+    return what_if.apply(fabric, GenericFabric, request, fabric_faults)
 
 
 def _named(name: str) -> Document[GenericFabric] | None:
-    if found := find.find("fabrics", name):
-        return replace(of_file(load(found.path, "fabric")), warnings=found.warnings)
+    if result := find.find("fabrics", name):
+        return replace(of_file(load(result.path, "fabric")), warnings=result.warnings)
     match = _SIZED.fullmatch(name)
     base = find.find("fabrics", match[1]) if match else None
     if match is None or base is None or find.is_path(name):
@@ -56,11 +56,11 @@ def of_file(loaded: Loaded) -> Document[GenericFabric]:
 
 def _sized(base: Document[GenericFabric], name: str, sizes: list[int]) -> Document[GenericFabric]:
     """A fabric with other sizes: one for each level and side, innermost first, or the ranks in all."""
-    wanted = _extents(base.value, name, sizes)
+    numbers = _extents(base.value, name, sizes)
     tables = copy.deepcopy(dict(base.tables))
     provenance = dict(base.provenance)
     tables["name"] = name
-    for level, extents in zip(tables["level"], wanted, strict=True):
+    for level, extents in zip(tables["level"], numbers, strict=True):
         key = "sides" if level["shape"] == Shape.TORUS else "holds"
         level[key] = extents if key == "sides" else extents[0]
         path = f"level.{level['name']}.{key}"

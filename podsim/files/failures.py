@@ -31,20 +31,20 @@ def failures(changes: Changes = ()) -> Document[Failures]:
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
 
 
-def faults(found: Failures | None, _tables: object) -> Iterator[Fault]:
+def faults(failures: Failures | None, _tables: object) -> Iterator[Fault]:
     """Times that no part and no restart has."""
-    if found is None:
+    if failures is None:
         return
     for key, entry in entries(Failures).items():
-        part = getattr(found, entry.name)
+        part = getattr(failures, entry.name)
         if isinstance(part, FailingPart):
             if not LEAST_MTBF_S <= part.mtbf_s <= MOST_MTBF_S:
                 yield Fault((key, "mtbf"), "must be from 1 ms to a million years")
             if part.repair_s > MOST_OUT_S:
                 yield Fault((key, "repair"), "must be at most a year")
-    times = (("restart", "detect", found.restart.detect_s), ("restart", "init", found.restart.init_s))
-    for table, key, seconds in (*times, ("checkpoint", "start", found.checkpoint.start_s)):
+    times = (("restart", "detect", failures.restart.detect_s), ("restart", "init", failures.restart.init_s))
+    for table, key, seconds in (*times, ("checkpoint", "start", failures.checkpoint.start_s)):
         if seconds > MOST_OUT_S:
             yield Fault((table, key), "must be at most a year")
-    if found.checkpoint.storage_bytes_per_s < 1:
+    if failures.checkpoint.storage_bytes_per_s < 1:
         yield Fault(("checkpoint", "storage"), "must be at least 1 B/s")

@@ -16,7 +16,7 @@ from podsim.model.quantity import Count, Key, Provenance, SourceKind, Whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class MachineFamily:
     """Machines named `prefix` and a count of IPUs, cut from or joined of the racks in the file `rack`."""
 
     prefix: str
@@ -33,10 +33,10 @@ class Family:
 class FamilyFile:
     """All families."""
 
-    families: Annotated[tuple[Family, ...], Key("family")]
+    families: Annotated[tuple[MachineFamily, ...], Key("family")]
 
 
-def families() -> tuple[Loaded, tuple[Family, ...]]:
+def families() -> tuple[Loaded, tuple[MachineFamily, ...]]:
     """The file of the families, and what it says."""
     loaded = load(shipped("topologies") / f"{FAMILY}.toml", "family")
     return loaded, document(loaded, FamilyFile).value.families
@@ -67,8 +67,8 @@ def pod(ipus: int, chip: str) -> Parts:
     """
     loaded, family = _of_chip(ipus, chip)
     name = f"{family.prefix}{ipus}"
-    if found := find("topologies", name):
-        return gather(found.path, found.warnings)
+    if match := find("topologies", name):
+        return gather(match.path, match.warnings)
     path = alias(name)
     return gather(path) if path else _Builder(loaded, family).build(ipus)
 
@@ -78,7 +78,7 @@ def pod_name(ipus: int, chip: str) -> str:
     return f"{_of_chip(ipus, chip)[1].prefix}{ipus}"
 
 
-def _of_chip(ipus: int, chip: str) -> tuple[Loaded, Family]:
+def _of_chip(ipus: int, chip: str) -> tuple[Loaded, MachineFamily]:
     """The family of a chip, which has a member of so many IPUs, and its file."""
     loaded, known = families()
     family = next((family for family in known if _chip(family) == chip), None)
@@ -93,7 +93,7 @@ def _of_chip(ipus: int, chip: str) -> tuple[Loaded, Family]:
     return loaded, family
 
 
-def _chip(family: Family) -> object:
+def _chip(family: MachineFamily) -> object:
     return _file(family.machine).tables.get("chip")
 
 
@@ -113,10 +113,10 @@ def check_count(ipus: int, prefix: str, most: int) -> None:
 
 
 def _file(name: str) -> Parts:
-    found = find("topologies", name)
-    if not found:
+    match = find("topologies", name)
+    if not match:
         raise InputError(f'{FAMILY}.toml names "{name}", and there is no such machine', code="bad-family-file")
-    return gather(found.path, found.warnings)
+    return gather(match.path, match.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class _Builder:
     """Builds the members of one family."""
 
     loaded: Loaded
-    family: Family
+    family: MachineFamily
 
     def build(self, ipus: int) -> Parts:
         """The machine of `ipus` IPUs."""

@@ -90,15 +90,15 @@ def _of_class(error: BaseValidationError, cls: type, path: Path) -> list[Fault]:
 def _unmatched(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> list[Fault]:
     """Unknown and missing keys; an unknown key near a missing one is one slip, and so one fault."""
     faults = []
-    wanted = [entry.key for entry in missing]
+    names = [entry.key for entry in missing]
     for key in sorted(extra)[:MOST_SHOWN]:
-        near = get_close_matches(key, wanted, n=1) or get_close_matches(key, entries(cls), n=1)
-        wanted = [name for name in wanted if name not in near]
+        near = get_close_matches(key, names, n=1) or get_close_matches(key, entries(cls), n=1)
+        names = [name for name in names if name not in near]
         hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(entries(cls))}"
         faults.append(Fault((*path, key), "unknown key" + hint))
     if len(extra) > MOST_SHOWN:
         faults += [Fault((*path, key), "unknown key") for key in sorted(extra)[MOST_SHOWN:]]
-    return faults + [Fault((*path, key), "is missing") for key in wanted]
+    return faults + [Fault((*path, key), "is missing") for key in names]
 
 
 def _located(error: Exception, path: Path) -> Fault:
@@ -120,9 +120,9 @@ def _index(error: Exception) -> Path:
     return tuple(notes)[:1]
 
 
-def error_of(what: str, name: str, faults: Iterable[Fault], found: Mapping[Path, int]) -> InputError:
+def error_of(what: str, name: str, faults: Iterable[Fault], table: Mapping[Path, int]) -> InputError:
     """One error with all faults of a file, in file order."""
-    rows = sorted({(line_of(found, fault.path), spelled(fault.path), fault.message) for fault in faults})
+    rows = sorted({(line_of(table, fault.path), spelled(fault.path), fault.message) for fault in faults})
     count, rows = len(rows), rows[:MOST_SHOWN]
     numbers = max(len(str(line)) for line, _, _ in rows)
     width = max(len(path) for _, path, _ in rows)

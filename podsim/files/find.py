@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileMatch:
     """A file, and what to warn of: that it hides another of its name."""
 
     path: Path
@@ -63,14 +63,14 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
+def find(kind: Kind, name: str, *, near: Path | None = None) -> FileMatch | None:
     """The file of a name, or of a path seen from the file `near`; None where no folder has it.
 
     A folder of the user's that cannot be looked into counts as empty. Raises InputError where what podsim ships cannot
     be looked at: something else would answer under its name.
     """
     if is_path(name):
-        return Found(near.parent / name if near else Path(name))
+        return FileMatch(near.parent / name if near else Path(name))
     if not is_name(name) or (kind, name) == ("topologies", FAMILY):
         return None
     *own, built_in = (folder / f"{name}.toml" for folder in folders(kind))
@@ -78,16 +78,16 @@ def find(kind: Kind, name: str, *, near: Path | None = None) -> Found | None:
     return _first(hits) if hits else None
 
 
-def _first(hits: list[Path]) -> Found:
+def _first(hits: list[Path]) -> FileMatch:
     first, *others = hits
     # In the repository ./topologies is itself what podsim ships; a file that says the same hides nothing.
     hidden = [path for path in others if _differ(path, first)]
-    return Found(first, tuple(f"{first} is used; it hides {path}" for path in hidden))
+    return FileMatch(first, tuple(f"{first} is used; it hides {path}" for path in hidden))
 
 
-def _differ(one: Path, other: Path) -> bool:
+def _differ(path: Path, other: Path) -> bool:
     try:
-        return not one.samefile(other) and bytes_of(one, "bad-input-file") != bytes_of(other, "bad-input-file")
+        return not path.samefile(other) and bytes_of(path, "bad-input-file") != bytes_of(other, "bad-input-file")
     except (OSError, InputError):
         return True
 
@@ -111,8 +111,9 @@ def unlisted(kind: Kind) -> tuple[str, ...]:
     return tuple(
         f"{printable(str(path))} is not listed: a name has letters from a to z, digits, '.', '_' and '-'; "
         "rename the file, or give its path"
-        for path in _listed(kind) if not is_name(path.stem)
-    )  # fmt: skip
+        for path in _listed(kind)
+        if not is_name(path.stem)
+    )
 
 
 def names(kind: Kind) -> tuple[str, ...]:

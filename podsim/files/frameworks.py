@@ -20,17 +20,17 @@ def costs() -> FrameworkCosts:
     return read(path(), FrameworkCosts, "frameworks", faults).value if is_there(path()) else NO_COSTS
 
 
-def faults(found: FrameworkCosts | None, _tables: object) -> Iterator[Fault]:
+def faults(costs: FrameworkCosts | None, _tables: object) -> Iterator[Fault]:
     """Constants that no step knows, that are missing, or that are no times."""
-    if found is None:
+    if costs is None:
         return
-    for name, item in found.fitted.items():
+    for name, item in costs.fitted.items():
         if name not in NAMES:
             yield Fault(("fitted", name), unknown(name, NAMES))
         elif not item.value > 0:
             yield Fault(("fitted", name, "value"), "must be above 0")
     for name in NAMES:
-        if name not in found.fitted:
+        if name not in costs.fitted:
             yield Fault(("fitted",), f'"{name}" is missing')
-    if not -1 <= found.correlation <= 1:
+    if not -1 <= costs.correlation <= 1:
         yield Fault(("correlation",), "must lie between -1 and 1")

@@ -33,12 +33,12 @@ def free() -> Document[FreeParameters]:
     return read(path(), FreeParameters, "free", faults)
 
 
-def faults(found: FreeParameters | None, _tables: object) -> Iterator[Fault]:
+def faults(result: FreeParameters | None, _tables: object) -> Iterator[Fault]:
     """Names that no step asks for or that stand twice, and priors that the bounds forbid."""
-    if found is None:
+    if result is None:
         return
     seen: set[str] = set()
-    listed = (("parameter", found.parameters, (*NEEDED, *SHARDING)), ("alternative", found.alternatives, SHARDING))
+    listed = (("parameter", result.parameters, (*NEEDED, *SHARDING)), ("alternative", result.alternatives, SHARDING))
     for table, parameters, known in listed:
         for at, free in enumerate(parameters):
             if free.name in seen:
@@ -50,7 +50,7 @@ def faults(found: FreeParameters | None, _tables: object) -> Iterator[Fault]:
     for name in NEEDED:
         if name not in seen:
             yield Fault(("parameter",), f'"{name}" is missing: no step can be priced without it')
-    if len(set(SHARDING) & set(found.names)) != 1:
+    if len(set(SHARDING) & set(result.names)) != 1:
         yield Fault(("parameter",), f"needs one of {', '.join(SHARDING)}, the others as [[alternative]]")
 
 
@@ -59,31 +59,33 @@ def _bounds(table: str, at: int, free: FreeParameter) -> Iterator[Fault]:
         yield Fault((table, at, "least"), f"must be below most, {free.most:g}, not {free.least:g}")
     elif not free.least < free.prior < free.most:
         yield Fault(
-            (table, at, "prior"), f"must lie between least and most, {free.least:g} and {free.most:g}, "
-            f"not {free.prior:g}",
-        )  # fmt: skip
+            (table, at, "prior"),
+            f"must lie between least and most, {free.least:g} and {free.most:g}, not {free.prior:g}",
+        )
     if free.name.endswith(".efficiency") and free.most > 1:
         yield Fault((table, at, "most"), f"an efficiency is at most 1, not {free.most:g}")
 
 
-def form_faults(found: ParameterSet | None, _tables: object) -> Iterator[Fault]:
+def form_faults(parameters: ParameterSet | None, _tables: object) -> Iterator[Fault]:
     """Forms of a parameter file that no step knows, that lack parameters, or that no fit to the same points has."""
-    if found is None or not found.forms:
+    if parameters is None or not parameters.forms:
         return
-    if found.form not in found.forms:
-        yield Fault(("forms",), f'lacks the form in use, "{found.form}"' if found.form else "needs a form in use")
+    if parameters.form not in parameters.forms:
+        yield Fault(
+            ("forms",), f'lacks the form in use, "{parameters.form}"' if parameters.form else "needs a form in use"
+        )
         return
-    own = found.forms[found.form].values
-    if lacking := [name for name in own if name not in found.fitted]:
+    own = parameters.forms[parameters.form].values
+    if lacking := [name for name in own if name not in parameters.fitted]:
         yield from (Fault(("fitted",), f"{name} is missing") for name in lacking)
         return
-    for name, form in found.forms.items():
+    for name, form in parameters.forms.items():
         at = ("forms", name)
         if name not in SHARDING:
             yield Fault(at, unknown(name, SHARDING))
             continue
-        needed = {name if one == found.form else one: one for one in found.fitted}
-        yield from (Fault((*at, "values"), f'"{one}" is missing') for one in needed if one not in form.values)
+        needed = {name if text == parameters.form else text: text for text in parameters.fitted}
+        yield from (Fault((*at, "values"), f'"{text}" is missing') for text in needed if text not in form.values)
         yield from (
             Fault((*at, "values", theirs), f"must be within a factor of {MOST_APART:g} of {own[mine]:g}")
             for theirs, mine in needed.items()

@@ -28,17 +28,17 @@ class Ledger:
 
     def read(self, what: str, name: str, text: str) -> None:
         """Remember a `what` file by its content; another one of the same name is counted."""
-        called, found = f"{what} {name}", digest(text)
+        called, result = f"{what} {name}", digest(text)
         at = 1
-        while self.files.setdefault(called, found) != found:
+        while self.files.setdefault(called, result) != result:
             at += 1
             called = f"{what} {name} ({at})"
 
     @property
     def calibration(self) -> str | None:
         """The digest of the parameters that answer; None where none or several were read."""
-        found = {digest for called, digest in self.files.items() if called.startswith("parameters ")}
-        return found.pop() if len(found) == 1 else None
+        texts = {digest for called, digest in self.files.items() if called.startswith("parameters ")}
+        return texts.pop() if len(texts) == 1 else None
 
     @property
     def hash(self) -> str:
@@ -46,7 +46,7 @@ class Ledger:
         from podsim.files.spelling import canonical  # help has no need of it
 
         flags = canonical({name: "" if name in self.named else value for name, value in self.flags.items()})
-        files = sorted((called.partition(" ")[0], found) for called, found in self.files.items())
+        files = sorted((called.partition(" ")[0], file) for called, file in self.files.items())
         return digest(json.dumps([self.verb, flags, files], sort_keys=True))
 
 

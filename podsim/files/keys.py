@@ -9,9 +9,18 @@ from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 from podsim.model.quantity import Key, Unit
 
 SUFFIXES: Final = {
-    "s": "_s", "Hz": "_hz", "B": "_bytes", "B/s": "_bytes_per_s", "B/cycle": "_bytes_per_cycle", "cycles": "_cycles",
-    "FLOP/s": "_flop_per_s", "W": "_w", "USD": "_usd", "samples/s": "_samples_per_s", "": "",
-}  # fmt: skip
+    "s": "_s",
+    "Hz": "_hz",
+    "B": "_bytes",
+    "B/s": "_bytes_per_s",
+    "B/cycle": "_bytes_per_cycle",
+    "cycles": "_cycles",
+    "FLOP/s": "_flop_per_s",
+    "W": "_w",
+    "USD": "_usd",
+    "samples/s": "_samples_per_s",
+    "": "",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,12 +76,12 @@ def load(path: Path, what: str = "") -> Loaded:
         raise InputError(f"{path.name} is empty", code=code)
     tables = dict(tables_of(text, path.name, code))
     schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
-    found = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
-    if not found or (what and found != what):
-        fault = Fault(("schema",), _wrong_schema(schema, found, what))
+    result = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
+    if not result or (what and result != what):
+        fault = Fault(("schema",), _wrong_schema(schema, result, what))
         raise error_of(what or "input", path.name, [fault], lines(text))
-    inputs.read(found, path.name, text)
-    return Loaded(path=path, what=found, text=text, tables=tables)
+    inputs.read(result, path.name, text)
+    return Loaded(path=path, what=result, text=text, tables=tables)
 
 
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
@@ -132,15 +132,15 @@ def _refuse_long(tables: Mapping[str, Any], text: str) -> None:
         waiting += [((*place, key), inner) for key, inner in members if isinstance(inner, dict | list)]
 
 
-def _wrong_schema(schema: object, found: str | None, what: str) -> str:
-    wanted = f'"{SCHEMAS[what]}"' if what else "one of " + ", ".join(f'"{known}"' for known in SCHEMAS.values())
+def _wrong_schema(schema: object, text: str | None, what: str) -> str:
+    target = f'"{SCHEMAS[what]}"' if what else "one of " + ", ".join(f'"{known}"' for known in SCHEMAS.values())
     if schema is None:
-        return f"is missing; a {what or 'podsim'} file begins with schema = {wanted}"
-    if found:
-        return f'"{schema}" makes it a {found} file; a {what} file ({wanted}) is needed here'
+        return f"is missing; a {what or 'podsim'} file begins with schema = {target}"
+    if text:
+        return f'"{schema}" makes it a {text} file; a {what} file ({target}) is needed here'
     if not isinstance(schema, str):
         return f"this field wants a text, not {shown(schema)}"
-    return f"{shown(schema)} is not known" + (meant(schema, SCHEMAS.values()) or f"; {wanted} is needed")
+    return f"{shown(schema)} is not known" + (meant(schema, SCHEMAS.values()) or f"; {target} is needed")
 
 
 def text_field(loaded: Loaded, key: str) -> str | None:

@@ -23,11 +23,11 @@ def lines(text: str, until: Path | None = None) -> Mapping[Path, int]:
     return _Scanner(text, until).scan()
 
 
-def line_of(found: Mapping[Path, int], path: Path) -> int:
+def line_of(table: Mapping[Path, int], path: Path) -> int:
     """The line of `path`, or of the nearest table around it."""
-    while path and path not in found:
+    while path and path not in table:
         path = path[:-1]
-    return found.get(path, 1)
+    return table.get(path, 1)
 
 
 class _Scanner:
@@ -37,7 +37,7 @@ class _Scanner:
         self.text = text.replace("\r\n", "\n")
         self.at = 0
         self.until = until
-        self.found: dict[Path, int] = {}
+        self.line_of_path: dict[Path, int] = {}
         self.counts: dict[Path, int] = {}
         self.ends = [match.start() for match in re.finditer("\n", self.text)]
 
@@ -48,7 +48,7 @@ class _Scanner:
                 table = self._header()
             else:
                 self._pair(table)
-        return self.found
+        return self.line_of_path
 
     def _blank(self) -> bool:
         if match := _BLANK.match(self.text, self.at):
@@ -56,7 +56,7 @@ class _Scanner:
         return self.at < len(self.text)
 
     def _mark(self, path: Path, at: int) -> None:
-        self.found.setdefault(path, bisect_left(self.ends, at) + 1)
+        self.line_of_path.setdefault(path, bisect_left(self.ends, at) + 1)
         if path == self.until:
             self.at = len(self.text)
 
@@ -87,8 +87,8 @@ class _Scanner:
         return path
 
     def _after(self, token: str) -> int:
-        found = self.text.find(token, self.at)
-        return len(self.text) if found < 0 else found + len(token)
+        number = self.text.find(token, self.at)
+        return len(self.text) if number < 0 else number + len(token)
 
     def _pair(self, table: Path) -> None:
         start = self.at

@@ -11,17 +11,18 @@ from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws
 
 def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     """The law of that name, and the critical batch; InputError where there is none."""
-    found = read(find.shipped("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
-    for one in found.laws:
-        if one.name == name:
-            return one, found.critical_batch
-    raise InputError(f'there is no law "{name}"', code="bad-value",
-                     context=[f"known: {', '.join(one.name for one in found.laws)}"])  # fmt: skip
+    laws = read(find.shipped("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
+    for law in laws.laws:
+        if law.name == name:
+            return law, laws.critical_batch
+    raise InputError(
+        f'there is no law "{name}"', code="bad-value", context=[f"known: {', '.join(item.name for item in laws.laws)}"]
+    )
 
 
-def faults(found: LossLaws | None, _tables: object) -> Iterator[Fault]:
+def faults(laws: LossLaws | None, _tables: object) -> Iterator[Fault]:
     """Numbers that no law has."""
-    for at, one in enumerate(found.laws if found else ()):
+    for at, law in enumerate(laws.laws if laws else ()):
         for key in ("model_scale", "model_exponent", "data_scale", "data_exponent", "optimal_tokens", "doubt"):
-            if not getattr(one, key) > 0:
+            if not getattr(law, key) > 0:
                 yield Fault(("law", at, key), "must be above 0")

@@ -20,11 +20,11 @@ def of_loaded(loaded: Loaded) -> Document[Mix]:
     return document(loaded, Mix, faults, alone=False)
 
 
-def faults(found: Mix | None, _tables: object) -> Iterator[Fault]:
+def faults(mix: Mix | None, _tables: object) -> Iterator[Fault]:
     """Workloads that nobody knows."""
-    if found is None:
+    if mix is None:
         return
     known = (*find.names("workloads"), *run_phases.names())
-    for at, job in enumerate(found.jobs):
+    for at, job in enumerate(mix.jobs):
         if not find.is_path(job.workload) and job.workload not in known:
             yield Fault(("job", at, "workload"), unknown(job.workload, known))

@@ -46,31 +46,31 @@ def noise(changes: Changes = ()) -> Document[Noise]:
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
 
 
-def faults(found: Noise | None, _tables: object) -> Iterator[Fault]:
+def faults(noise: Noise | None, _tables: object) -> Iterator[Fault]:
     """Delays beyond anything that is still noise."""
-    if found is None:
+    if noise is None:
         return
     limits = (
-        (("ipu", "jitter"), found.ipu.jitter, MOST_JITTER),
-        (("host", "jitter"), found.host.jitter, MOST_JITTER),
-        (("host", "hiccup_size"), found.host.hiccup_size_s, MOST_HICCUP_S),
-        (("host", "hiccup_every"), LEAST_BETWEEN_S / found.host.hiccup_every_s, 1.0),
-        (("run", "spread"), found.run.spread, 1.0),
+        (("ipu", "jitter"), noise.ipu.jitter, MOST_JITTER),
+        (("host", "jitter"), noise.host.jitter, MOST_JITTER),
+        (("host", "hiccup_size"), noise.host.hiccup_size_s, MOST_HICCUP_S),
+        (("host", "hiccup_every"), LEAST_BETWEEN_S / noise.host.hiccup_every_s, 1.0),
+        (("run", "spread"), noise.run.spread, 1.0),
     )
     yield from (Fault(place, "is more than noise") for place, value, most in limits if value > most)
 
 
-def text(found: Noise) -> str:
+def text(noise: Noise) -> str:
     """The noise as TOML: the same text for the same noise."""
-    host = found.host
+    host = noise.host
     tables = {
-        "ipu": {"jitter": repr(found.ipu.jitter)},
+        "ipu": {"jitter": repr(noise.ipu.jitter)},
         "host": {
             "jitter": repr(host.jitter),
             "hiccup_every": f'"{spell(host.hiccup_every_s, "s")}"',
             "hiccup_size": f'"{spell(host.hiccup_size_s, "s")}"',
         },
-        "run": {"spread": repr(found.run.spread)},
+        "run": {"spread": repr(noise.run.spread)},
     }
     lines = [
         "# Written by podsim calibrate --noise from calibration/blocks.csv, which is the only thing that changes it.",

@@ -34,21 +34,22 @@ def options_of(changes: Sequence[Change]) -> tuple[Options, tuple[Change, ...]]:
             shapes[name.removeprefix("shape.")] = _sizes(change, most=MOST_DIMENSIONS)
         else:
             raise InputError(
-                f"unknown path {printable(shown(change.path))}", code="bad-change",
+                f"unknown path {printable(shown(change.path))}",
+                code="bad-change",
                 context=[f"known: {', '.join(OPTIONS)}"],
-            )  # fmt: skip
+            )
     return Options(sequence=sequence, shapes=shapes), tuple(change for change in changes if change not in mine)
 
 
 def _sizes(change: Change, most: int) -> tuple[int, ...]:
     try:
-        found = tuple(int(part) for part in change.text.split(","))
+        sizes = tuple(int(part) for part in change.text.split(","))
     except ValueError:
-        found = ()
-    if not found or len(found) > most or not all(1 <= size <= MOST_SIZE for size in found):
-        wanted = "a whole number" if most == 1 else f"up to {most} whole numbers with commas between, 1,3,224,224,"
+        sizes = ()
+    if not sizes or len(sizes) > most or not all(1 <= size <= MOST_SIZE for size in sizes):
+        text = "a whole number" if most == 1 else f"up to {most} whole numbers with commas between, 1,3,224,224,"
         raise InputError(
-            f"{change.path} wants {wanted} from 1 to {MOST_SIZE:,}, not {printable(shown(change.text))}",
+            f"{change.path} wants {text} from 1 to {MOST_SIZE:,}, not {printable(shown(change.text))}",
             code="bad-value",
         )
-    return found
+    return sizes

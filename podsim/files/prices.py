@@ -16,12 +16,12 @@ def prices(own: Path | None = None) -> PriceList:
 
     Raises MissingParameter where there are none, InputError where a file has faults.
     """
-    found = PriceList()
+    over = PriceList()
     for path in sorted((find.shipped("calibration") / "prices").glob("*.toml")):
-        found = found.over(read(path, PriceList, "prices").value)
-    if not found.prices:
+        over = over.over(read(path, PriceList, "prices").value)
+    if not over.prices:
         raise MissingParameter("nobody says what a machine costs", hint="calibration/README.md says where prices stand")
-    return of_file(own).value.over(found) if own is not None else found
+    return of_file(own).value.over(over) if own is not None else over
 
 
 def of_file(path: Path) -> Document[PriceList]:
@@ -29,7 +29,7 @@ def of_file(path: Path) -> Document[PriceList]:
     return read(path, PriceList, "prices", faults, alone=False)
 
 
-def faults(_found: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Machines that nothing is known of."""
     known: list[str] = []
     for key in ("price", "power"):
@@ -61,8 +61,8 @@ def _is_machine(name: str) -> bool:
     return True
 
 
-def terms(found: PriceList) -> Terms:
+def terms(result: PriceList) -> Terms:
     """The terms of a list; MissingParameter where none states any."""
-    if found.terms is None:
+    if result.terms is None:
         raise MissingParameter("nobody says for how long a machine is used", hint="[terms] in calibration/prices")
-    return found.terms
+    return result.terms

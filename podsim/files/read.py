@@ -63,11 +63,11 @@ def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool 
     if not alone:
         return _read(loaded, cls, rule)
     key = loaded.path, loaded.what, loaded.text, cls, rule
-    tables, found = _KNOWN.get(key, ({}, None))
-    if found is None or tables != loaded.tables:  # some callers change tables first
-        found = _read(loaded, cls, rule)
-        _KNOWN.keep(key, (loaded.tables, found))
-    return found
+    tables, document = _KNOWN.get(key, ({}, None))
+    if document is None or tables != loaded.tables:  # some callers change tables first
+        document = _read(loaded, cls, rule)
+        _KNOWN.keep(key, (loaded.tables, document))
+    return document
 
 
 def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:

@@ -24,27 +24,27 @@ def readings(path: Path | None = None) -> Document[ReadingsFile]:
     return read(path or shipped, ReadingsFile, "readings", faults)
 
 
-def faults(found: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
+def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
     """Rows that are read twice or that nobody published, things unsaid that are not known, twice there or too many."""
     known = {row.id for row in (*microbenchmarks.published(), *applications.applications())}
-    left_out = [(at, row) for at, one in enumerate(found.left_out if found else ()) for row in one.rows]
-    rows = Counter((*(one.row for one in (found.readings if found else ())), *(row for _, row in left_out)))
+    left_out = [(at, row) for at, rows in enumerate(file.left_out if file else ()) for row in rows.rows]
+    rows = Counter((*(reading.row for reading in (file.readings if file else ())), *(row for _, row in left_out)))
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
-    for at, reading in enumerate(found.readings if found else ()):
+    for at, reading in enumerate(file.readings if file else ()):
         for key, row in (("row", reading.row), ("factor_row", reading.factor_row)):
             if row and row not in known:
                 yield Fault(("reading", at, key), f'there is no published row "{row}"')
     for at, row in left_out:
         if row not in known:
             yield Fault(("left_out", at, "rows"), f'there is no published row "{row}"')
-    yield from _unsaid(found) if found else ()
+    yield from _unsaid(file) if file else ()
 
 
-def _unsaid(found: ReadingsFile) -> Iterator[Fault]:
-    ways = {one.name: len(one.options) for one in found.unsaid}
-    names = Counter(one.name for one in found.unsaid)
+def _unsaid(file: ReadingsFile) -> Iterator[Fault]:
+    ways = {gap.name: len(gap.options) for gap in file.unsaid}
+    names = Counter(gap.name for gap in file.unsaid)
     yield from (Fault(("unsaid",), f'"{name}" stands {count} times') for name, count in names.items() if count > 1)
-    for at, reading in enumerate(found.readings):
+    for at, reading in enumerate(file.readings):
         strange = [name for name in reading.unsaid if name not in ways]
         for name in strange:
             yield Fault(("reading", at, "unsaid"), f'no [[unsaid]] is named "{name}"')

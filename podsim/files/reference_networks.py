@@ -11,7 +11,7 @@ from podsim.files.practices import general as general_practice
 from podsim.model.network_kind import NetworkKind
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Convergence, Practice, Schedule
-from podsim.model.workload import Kind, Pass, Unit, Workload
+from podsim.model.workload import Kind, LayerUnit, Pass, Workload
 from podsim.workloads import families
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Reference:
         )
 
 
-def kind(units: tuple[Unit, ...]) -> NetworkKind | None:
+def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     """What kind of network a chain is: by where its arithmetic is, and what its input is looked up in."""
     operators = [each for unit in units for each in unit.operators]
     convolved = sum_in_order(each.flop(Pass.FORWARD) for each in operators if each.kind is Kind.CONVOLUTION)
@@ -59,7 +59,7 @@ def kind(units: tuple[Unit, ...]) -> NetworkKind | None:
     return None
 
 
-def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | None:
+def reference(units: tuple[LayerUnit, ...], general: GeneralPractice) -> Reference | None:
     """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
 
     One whose attention is alike all through goes before one whose attention changes from stage to stage, and the other
@@ -74,16 +74,16 @@ def reference(units: tuple[Unit, ...], general: GeneralPractice) -> Reference | 
     nearest: tuple[tuple[bool, float], Reference] | None = None
     for name in general.networks_of(own):
         document = catalog.workload(name)
-        found = _compared(units, document.value, document.provenance)
-        away = max(abs(math.log(found.parameters)), abs(math.log(found.flop)))
-        far = own is NetworkKind.LANGUAGE and (_of_its_width(found.workload) or away > math.log(NEAR))
+        reference = _compared(units, document.value, document.provenance)
+        away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
+        far = own is NetworkKind.LANGUAGE and (_of_its_width(reference.workload) or away > math.log(NEAR))
         rank = _is_uniform(document.value.units) != alike, away
-        if (found.same or not far) and (nearest is None or rank < nearest[0]):
-            nearest = rank, found
+        if (reference.same or not far) and (nearest is None or rank < nearest[0]):
+            nearest = rank, reference
     return nearest[1] if nearest else None
 
 
-def _is_uniform(units: tuple[Unit, ...]) -> bool:
+def _is_uniform(units: tuple[LayerUnit, ...]) -> bool:
     """Whether attention has one shape all through, where there is any."""
     return len({each.shape for unit in units for each in unit.operators if each.kind is Kind.SOFTMAX}) <= 1
 
@@ -94,7 +94,7 @@ def _of_its_width(workload: Workload) -> bool:
     return phased or any(unit.once for unit in workload.units)
 
 
-def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
+def _compared(units: tuple[LayerUnit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
     parameters = max(1, sum(unit.parameters for unit in units)) / other.parameters
     flop = _forward_flop(units) / _forward_flop(other.units)
     return Reference(
@@ -102,11 +102,11 @@ def _compared(units: tuple[Unit, ...], other: Workload, provenance: Mapping[str,
         same=max(abs(parameters - 1), abs(flop - 1)) <= SAME,
         parameters=parameters,
         flop=flop,
-        provenance={path: found for path, found in provenance.items() if path.startswith("practice.")},
+        provenance={path: provenance for path, provenance in provenance.items() if path.startswith("practice.")},
     )
 
 
-def _forward_flop(units: tuple[Unit, ...]) -> float:
+def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
     products = (Kind.MATMUL, Kind.CONVOLUTION)
     return max(
         1.0,
@@ -122,7 +122,9 @@ def completed(
     like = None if file.practices else reference(families.chain(file), usual.value)
     workload = families.build(file, convergence, usual.value)
     known = {"benchmark": bool(file.benchmark), "practice": bool(file.practices or like)}
-    lacking = {path: one for path, one in usual.provenance.items() if not known.get(path.partition(".")[0], True)}
+    lacking = {
+        path: provenance for path, provenance in usual.provenance.items() if not known.get(path.partition(".")[0], True)
+    }
     if like is None:
         return workload, lacking
     return configured(workload, like, stated), lacking | like.provenance
@@ -160,15 +162,15 @@ def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
     return replace(own, global_batch=batch, global_batch_tokens=theirs.global_batch_tokens)
 
 
-def _practices(units: tuple[Unit, ...], like: Reference) -> tuple[Practice, ...]:
+def _practices(units: tuple[LayerUnit, ...], like: Reference) -> tuple[Practice, ...]:
     """Its practices; a published split of layers stays where the units are the same, else layers are split evenly."""
     groups = Counter(unit.group for unit in units)
 
     def placed(practice: Practice) -> Counter[str]:
-        found: Counter[str] = Counter()
+        table: Counter[str] = Counter()
         for stage in practice.layout:
-            found.update(stage.units)
-        return found
+            table.update(stage.units)
+        return table
 
     return tuple(
         each if like.same and placed(each) == groups else replace(each, layout=()) for each in like.workload.practices

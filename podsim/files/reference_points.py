@@ -35,11 +35,12 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
         raise InputError(f"{path.name} cannot be read: {error}", code="bad-reference-points-file") from None
     if not rows or tuple(rows[0]) != HEADER:
         raise InputError(
-            f"{path.name} begins with other columns", code="bad-reference-points-file",
+            f"{path.name} begins with other columns",
+            code="bad-reference-points-file",
             context=[f"wanted: {', '.join(HEADER)}"],
-        )  # fmt: skip
+        )
     inputs.read("reference-points", path.name, text)
-    found, faults = [], []
+    points, faults = [], []
     places: dict[Place, int] = {}
     known: set[tuple[str, str, int]] = set()
     for line, cells in enumerate(rows[1:], start=2):
@@ -53,10 +54,10 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
             again = f"{point.benchmark} of round {point.round} has a batch of {point.batch} already"
             faults.append(Fault((f"line {line}",), again))
         known.add(key)
-        found.append(point)
+        points.append(point)
     if faults:
         raise error_of("reference-points", path.name, faults, places)
-    return tuple(found)
+    return tuple(points)
 
 
 def _point(cells: list[str]) -> RoundPoint:
@@ -96,9 +97,9 @@ def _number(stated: Mapping[str, str], key: str, least: float, *, above: bool = 
 
 def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]:
     """Points of each benchmark and round as a curve in the unit of its log, where there are two or more."""
-    found: dict[tuple[str, str], list[RoundPoint]] = {}
+    result: dict[tuple[str, str], list[RoundPoint]] = {}
     for point in points:
-        found.setdefault((point.benchmark, point.round), []).append(point)
+        result.setdefault((point.benchmark, point.round), []).append(point)
     return {
         key: Convergence(
             points=tuple(
@@ -108,7 +109,7 @@ def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]
             optimizer="",
             source=of_round[0].source,
         )
-        for key, of_round in found.items()
+        for key, of_round in result.items()
         if len(of_round) > 1
     }
 
@@ -130,8 +131,8 @@ def of_round(reference: ReferenceRound) -> tuple[Convergence, dict[str, Provenan
     each = reference.units_per_sample
     points = tuple(replace(p, samples=p.samples / each, std=p.std / each) for p in logged.points)
     rows = {p.batch: p for p in shipped() if (p.benchmark, p.round) == (reference.benchmark, reference.round)}
-    found = {f"convergence.point.{at}.samples": _from(rows[p.batch], each) for at, p in enumerate(points)}
-    return replace(logged, points=points, optimizer=reference.optimizer), found
+    provenances = {f"convergence.point.{at}.samples": _from(rows[p.batch], each) for at, p in enumerate(points)}
+    return replace(logged, points=points, optimizer=reference.optimizer), provenances
 
 
 def _from(row: RoundPoint, each: float) -> Provenance:

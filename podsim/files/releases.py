@@ -26,12 +26,12 @@ def releases() -> Document[Releases]:
     return read(path, Releases, "sdk", faults)
 
 
-def faults(found: Releases | None, _tables: object) -> Iterator[Fault]:
+def faults(releases: Releases | None, _tables: object) -> Iterator[Fault]:
     """Releases that are none or stand twice, and claims about unknown ones or backwards in time."""
-    if found is None:
+    if releases is None:
         return
     years: dict[str, float] = {}
-    for at, release in enumerate(found.releases):
+    for at, release in enumerate(releases.releases):
         if not NAME.fullmatch(release.name):
             yield Fault(("release", at, "name"), f'must be a version such as "2.3", not "{release.name}"')
         if release.name in years:
@@ -40,7 +40,7 @@ def faults(found: Releases | None, _tables: object) -> Iterator[Fault]:
         if not sound:
             yield Fault(("release", at, "month"), f'must be a month such as "2021-06", not "{release.month}"')
         years[release.name] = release.years if sound else 0.0
-    for at, claim in enumerate(found.speedups):
+    for at, claim in enumerate(releases.speedups):
         strangers = [key for key in ("since", "until") if getattr(claim, key) not in years]
         for key in strangers:
             yield Fault(("speedup", at, key), unknown(getattr(claim, key), list(years)))

@@ -67,11 +67,12 @@ class Result:
 
     def line(self) -> bytes:
         """As the file has it."""
-        found = self.outcome.answer or self.outcome.refusal
-        plain = {item.name: pack(getattr(found, item.name)) for item in fields(found)} if found else {}
+        answer = self.outcome.answer or self.outcome.refusal
+        plain = {item.name: pack(getattr(answer, item.name)) for item in fields(answer)} if answer else {}
         kind = "answer" if self.outcome.answer else "refusal"
-        return sealed({"line": self.number, "of": self.of, "key": self.outcome.key, "point": dict(self.point),
-                       kind: plain})  # fmt: skip
+        return sealed(
+            {"line": self.number, "of": self.of, "key": self.outcome.key, "point": dict(self.point), kind: plain}
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,25 +128,25 @@ def contents(raw: bytes, expected: Header) -> Contents:
     whole = raw.rfind(b"\n") + 1
     lines = raw[:whole].split(b"\n")[:-1]
     records = [opened(line) for line in lines]
-    found = Contents(lines=len(lines), cut=raw[whole:])
-    found.headers = [_header(record) for record in records if record and record.get("schema") == SCHEMA]
-    known = {expected.of, *(header.of for header in found.headers)}
+    contents = Contents(lines=len(lines), cut=raw[whole:])
+    contents.headers = [_header(record) for record in records if record and record.get("schema") == SCHEMA]
+    known = {expected.of, *(header.of for header in contents.headers)}
     copies: dict[str, list[tuple[BadLine, Result]]] = {}
     for number, (line, record) in enumerate(zip(lines, records, strict=True), start=1):
         if record is not None and record.get("schema") == SCHEMA:
             if number > 1 and lines[number - 2] == line:
-                found.moved.append(number)
+                contents.moved.append(number)
             continue
         result = _result(record) if record is not None else None
         if result is None or result.of not in known:
-            found.bad.append(BadLine(number, _damage(line, record, result), line))
+            contents.bad.append(BadLine(number, _damage(line, record, result), line))
             continue
         if result.number != number:
-            found.moved.append(number)
+            contents.moved.append(number)
         contradicts = BadLine(number, f"contradicts another line of its key {result.outcome.key}", line)
         copies.setdefault(result.outcome.key, []).append((contradicts, result))
-    _without_contradictions(copies, found)
-    return found
+    _without_contradictions(copies, contents)
+    return contents
 
 
 def _header(record: Mapping[str, Any]) -> Header:
@@ -159,15 +160,15 @@ def _damage(line: bytes, record: Mapping[str, Any] | None, result: Result | None
     return OTHER if result else "it holds no result that this version of podsim reads"
 
 
-def _without_contradictions(copies: Mapping[str, list[tuple[BadLine, Result]]], found: Contents) -> None:
+def _without_contradictions(copies: Mapping[str, list[tuple[BadLine, Result]]], contents: Contents) -> None:
     """Take in results by key: one that is there twice counts once, and not at all where its lines disagree."""
     for key, stated in copies.items():
         _, first = stated[0]
         if all((other.point, other.outcome) == (first.point, first.outcome) for _, other in stated):
-            found.results[key] = first
+            contents.results[key] = first
         else:
-            found.bad += [line for line, _ in stated]
-    found.bad.sort(key=lambda line: line.number)
+            contents.bad += [line for line, _ in stated]
+    contents.bad.sort(key=lambda line: line.number)
 
 
 def _result(record: Mapping[str, Any]) -> Result | None:
@@ -189,11 +190,11 @@ def _readers(kind: Any) -> Mapping[str, Any]:
     return {name: reader(hint) for name, hint in get_type_hints(kind).items()}
 
 
-def clean(found: Contents, expected: Header) -> Iterator[bytes]:
+def clean(contents: Contents, expected: Header) -> Iterator[bytes]:
     """The lines of a file that holds the intact headers and results alone, each at its number."""
-    headers = [*dict.fromkeys(reversed(found.headers or [expected]))][::-1]
+    headers = [*dict.fromkeys(reversed(contents.headers or [expected]))][::-1]
     yield from (header.line() for header in headers)
-    for number, result in enumerate(found.results.values(), start=len(headers) + 1):
+    for number, result in enumerate(contents.results.values(), start=len(headers) + 1):
         yield Result(number=number, of=result.of, point=result.point, outcome=result.outcome).line()
 
 

@@ -77,12 +77,12 @@ class Results:
         try:
             _lock(self._descriptor, path)
             self._still_there()
-            found = self._contents()
+            result = self._contents()
             if anew:
-                self._old = found
-                self.warnings = tuple(_told(_foreign(found), (), path))
+                self._old = result
+                self.warnings = tuple(_messages(_foreign(result), (), path))
             else:
-                self._take_in(found, extend=extend)
+                self._take_in(result, extend=extend)
         except OSError as error:
             os.close(self._descriptor)
             raise _cannot(path, error.strerror or "refused") from None
@@ -152,31 +152,31 @@ class Results:
             begins = first.startswith(BEGINS)
             if first and not begins and b'"sum":"' not in first:
                 raise _strange(self.path)
-            found = contents(first + file.read(), self.header)
-        if first and not begins and not found.headers and not found.results:
+            result = contents(first + file.read(), self.header)
+        if first and not begins and not result.headers and not result.results:
             raise _strange(self.path)
-        if begins and not found.headers and not found.results and not first.startswith(_of_schema(SCHEMA)):
+        if begins and not result.headers and not result.results and not first.startswith(_of_schema(SCHEMA)):
             raise _outdated(self.path, first)
-        if found.cut and not found.cut_is_own(self.header):
-            found.bad.append(BadLine(found.lines + 1, FOREIGN, found.cut))
-            found.cut = b""
-        return found
+        if result.cut and not result.cut_is_own(self.header):
+            result.bad.append(BadLine(result.lines + 1, FOREIGN, result.cut))
+            result.cut = b""
+        return result
 
-    def _take_in(self, found: Contents, *, extend: bool) -> None:
+    def _take_in(self, result: Contents, *, extend: bool) -> None:
         """Keep the results of a file, in which everything that podsim did not write so is set aside first."""
-        _same(found, self.header, self.path, extend=extend)
-        self.cut_bytes = len(found.cut)
-        self.stored = {key: result.outcome for key, result in found.results.items()}
-        self._size = os.fstat(self._descriptor).st_size - len(found.cut)
-        self._lines = found.lines
-        if not found.is_clean:
-            self._set_aside(found.bad)
-            self._write_again(found)
-            self.warnings = tuple(_told(found.bad, found.moved, self.path))
-        elif found.cut:
+        _same(result, self.header, self.path, extend=extend)
+        self.cut_bytes = len(result.cut)
+        self.stored = {key: result.outcome for key, result in result.results.items()}
+        self._size = os.fstat(self._descriptor).st_size - len(result.cut)
+        self._lines = result.lines
+        if not result.is_clean:
+            self._set_aside(result.bad)
+            self._write_again(result)
+            self.warnings = tuple(_messages(result.bad, result.moved, self.path))
+        elif result.cut:
             os.ftruncate(self._descriptor, self._size)
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        if found.headers[-1:] != [self.header]:
+        if result.headers[-1:] != [self.header]:
             self._append(self.header.line())
 
     def _set_aside(self, lines: list[BadLine]) -> None:
@@ -196,9 +196,9 @@ class Results:
         finally:
             os.close(descriptor)
 
-    def _write_again(self, found: Contents) -> None:
+    def _write_again(self, result: Contents) -> None:
         """Give the file its intact lines alone, all at once: who kills podsim meanwhile finds the old or the new."""
-        lines = list(clean(found, self.header))
+        lines = list(clean(result, self.header))
         path = self.path.resolve()  # so that a link stays one
         beside = path.with_name(f".{path.name[:200]}.{os.urandom(8).hex()}")
         mode = stat.S_IMODE(os.fstat(self._descriptor).st_mode)
@@ -216,8 +216,8 @@ class Results:
                 beside.unlink()
             raise
         self._size, self._lines = sum(map(len, lines)), len(lines)
-        if not found.headers:
-            found.headers = [self.header]
+        if not result.headers:
+            result.headers = [self.header]
 
     def _swap(self, descriptor: int, beside: Path, path: Path) -> None:
         """Give a locked file the name of the results file, and go on with it."""
@@ -237,12 +237,12 @@ def aside(path: Path) -> Path:
     return path.with_suffix(".set-aside.jsonl")
 
 
-def _foreign(found: Contents) -> list[BadLine]:
+def _foreign(result: Contents) -> list[BadLine]:
     """Lines that were never results of a sweep."""
-    return [line for line in found.bad if not line.raw.startswith((b'{"line":', b'{"key":', BEGINS))]
+    return [line for line in result.bad if not line.raw.startswith((b'{"line":', b'{"key":', BEGINS))]
 
 
-def _told(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Iterator[str]:
+def _messages(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Iterator[str]:
     """What a user is to know of lines that were not as podsim wrote them."""
     for line in bad[:MOST_TOLD]:
         yield f"line {line.number} of {path}: {line.why}; it is set aside and not used"
@@ -315,34 +315,39 @@ def _of_schema(schema: str) -> bytes:
 def _outdated(path: Path, first: bytes) -> InputError:
     schema = first.removeprefix(_of_schema("")[:-1]).partition(b'"')[0].decode(errors="replace")
     return InputError(
-        f"{path} was written by another version of podsim", code="other-results",
+        f"{path} was written by another version of podsim",
+        code="other-results",
         context=[f"it is {schema[:40]}; this version reads {SCHEMA}, in which each line has a checksum"],
         hint="--results FILE keeps it and begins another; --anew overwrites it; both compute every point again",
-    )  # fmt: skip
+    )
 
 
-def _same(found: Contents, expected: Header, path: Path, *, extend: bool) -> None:
+def _same(result: Contents, expected: Header, path: Path, *, extend: bool) -> None:
     """Raise InputError where the file is of another podsim or another sweep."""
     keep = "--results FILE keeps it and begins another; --anew overwrites it"
-    if not found.headers:
-        if not found.results and any(line.why == OTHER for line in found.bad):
+    if not result.headers:
+        if not result.results and any(line.why == OTHER for line in result.bad):
             raise InputError(
                 f"{path} holds the results of another sweep or version of podsim, and its first line is damaged",
-                code="other-results", hint=keep,
-            )  # fmt: skip
+                code="other-results",
+                hint=keep,
+            )
         return
-    header = found.headers[-1]
+    header = result.headers[-1]
     if header.code != expected.code:
         raise InputError(
-            f"{path} was written by another version of podsim", code="other-results",
+            f"{path} was written by another version of podsim",
+            code="other-results",
             context=[
-                f"it: podsim {header.podsim}, {header.code}", f"this: podsim {expected.podsim}, {expected.code}",
+                f"it: podsim {header.podsim}, {header.code}",
+                f"this: podsim {expected.podsim}, {expected.code}",
             ],
             hint=keep,
-        )  # fmt: skip
+        )
     if header.sweep != expected.sweep and not extend:
         raise InputError(
-            f"{path} holds the results of another sweep", code="other-results",
+            f"{path} holds the results of another sweep",
+            code="other-results",
             context=["the sweep file has changed, or a machine, workload or fitted parameter that it reads"],
             hint=f"{keep}; --extend goes on with it and computes only points that it has not",
-        )  # fmt: skip
+        )

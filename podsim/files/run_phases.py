@@ -26,8 +26,8 @@ def phases(name: str) -> Phases | None:
 
 def workloads(name: str) -> tuple[str, ...]:
     """The workloads that a name or a file means, one after the other: those of its phases, or itself."""
-    found = phases(name)
-    return found.workloads if found else (name,)
+    result = phases(name)
+    return result.workloads if result else (name,)
 
 
 def names() -> tuple[str, ...]:
@@ -45,10 +45,10 @@ def of_loaded(loaded: Loaded) -> Document[Phases]:
     return document(loaded, Phases, faults)
 
 
-def faults(found: Phases | None, _tables: object) -> Iterator[Fault]:
+def faults(phases: Phases | None, _tables: object) -> Iterator[Fault]:
     """Workloads that nobody knows."""
-    known = find.names("workloads") if found else ()
-    for at, phase in enumerate(found.phases if found else ()):
+    known = find.names("workloads") if phases else ()
+    for at, phase in enumerate(phases.phases if phases else ()):
         if not find.is_path(phase.workload) and phase.workload not in known:
             yield Fault(("phase", at, "workload"), unknown(phase.workload, known))
 

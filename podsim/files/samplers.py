@@ -27,8 +27,11 @@ def sampler(name: str) -> Document[Sampler]:
     if find.is_path(name):
         return of_loaded(load(Path(name), "sampler"))
     if name not in names():
-        raise InputError(f"sampler {unknown(name, names())}", code="unknown-sampler",
-                         hint="or a file of your own: docs/formats.md, podsim.sampler/1")  # fmt: skip
+        raise InputError(
+            f"sampler {unknown(name, names())}",
+            code="unknown-sampler",
+            hint="or a file of your own: docs/formats.md, podsim.sampler/1",
+        )
     return of_loaded(load(folder() / f"{name}.toml", "sampler"))
 
 
@@ -37,11 +40,11 @@ def of_loaded(loaded: Loaded) -> Document[Sampler]:
     return document(loaded, Sampler, faults)
 
 
-def faults(found: Sampler | None, _tables: object) -> Iterator[Fault]:
+def faults(sampler: Sampler | None, _tables: object) -> Iterator[Fault]:
     """Operations that no tile does."""
-    if found is None:
+    if sampler is None:
         return
-    for part, _, works in found.parts:
+    for part, _, works in sampler.parts:
         for at, work in enumerate(works):
             for word in work.operations:
                 if word not in OPERATIONS:

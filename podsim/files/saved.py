@@ -31,13 +31,13 @@ class Saved:
     @property
     def inputs(self) -> dict[str, Any]:
         """What it rests on; {} where it does not say."""
-        found = self.body.get("inputs")
-        return found if isinstance(found, dict) else {}
+        result = self.body.get("inputs")
+        return result if isinstance(result, dict) else {}
 
     def part(self, key: str) -> dict[str, Any]:
         """A table of what it rests on; {} where it has none."""
-        found = self.inputs.get(key)
-        return found if isinstance(found, dict) else {}
+        result = self.inputs.get(key)
+        return result if isinstance(result, dict) else {}
 
 
 def read(path: Path) -> Saved:
@@ -50,9 +50,10 @@ def read(path: Path) -> Saved:
     match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
         raise InputError(
-            f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}", code="bad-saved-answer",
+            f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}",
+            code="bad-saved-answer",
             hint="podsim predict … --json > old.json",
-        )  # fmt: skip
+        )
     if match[2] == "1":  # keys of an earlier version may have been others
         _refuse(name, list(saved_checks.faults(body, match[1])))
     return Saved(name=name, what=match[1], schema=str(schema), body=body)
@@ -61,21 +62,20 @@ def read(path: Path) -> Saved:
 def _refuse(name: str, faults: Sequence[Fault]) -> None:
     """Raise one InputError with all faults of a file, under the keys that have them."""
     if faults:
-        found = list(dict.fromkeys(f"{spelled(fault.path) or 'the file'}: {fault.message}" for fault in faults))
-        more = [f"and {len(found) - MOST_SHOWN:,} more"] if len(found) > MOST_SHOWN else []
+        texts = list(dict.fromkeys(f"{spelled(fault.path) or 'the file'}: {fault.message}" for fault in faults))
+        more = [f"and {len(texts) - MOST_SHOWN:,} more"] if len(texts) > MOST_SHOWN else []
         raise InputError(
-            f"{name} was edited or is damaged: it has {counted(len(found))}", code="bad-saved-answer",
-            context=[*map(printable, found[:MOST_SHOWN]), *more],
+            f"{name} was edited or is damaged: it has {counted(len(texts))}",
+            code="bad-saved-answer",
+            context=[*map(printable, texts[:MOST_SHOWN]), *more],
             hint="save it again: podsim predict … --json > old.json",
-        )  # fmt: skip
+        )
 
 
 def _body(text: str, name: str) -> dict[str, Any]:
     hint = "podsim predict … --json > old.json"
     try:
-        body = json.loads(
-            text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once
-        )  # fmt: skip
+        body = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
     except RecursionError:
         raise InputError(f"{name} nests too deep", code="bad-saved-answer", hint=hint) from None
     except json.JSONDecodeError as error:
@@ -89,12 +89,12 @@ def _body(text: str, name: str) -> dict[str, Any]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A table of JSON; ValueError where a key is there twice."""
-    found: dict[str, Any] = {}
+    once: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in once:
             raise ValueError(f"key {shown(key)} is there twice")
-        found[key] = value
-    return found
+        once[key] = value
+    return once
 
 
 def _whole(text: str) -> int:

@@ -46,24 +46,28 @@ def _interval(table: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator
             yield _wrong((*path, key), "a number", table[key])
     numbers: list[Any] = [end for end in ends if _is_number(end)]
     if len(numbers) == len(ends) and numbers != sorted(numbers):
-        yield Fault(path, f"the interval {shown(table['low'])} to {shown(table['high'])} does not contain its value"
-                    if "value" in table else "the interval ends before it begins")  # fmt: skip
+        yield Fault(
+            path,
+            f"the interval {shown(table['low'])} to {shown(table['high'])} does not contain its value"
+            if "value" in table
+            else "the interval ends before it begins",
+        )
 
 
-def _inputs(found: object) -> Iterator[Fault]:
-    if not isinstance(found, dict):
-        yield _wrong(("inputs",), "a table", found)
+def _inputs(value: object) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield _wrong(("inputs",), "a table", value)
         return
     for key, kind in INPUTS.items():
-        if key in found and not isinstance(found[key], kind):
-            yield _wrong(("inputs", key), NAMES[kind], found[key])
-        elif key not in found:
+        if key in value and not isinstance(value[key], kind):
+            yield _wrong(("inputs", key), NAMES[kind], value[key])
+        elif key not in value:
             yield Fault(("inputs", key), "is missing")
     for key, noun, right in (
-        ("files", "a text", lambda one: isinstance(one, str)),
+        ("files", "a text", lambda item: isinstance(item, str)),
         ("parameters", "a number", _is_number),
     ):
-        table = found.get(key)
+        table = value.get(key)
         for name, item in table.items() if isinstance(table, dict) else ():
             if not right(item):
                 yield _wrong(("inputs", key, name), noun, item)
@@ -72,12 +76,12 @@ def _inputs(found: object) -> Iterator[Fault]:
 def _prediction(body: Mapping[str, Any]) -> Iterator[Fault]:
     """Keys that every prediction has, above zero where a time or a count is."""
     for name in ESTIMATES:
-        found = body.get(name)
-        if not isinstance(found, dict):
-            yield _wrong((name,), "a table", found) if name in body else Fault((name,), "is missing")
+        result = body.get(name)
+        if not isinstance(result, dict):
+            yield _wrong((name,), "a table", result) if name in body else Fault((name,), "is missing")
             continue
         for key in ("value", "low", "high"):
-            yield from _above_zero(found, (name, key))
+            yield from _above_zero(result, (name, key))
     yield from _above_zero(body, ("step_s",))
     step, ends = body.get("step_s"), body.get("step_interval_s")
     if isinstance(ends, dict) and _is_number(step):

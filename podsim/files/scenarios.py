@@ -23,7 +23,7 @@ def of_loaded(loaded: Loaded) -> Document[Scenario]:
     return document(loaded, Scenario, faults)
 
 
-def faults(_found: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
+def faults(_scenario: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Values that the flags of the same names do not take."""
     for name, argument in SCENARIO.items():
         part = PART_OF[name]

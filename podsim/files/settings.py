@@ -33,7 +33,7 @@ class Ignored:
     hint: str
 
 
-class Source(Enum):
+class SettingSource(Enum):
     """Where a setting comes from: a variable, the user's own file, or one that was found in a folder."""
 
     VARIABLE = "variable"
@@ -49,7 +49,7 @@ class Setting:
     flag: str  # as in Python: global_batch
     value: Value
     origin: str
-    source: Source
+    source: SettingSource
     path: Path | None = None  # of the file
     keys: tuple[str, ...] = ()  # as the file spells them
 
@@ -77,8 +77,8 @@ def files(environ: Mapping[str, str] = os.environ) -> Files:
     there, unread = _there(own)
     if there is not None and (foreign := _foreign(own, there)):
         there, unread = None, (foreign,)
-    found = [path for path in (nearest, own if there else None) if path is not None]
-    return Files(tuple(found), (*passed, *unread))
+    paths = [path for path in (nearest, own if there else None) if path is not None]
+    return Files(tuple(paths), (*passed, *unread))
 
 
 def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
@@ -111,13 +111,13 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
     file_system = None
     for folder in (here, *here.parents):
         try:
-            found = folder.stat().st_dev
+            st_dev = folder.stat().st_dev
         except OSError as error:
             yield folder / NAME, _unread(folder / NAME, error)
             return
-        if found != (file_system or found):
+        if st_dev != (file_system or st_dev):
             return
-        file_system = found
+        file_system = st_dev
         yield folder / NAME, None
         if folder == _home() or os.path.lexists(folder / ".git"):
             return
@@ -193,16 +193,16 @@ class Parsed:
 
         if refusals and (self.path is None or (len(refusals) == 1 and not self.faults)):
             raise refusals[0][1]
-        said = [Fault(one.keys, error.message.removeprefix(f"{one.origin}: ")) for one, error in refusals]
-        if self.path is not None and (said or self.faults):
-            raise error_of("settings", _shown(self.path), [*self.faults, *said], self.at)
+        faults = [Fault(setting.keys, error.message.removeprefix(f"{setting.origin}: ")) for setting, error in refusals]
+        if self.path is not None and (faults or self.faults):
+            raise error_of("settings", _shown(self.path), [*self.faults, *faults], self.at)
 
 
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
-    found = parsed(path)
-    found.refuse()
-    return found.settings
+    result = parsed(path)
+    result.refuse()
+    return result.settings
 
 
 def parsed(path: Path) -> Parsed:
@@ -211,11 +211,11 @@ def parsed(path: Path) -> Parsed:
     from podsim.files.load import tables_of
     from podsim.files.locate import line_of, lines
 
-    source = Source.OWN if path == own_file() else Source.FOLDER
+    source = SettingSource.OWN if path == own_file() else SettingSource.FOLDER
     text = _text(path, source)
     tables, at = dict(tables_of(text, _shown(path), CODE)), lines(text)
     faults: list[Fault] = []
-    found = []
+    settings = []
     for keys, value in _leaves(tables):
         if len(keys) < 2:
             faults.append(Fault(keys, "stands in no table: [predict] holds flags of podsim predict"))
@@ -225,19 +225,28 @@ def parsed(path: Path) -> Parsed:
             )
         else:
             origin = f"{_spelled(path)}:{line_of(at, keys)}"
-            found.append(Setting(command=keys[:-1], flag=keys[-1].replace("-", "_"), value=value, origin=origin,
-                                 source=source, path=path, keys=keys))  # fmt: skip
-    return Parsed(path, tuple(found), tuple(faults), at)
+            settings.append(
+                Setting(
+                    command=keys[:-1],
+                    flag=keys[-1].replace("-", "_"),
+                    value=value,
+                    origin=origin,
+                    source=source,
+                    path=path,
+                    keys=keys,
+                )
+            )
+    return Parsed(path, tuple(settings), tuple(faults), at)
 
 
-def _text(path: Path, source: Source) -> str:
+def _text(path: Path, source: SettingSource) -> str:
     """The text of a file; none of one that others replaced since it was looked at."""
     from podsim.files.contents import opened, text_of
     from podsim.model.limits import FILE_BYTES
 
     with suppress(OSError, ValueError), opened(path) as file:
         status = os.fstat(file.fileno())
-        if _doubt(path, status) if source is Source.FOLDER else _foreign(path, status):
+        if _doubt(path, status) if source is SettingSource.FOLDER else _foreign(path, status):
             return ""
         raw = file.read(FILE_BYTES + 1)
         if len(raw) <= FILE_BYTES:
@@ -277,7 +286,7 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
     Raises InputError for a variable of the command that names no flag.
     """
     beginning = "_".join(("PODSIM", *command, "")).upper().replace("-", "_")
-    found = []
+    settings = []
     for name, text in sorted(environ.items()):
         if not name.startswith(beginning) or not text:
             continue
@@ -285,8 +294,8 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
         if flag not in flags:
             raise unknown(name, f"--{flag.replace('_', '-')}", command, flags)
         value: Value = list[str | int | float | bool](text.split(";")) if flags[flag] else text
-        found.append(Setting(command=command, flag=flag, value=value, origin=name, source=Source.VARIABLE))
-    return Parsed(None, tuple(found))
+        settings.append(Setting(command=command, flag=flag, value=value, origin=name, source=SettingSource.VARIABLE))
+    return Parsed(None, tuple(settings))
 
 
 def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
@@ -295,5 +304,6 @@ def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str
 
     known = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))
-    return InputError(f"{origin}: {verb} has no flag {flag}{meant(flag, known)}", code="bad-setting",
-                      hint=f"{verb} --help")  # fmt: skip
+    return InputError(
+        f"{origin}: {verb} has no flag {flag}{meant(flag, known)}", code="bad-setting", hint=f"{verb} --help"
+    )

@@ -5,13 +5,23 @@ from typing import Any, Final
 
 from podsim import units
 from podsim.errors import InputError
-from podsim.model.fault import Part
+from podsim.model.fault import FaultyPart
 from podsim.topology import fault_text
 
 DIGITS: Final = 12
 """Significant digits of a number: 0.1 ms and 100 us differ in the seventeenth."""
-AMOUNTS: Final = ("budget", "bytes", "checkpoint_every", "max_power", "rate", "stream", "stream_rate", "wait",
-                  "within", "work")  # fmt: skip
+AMOUNTS: Final = (
+    "budget",
+    "bytes",
+    "checkpoint_every",
+    "max_power",
+    "rate",
+    "stream",
+    "stream_rate",
+    "wait",
+    "within",
+    "work",
+)
 """Flags that are a number with a unit."""
 COUNTS: Final = {
     f"{prefix}{per}": size / seconds
@@ -67,7 +77,7 @@ def _fault(text: str) -> str:
     except InputError:
         return text.strip()
     ends = fault.name.split("-")
-    both_ways = fault.part is Part.LINK and ">" not in fault.name
+    both_ways = fault.part is FaultyPart.LINK and ">" not in fault.name
     return f"{fault.link or fault.part}:{'-'.join(sorted(ends)) if both_ways else fault.name}={_number(fault.rate)}"
 
 

@@ -25,20 +25,20 @@ def parts(name: str, changes: Sequence[Change], chip: str | None) -> Parts | Non
     Raises InputError: faults in the file, or more ranks than pods have IPUs.
     """
     sizes = {change.path: change.text for change in changes if change.path.startswith(SIZES)}
-    found = fabric(name, sizes)
-    if found is None:
+    document = fabric(name, sizes)
+    if document is None:
         return None
-    ranks, stands = found.value.endpoints, chip or found.value.chip
+    ranks, stands = document.value.endpoints, chip or document.value.chip
     base = pod(1 << (ranks - 1).bit_length(), "bow" if stands == "bow" else "gc200")
-    tables = _tables(found, base)
-    moved = {_path(path): replace(item, path=_path(path)) for path, item in found.provenance.items()}
+    tables = _tables(document, base)
+    moved = {_path(path): replace(item, path=_path(path)) for path, item in document.provenance.items()}
     kept = {path: item for path, item in base.provenance.items() if not path.startswith("link.")}
     return Parts(
-        loaded=load(Path(found.path), "fabric"),
+        loaded=load(Path(document.path), "fabric"),
         own=tables,
-        tables={**tables, "chip": found.value.chip},
+        tables={**tables, "chip": document.value.chip},
         provenance={**kept, **moved},
-        warnings=found.warnings,
+        warnings=document.warnings,
     )
 
 
@@ -47,8 +47,9 @@ def refuse(topology: Topology, what: str) -> None:
     if topology.fabric:
         raise InputError(
             f"{topology.name} is a stated fabric: {what} are timed on the IPU-Links of a rack",
-            code="not-on-stated-fabric", hint="--pod 16, or podsim predict, which takes stated fabrics",
-        )  # fmt: skip
+            code="not-on-stated-fabric",
+            hint="--pod 16, or podsim predict, which takes stated fabrics",
+        )
 
 
 def _path(path: str) -> str:
@@ -56,18 +57,18 @@ def _path(path: str) -> str:
     return "fabric." + path.removeprefix(SIZES) if path.startswith(SIZES) else path
 
 
-def _tables(found: Document[GenericFabric], base: Parts) -> dict[str, Any]:
+def _tables(document: Document[GenericFabric], base: Parts) -> dict[str, Any]:
     levels = base.tables["level"]
     inside = next(level for level in levels if level["name"] == "machine")
     return {
         **base.tables,
-        "name": found.tables["name"],
-        "title": found.tables["title"],
-        "level": [{**inside, "link": found.tables["level"][0]["link"]}],
-        "link": found.tables["link"],
-        "fabric": found.tables["level"],
-        "override": found.tables.get("override", []),
-        "notes": [*found.value.notes, _assumed(found.value, str(base.tables["name"]))],
+        "name": document.tables["name"],
+        "title": document.tables["title"],
+        "level": [{**inside, "link": document.tables["level"][0]["link"]}],
+        "link": document.tables["link"],
+        "fabric": document.tables["level"],
+        "override": document.tables.get("override", []),
+        "notes": [*document.value.notes, _assumed(document.value, str(base.tables["name"]))],
     }
 
 

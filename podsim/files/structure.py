@@ -53,13 +53,13 @@ def _has_origin(origin: Any) -> Callable[[Any], bool]:
     return lambda kind: get_origin(kind) is origin
 
 
-def _wanted(what: str, raw: object) -> ValueError:
+def _type_error(what: str, raw: object) -> ValueError:
     return ValueError(f"this field wants {what}, not {shown(raw)}")
 
 
 def _whole(raw: object, _: Any = None) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int):
-        raise _wanted("a whole number", raw)
+        raise _type_error("a whole number", raw)
     if abs(raw) > LARGEST:
         raise ValueError(f"{shown(raw)} is too large")
     return raw
@@ -67,30 +67,30 @@ def _whole(raw: object, _: Any = None) -> int:
 
 def _number(raw: object, _: Any = None) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise _wanted("a number", raw)
+        raise _type_error("a number", raw)
     if isinstance(raw, int):
         return float(_whole(raw))
     if not math.isfinite(raw):
-        raise _wanted("a finite number", raw)
+        raise _type_error("a finite number", raw)
     return raw
 
 
 def _text(raw: object, _: Any = None) -> str:
     if not isinstance(raw, str):
-        raise _wanted("a text", raw)
+        raise _type_error("a text", raw)
     return raw
 
 
 def _truth(raw: object, _: Any = None) -> bool:
     if not isinstance(raw, bool):
-        raise _wanted("true or false", raw)
+        raise _type_error("true or false", raw)
     return raw
 
 
 def _choice(raw: object, cls: type[StrEnum]) -> StrEnum:
     choices = [str(choice) for choice in cls]
     if not isinstance(raw, str):
-        raise _wanted("one of " + ", ".join(f'"{choice}"' for choice in choices), raw)
+        raise _type_error("one of " + ", ".join(f'"{choice}"' for choice in choices), raw)
     if raw not in choices:
         raise ValueError(unknown(raw, choices))
     return cls(raw)
@@ -121,7 +121,7 @@ def _si(raw: object, unit: Unit) -> float:
         return parse(raw, unit.symbol)
     bare_number = isinstance(raw, int | float) and not isinstance(raw, bool)
     needs = f'{shown(raw)} needs a unit; write for example "{EXAMPLE[unit.symbol]}"'
-    raise ValueError(needs) if bare_number else _wanted(f"{WHAT[unit.symbol]} ({unit.symbol})", raw)
+    raise ValueError(needs) if bare_number else _type_error(f"{WHAT[unit.symbol]} ({unit.symbol})", raw)
 
 
 def _array_hook(kind: Any, converter: Converter) -> Any:
@@ -129,7 +129,7 @@ def _array_hook(kind: Any, converter: Converter) -> Any:
 
     def hook(raw: object, _: Any) -> Any:
         if not isinstance(raw, list):
-            raise _wanted("an array", raw)
+            raise _type_error("an array", raw)
         return inner(raw, kind)
 
     return hook
@@ -140,7 +140,7 @@ def _mapping_hook(kind: Any, converter: Converter) -> Any:
 
     def hook(raw: object, _: Any) -> Any:
         if not isinstance(raw, dict):
-            raise _wanted("a table", raw)
+            raise _type_error("a table", raw)
         return inner(raw, kind)
 
     return hook
@@ -152,7 +152,7 @@ def _class_hook(cls: Any, converter: Converter) -> Any:
 
     def hook(raw: object, _: Any) -> Any:
         if not isinstance(raw, dict):
-            raise _wanted("a table", raw)
+            raise _type_error("a table", raw)
         return inner(raw, cls)
 
     return hook

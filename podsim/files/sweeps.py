@@ -9,16 +9,34 @@ from podsim.errors import meant
 from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
-from podsim.model.argument import Argument, Kind
+from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
 from podsim.model.verbs import VERBS
 from podsim.units import parted
 
 NAMES: Final = (
-    "pod", "topology", "chip", "hosts", "preset", "replicas", "ipus_per_replica", "micro_batch", "accumulation",
-    "global_batch", "schedule", "prefetch", "framework", "io_tiles", "overlap", "samples", "division", "sdk", "engine",
-    "fidelity", "seed",
-)  # fmt: skip
+    "pod",
+    "topology",
+    "chip",
+    "hosts",
+    "preset",
+    "replicas",
+    "ipus_per_replica",
+    "micro_batch",
+    "accumulation",
+    "global_batch",
+    "schedule",
+    "prefetch",
+    "framework",
+    "io_tiles",
+    "overlap",
+    "samples",
+    "division",
+    "sdk",
+    "engine",
+    "fidelity",
+    "seed",
+)
 FLAGS: Final[Mapping[str, Argument]] = {name: VERBS["predict"][name] for name in NAMES}
 """Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""
 TRUTHS: Final = ("true", "false")
@@ -26,7 +44,7 @@ TRUTHS: Final = ("true", "false")
 
 def _fault(flag: Argument, text: str) -> str:
     """What is wrong with the value of a flag, "" where nothing is."""
-    choices = TRUTHS if flag.kind is Kind.SWITCH else flag.words
+    choices = TRUTHS if flag.kind is ArgumentKind.SWITCH else flag.words
     if choices:
         return "" if text in choices else unknown(text, choices)
     try:
@@ -37,7 +55,7 @@ def _fault(flag: Argument, text: str) -> str:
 
 
 def _is_whole(name: str) -> bool:
-    return name in FLAGS and FLAGS[name].kind is Kind.WHOLE
+    return name in FLAGS and FLAGS[name].kind is ArgumentKind.WHOLE
 
 
 def sweep(path: Path) -> Document[SweepFile]:
@@ -52,12 +70,12 @@ def of_file(loaded: Loaded) -> Document[SweepFile]:
 
 def _texts(tables: Mapping[str, Any]) -> dict[str, Any]:
     """Values as they would follow `--set PATH=`, and flags under their keywords, however the file writes them."""
-    found = dict(tables)
-    if isinstance(found.get("fixed"), dict):
-        found["fixed"] = {_keyword(name): _text(value) for name, value in _flat(found["fixed"])}
-    if isinstance(found.get("axis"), list):
-        found["axis"] = [_axis(axis) if isinstance(axis, dict) else axis for axis in found["axis"]]
-    return found
+    texts = dict(tables)
+    if isinstance(texts.get("fixed"), dict):
+        texts["fixed"] = {_keyword(name): _text(value) for name, value in _flat(texts["fixed"])}
+    if isinstance(texts.get("axis"), list):
+        texts["axis"] = [_axis(axis) if isinstance(axis, dict) else axis for axis in texts["axis"]]
+    return texts
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -69,12 +87,12 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 def _axis(axis: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: _text(value) if key in {"from", "to"} else value for key, value in axis.items()}
-    if isinstance(found.get("name"), str):
-        found["name"] = _keyword(found["name"])
-    if isinstance(found.get("values"), list):
-        found["values"] = [_text(value) for value in found["values"]]
-    return found
+    table = {key: _text(value) if key in {"from", "to"} else value for key, value in axis.items()}
+    if isinstance(table.get("name"), str):
+        table["name"] = _keyword(table["name"])
+    if isinstance(table.get("values"), list):
+        table["values"] = [_text(value) for value in table["values"]]
+    return table
 
 
 def _keyword(name: str) -> str:
@@ -88,24 +106,24 @@ def _text(value: Any) -> Any:
     return repr(value) if isinstance(value, int | float) else value
 
 
-def faults(found: SweepFile | None, _tables: object) -> Iterator[Fault]:
+def faults(file: SweepFile | None, _tables: object) -> Iterator[Fault]:
     """What makes no sweep of a file whose parts are each right."""
-    if found is None:
+    if file is None:
         return
-    fixed = found.fixed or {}
-    names = [axis.name for axis in found.axes]
+    fixed = file.fixed or {}
+    names = [axis.name for axis in file.axes]
     if not names:
         yield Fault(("axis",), "there is none, so nothing varies")
     for name, value in fixed.items():
         yield from _of_value(("fixed", name), name, (value,))
-    for at, axis in enumerate(found.axes):
+    for at, axis in enumerate(file.axes):
         if axis.name in fixed or axis.name in names[:at]:
             yield Fault(("axis", at, "name"), f"{axis.name} is {'fixed' if axis.name in fixed else 'there twice'}")
-        yield from _of_axis(axis, at, found.design)
+        yield from _of_axis(axis, at, file.design)
     if len({"pod", "topology"} & {*fixed, *names}) != 1:
         yield Fault(("fixed",), 'one of "pod" and "topology" is needed, here or as an axis')
-    if (found.points is None) != (found.design is Design.GRID):
-        yield Fault(("points",), "a grid has as many as its axes give" if found.points else "is missing: how many")
+    if (file.points is None) != (file.design is Design.GRID):
+        yield Fault(("points",), "a grid has as many as its axes give" if file.points else "is missing: how many")
 
 
 def _of_value(path: tuple[str | int, ...], name: str, values: tuple[str, ...]) -> Iterator[Fault]:
@@ -131,7 +149,7 @@ def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
         yield Fault(path, 'is missing; or give "from" and "to"')
         return
     flag = FLAGS.get(axis.name)
-    if flag and flag.kind not in (Kind.WHOLE, Kind.NUMBER):
+    if flag and flag.kind not in (ArgumentKind.WHOLE, ArgumentKind.NUMBER):
         yield Fault(("axis", at, "from"), f'{axis.name} is no number: "values" lists what it takes')
         return
     yield from _of_value(path, axis.name, (axis.first, axis.last) if axis.whole else ())

@@ -37,10 +37,10 @@ class Parts:
 
 def chip_document(name: str, *, near: Path | None = None) -> Document[Chip]:
     """The chip of a name, or of a path seen from the file `near`; InputError where there is none or it has faults."""
-    found = find("chips", name, near=near)
-    if not found:
+    match = find("chips", name, near=near)
+    if not match:
         raise unknown_name("chips", name, names("chips"))
-    return replace(read(found.path, Chip, "chip"), warnings=found.warnings)
+    return replace(read(match.path, Chip, "chip"), warnings=match.warnings)
 
 
 def alias(name: str) -> Path | None:
@@ -85,14 +85,14 @@ def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:
 
 
 def _base(loaded: Loaded, name: str, inside: tuple[Path, ...]) -> Parts:
-    found = find("topologies", name, near=loaded.path)
-    if not found:
+    match = find("topologies", name, near=loaded.path)
+    if not match:
         raise _at(loaded, "extends", "topologies", name)
     chain = (*inside, loaded.path)
-    if resolved(found.path) in [resolved(path) for path in chain]:
-        circle = " → ".join(path.name for path in (*chain, found.path))
+    if resolved(match.path) in [resolved(path) for path in chain]:
+        circle = " → ".join(path.name for path in (*chain, match.path))
         raise loaded.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
-    base = gather(found.path, found.warnings, chain)
+    base = gather(match.path, match.warnings, chain)
     if base.faults:
         finish(base)
     return base
@@ -124,7 +124,7 @@ def _with_chip(parts: Parts, name: str) -> Parts:
     if here and not find("chips", name):
         raise _at(parts.loaded, "chip", "chips", name)
     chip = chip_document(name, near=parts.chip_in)
-    new = {f"chip.{path}": replace(found, path=f"chip.{path}") for path, found in chip.provenance.items()}
+    new = {f"chip.{path}": replace(provenance, path=f"chip.{path}") for path, provenance in chip.provenance.items()}
     return replace(
         parts,
         tables={**parts.tables, "chip": chip.tables},

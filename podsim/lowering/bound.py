@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from podsim.lowering.groups import Group, Side, sides
+from podsim.lowering.groups import Group, GroupDimension, sides
 from podsim.lowering.moves import MIDDLED
 from podsim.model.collective import Collective
 from podsim.model.fabric import Shape
@@ -22,58 +22,58 @@ from podsim.topology.measure import bisection_bytes_per_s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from podsim.lowering.phases import Setting
+    from podsim.lowering.collective_parts import CollectiveContext
     from podsim.topology.axes import Axis
     from podsim.topology.network import Dimension, Route
 
 MOST_ASKED = 4096  # endpoints of a fabric that is not symmetric; of a larger one each bound asks fewer and says less
 
 
-class Bound(NamedTuple):
+class LowerBound(NamedTuple):
     """The least time, and what it comes from."""
 
     seconds: float
     what: str
 
 
-def lower_bound(setting: Setting, group: Group, collective: Collective) -> Bound:
+def lower_bound(context: CollectiveContext, group: Group, collective: Collective) -> LowerBound:
     """No algorithm that sends messages between members of a group is faster than this."""
     if group.size == 1:
-        return Bound(0.0, "one member")
+        return LowerBound(0.0, "one member")
     try:
-        along = sides(group, setting.network.dimensions)
+        along = sides(group, context.network.dimensions)
     except ValueError:
-        return Bound(0.0, "nothing: the group lies across dimensions")
-    volume = setting.volumes_bytes[0]
-    asked = _Asked(setting, along)
-    found = [Bound(asked.farthest_s(), "latency of the farthest members")]
+        return LowerBound(0.0, "nothing: the group lies across dimensions")
+    volume = context.volumes_bytes[0]
+    case = _BoundCase(context, along)
+    bounds = [LowerBound(case.farthest_s(), "latency of the farthest members")]
     for need, word, links in (
-        (_mean_share(collective, group.size), "links out of all members", asked.together(out=True)),
-        (_mean_share(collective, group.size), "links into all members", asked.together(out=False)),
-        (_out_share(collective, group.size), "links out of a member", asked.of_first(out=True)),
-        (_in_share(collective, group.size), "links into a member", asked.of_last(out=False)),
+        (_mean_share(collective, group.size), "links out of all members", case.together(out=True)),
+        (_mean_share(collective, group.size), "links into all members", case.together(out=False)),
+        (_out_share(collective, group.size), "links out of a member", case.of_first(out=True)),
+        (_in_share(collective, group.size), "links into a member", case.of_last(out=False)),
     ):
         if links:
-            found.append(Bound(asked.least_s + need * volume / links, word))
-    if through := asked.through():
-        found.append(
-            Bound(asked.least_s + _mean_share(collective, group.size) * volume / through, "links all go through")
+            bounds.append(LowerBound(case.least_s + need * volume / links, word))
+    if through := case.through():
+        bounds.append(
+            LowerBound(case.least_s + _mean_share(collective, group.size) * volume / through, "links all go through")
         )
-    groups = setting.endpoints // group.size
-    for side in along:
-        if side.covers and (cut := _cut_bytes_per_s(setting, side)):
-            crossing = groups * volume * _cut_share(collective, group.size, side.group.size)
-            found.append(Bound(asked.least_s + crossing / cut, f"the middle of {side.name}"))
-    return max(found, key=lambda bound: bound.seconds)
+    groups = context.endpoints // group.size
+    for dimension in along:
+        if dimension.covers and (cut := _cut_bytes_per_s(context, dimension)):
+            crossing = groups * volume * _cut_share(collective, group.size, dimension.group.size)
+            bounds.append(LowerBound(case.least_s + crossing / cut, f"the middle of {dimension.name}"))
+    return max(bounds, key=lambda bound: bound.seconds)
 
 
-def out_bytes_per_s(setting: Setting, group: Group) -> float:
+def out_bytes_per_s(context: CollectiveContext, group: Group) -> float:
     """Rate of the links over which the first member sends, which is that of all; 0 where they differ [B/s]."""
     try:
-        asked = _Asked(setting, sides(group, setting.network.dimensions))
+        case = _BoundCase(context, sides(group, context.network.dimensions))
     except ValueError:
         return 0.0
-    return asked.of_first(out=True) if asked.even else 0.0
+    return case.of_first(out=True) if case.even else 0.0
 
 
 def _mean_share(collective: Collective, members: int) -> float:
@@ -106,33 +106,33 @@ def _cut_share(collective: Collective, members: int, across: int) -> float:
     return lower if collective is Collective.ALL_GATHER else lower * (1 - lower) * members
 
 
-class _Asked:
+class _BoundCase:
     """First and last links of the routes of members, and their latencies."""
 
-    def __init__(self, setting: Setting, along: tuple[Side, ...]) -> None:
-        setting = replace(setting, folded=True)  # a bound is the same however much is simulated
-        self._network, self._along = setting.network, along
-        self._quotient = setting.quotient
-        self._dimensions = setting.network.dimensions
-        self.even = not getattr(setting.network, "damage", None) and (
-            not isinstance(setting.network, GenericNetwork) or setting.network.folded is not None
+    def __init__(self, context: CollectiveContext, along: tuple[GroupDimension, ...]) -> None:
+        context = replace(context, folded=True)  # a bound is the same however much is simulated
+        self._network, self._along = context.network, along
+        self._quotient = context.quotient
+        self._dimensions = context.network.dimensions
+        self.even = not getattr(context.network, "damage", None) and (
+            not isinstance(context.network, GenericNetwork) or context.network.folded is not None
         )
-        whole = setting.rack if setting.rack and self.even else setting.endpoints
+        whole = context.rack if context.rack and self.even else context.endpoints
         self._members = range(whole) if whole * self._peers() <= MOST_ASKED * 4 else range(0)
 
     def _peers(self) -> int:
-        return sum(len(self._moves(side)) for side in self._along)
+        return sum(len(self._moves(dimension)) for dimension in self._along)
 
-    def _moves(self, side: Side) -> list[int]:
+    def _moves(self, dimension: GroupDimension) -> list[int]:
         """Members along a side to which every first link leads: neighbours, of a full mesh all."""
-        every = self._dimensions[side.index].shape is Shape.FULL
-        return list(range(1, side.group.size)) if every else list(dict.fromkeys((1, side.group.size - 1)))
+        every = self._dimensions[dimension.index].shape is Shape.FULL
+        return list(range(1, dimension.group.size)) if every else list(dict.fromkeys((1, dimension.group.size - 1)))
 
     def _routes(self, endpoint: int, *, out: bool) -> Iterator[Route]:
-        for side in self._along:
-            size, stride = side.group.size, side.group.stride
+        for dimension in self._along:
+            size, stride = dimension.group.size, dimension.group.stride
             at = endpoint // stride % size
-            for by in self._moves(side):
+            for by in self._moves(dimension):
                 other = endpoint + ((at + by) % size - at) * stride
                 yield self._network.route(endpoint, other) if out else self._network.route(other, endpoint)
 
@@ -146,9 +146,9 @@ class _Asked:
         if not self.even:
             return 0.0
         there = 0
-        for side in self._along:
-            round_ = self._dimensions[side.index].shape is not Shape.LINE and side.covers
-            there += (side.group.size // 2 if round_ else side.group.size - 1) * side.group.stride
+        for dimension in self._along:
+            round_ = self._dimensions[dimension.index].shape is not Shape.LINE and dimension.covers
+            there += (dimension.group.size // 2 if round_ else dimension.group.size - 1) * dimension.group.stride
         return self._network.route(0, there).latency_s
 
     def of_first(self, *, out: bool) -> float:
@@ -170,8 +170,8 @@ class _Asked:
         if self._quotient is not None:
             links = {
                 self._quotient.folded_route(offsets).links[0 if out else -1]
-                for side in self._along
-                for offsets in self._offsets(side)
+                for dimension in self._along
+                for offsets in self._offsets(dimension)
             }
             return sum_in_order(self._quotient.capacities[link] for link in links)
         links = {link for member in self._members for link in self._links(member, out=out)}
@@ -188,18 +188,18 @@ class _Asked:
         route = self._quotient.folded_route(next(self._offsets(self._along[0])))
         return min(self._quotient.capacities[link] / route.links.count(link) for link in route.links)
 
-    def _offsets(self, side: Side) -> Iterator[tuple[int, ...]]:
-        for by in self._moves(side):
-            yield tuple(by * side.step if at == side.index else 0 for at in range(len(self._dimensions)))
+    def _offsets(self, dimension: GroupDimension) -> Iterator[tuple[int, ...]]:
+        for by in self._moves(dimension):
+            yield tuple(by * dimension.step if at == dimension.index else 0 for at in range(len(self._dimensions)))
 
 
-def _cut_bytes_per_s(setting: Setting, side: Side) -> float:
+def _cut_bytes_per_s(context: CollectiveContext, side: GroupDimension) -> float:
     """Rate of all links from the lower half of a dimension to the upper [B/s]; 0 where it is not known."""
-    network, dimension = setting.network, setting.network.dimensions[side.index]
+    network, dimension = context.network, context.network.dimensions[side.index]
     if isinstance(network, GenericNetwork):
-        if setting.endpoints > MOST_ASKED or (dimension.shape is Shape.FULL and dimension.size > 64):
+        if context.endpoints > MOST_ASKED or (dimension.shape is Shape.FULL and dimension.size > 64):
             return 0.0
-        keys = set(_cut(network.axes[side.index], setting.endpoints))
+        keys = set(_cut(network.axes[side.index], context.endpoints))
         return sum_in_order(network.rate(key).bytes_per_s for key in keys)
     return _machine_cut(network, dimension) if isinstance(network, Fabric) and not network.damage else 0.0
 

@@ -39,7 +39,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class GroupDimension:
     """The members of a group that lie along one dimension; `covers` says whether they go all the way round it."""
 
     name: str
@@ -54,9 +54,9 @@ def rack_ipus(network: Network) -> int | None:
     return network.topology.ipus_per_rack if isinstance(network, Fabric) and not network.topology.fabric else None
 
 
-def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[Side, ...]:
+def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[GroupDimension, ...]:
     """A group as the product of its members along each dimension, innermost first; ValueError where it is none."""
-    left, stride, found = group.size, group.stride, []
+    left, stride, result = group.size, group.stride, []
     for index, dimension in enumerate(dimensions):
         end = dimension.stride * dimension.size
         if left == 1 or stride >= end:
@@ -67,9 +67,9 @@ def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[Side, ...]:
         if not fits or (left % room and room % left):
             raise ValueError(f"the group does not come out even along {dimension.name}")
         here = min(left, room)
-        found.append(Side(dimension.name, Group(here, stride), index, step, here == room))
+        result.append(GroupDimension(dimension.name, Group(here, stride), index, step, here == room))
         left, stride = left // here, end
-    return tuple(found)
+    return tuple(result)
 
 
 def parse(text: str, network: Network, ipus_per_replica: int) -> Group:
@@ -80,14 +80,21 @@ def parse(text: str, network: Network, ipus_per_replica: int) -> Group:
         return Group(replicas, ipus_per_replica)
     if kind in ("rack", "across-racks"):
         return _of_racks(kind, network, rack_ipus(network), ipus_per_replica)
-    if found := _OF_SIZE.fullmatch(kind):
-        size = int(found[2])
+    if match := _OF_SIZE.fullmatch(kind):
+        size = int(match[2])
         if size < 1 or replicas % size:
-            raise InputError(f"groups of {size:,} do not divide {replicas:,} members", code="group-does-not-divide",
-                             hint=f"take one of {', '.join(map(str, divisors(replicas)))}")  # fmt: skip
-        return Group(size, ipus_per_replica * (replicas // size if found[1] == "orthogonal" else 1))
-    raise InputError(f'there is no group "{text}"', code="bad-value", context=[f"known: {', '.join(KINDS)}, or N"],
-                     hint="--group consecutive:4 joins neighbours, orthogonal:4 equal places")  # fmt: skip
+            raise InputError(
+                f"groups of {size:,} do not divide {replicas:,} members",
+                code="group-does-not-divide",
+                hint=f"take one of {', '.join(map(str, divisors(replicas)))}",
+            )
+        return Group(size, ipus_per_replica * (replicas // size if match[1] == "orthogonal" else 1))
+    raise InputError(
+        f'there is no group "{text}"',
+        code="bad-value",
+        context=[f"known: {', '.join(KINDS)}, or N"],
+        hint="--group consecutive:4 joins neighbours, orthogonal:4 equal places",
+    )
 
 
 def _replicas(network: Network, ipus_per_replica: int) -> int:
@@ -103,11 +110,17 @@ def _replicas(network: Network, ipus_per_replica: int) -> int:
 
 def _of_racks(kind: str, network: Network, rack: int | None, ipus_per_replica: int) -> Group:
     if rack is None:
-        raise InputError(f"{network.name} has no racks", code="bad-value",
-                         hint="--group consecutive:N joins neighbours, orthogonal:N equal places")  # fmt: skip
+        raise InputError(
+            f"{network.name} has no racks",
+            code="bad-value",
+            hint="--group consecutive:N joins neighbours, orthogonal:N equal places",
+        )
     if ipus_per_replica > rack:
-        raise InputError(f"a replica of {ipus_per_replica:,} IPUs is larger than a rack", code="group-does-not-divide",
-                         hint=f"at most --ipus-per-replica {rack}")  # fmt: skip
+        raise InputError(
+            f"a replica of {ipus_per_replica:,} IPUs is larger than a rack",
+            code="group-does-not-divide",
+            hint=f"at most --ipus-per-replica {rack}",
+        )
     return (
         Group(rack // ipus_per_replica, ipus_per_replica) if kind == "rack" else Group(network.endpoints // rack, rack)
     )
@@ -115,8 +128,8 @@ def _of_racks(kind: str, network: Network, rack: int | None, ipus_per_replica: i
 
 def divisors(number: int) -> list[int]:
     """What divides a number, ascending, at most a dozen of them."""
-    found = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
-    every = sorted({*found, *(number // size for size in found)})
+    numbers = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
+    every = sorted({*numbers, *(number // size for size in numbers)})
     return every if len(every) <= 12 else [*every[:6], *every[-6:]]
 
 

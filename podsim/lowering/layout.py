@@ -4,7 +4,7 @@ from podsim.errors import InputError
 from podsim.model.mapping import Stage
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Practice, Schedule
-from podsim.model.workload import Kind, Pass, Unit, Workload
+from podsim.model.workload import Kind, LayerUnit, Pass, Workload
 
 
 def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
@@ -38,13 +38,16 @@ def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, .
     from podsim.workloads import shards  # few workloads need it
 
     if ipus % practice.tensor_shards:
-        raise InputError(f"practice {practice.name} cuts products over {practice.tensor_shards} IPUs, which do not "
-                         f"divide {ipus} a replica", code="mapping-does-not-divide",
-                         hint=f"--pod {practice.tensor_shards} or more, replicas of at least so many IPUs")  # fmt: skip
-    cut = shards.Cut(practice.tensor_shards, ipus // practice.tensor_shards)
+        raise InputError(
+            f"practice {practice.name} cuts products over {practice.tensor_shards} IPUs, which do not "
+            f"divide {ipus} a replica",
+            code="mapping-does-not-divide",
+            hint=f"--pod {practice.tensor_shards} or more, replicas of at least so many IPUs",
+        )
+    cut = shards.ShardGrid(practice.tensor_shards, ipus // practice.tensor_shards)
     if cut.shards > 1:
         shards.check(workload.units, cut)
-    parts: list[list[Unit]] = [[]]
+    parts: list[list[LayerUnit]] = [[]]
     for unit in workload.units:
         parts[-1].append(shards.in_parts(shards.sharded(unit, cut), practice.attention_parts))
         if unit.checkpoint or practice.half_layers:
@@ -73,9 +76,11 @@ def _tied(workload: Workload) -> bool:
     """Whether the last unit shares weights with the first, so that one IPU must hold both."""
     tied = {operator.shape.parameters for operator in workload.units[-1].operators if operator.tied}
     tables = (
-        at for at, unit in enumerate(workload.units)
-        for operator in unit.operators if operator.kind is Kind.GATHER and operator.shape.parameters in tied
-    )  # fmt: skip
+        at
+        for at, unit in enumerate(workload.units)
+        for operator in unit.operators
+        if operator.kind is Kind.GATHER and operator.shape.parameters in tied
+    )
     return bool(tied) and next(tables, 0) == 0
 
 
@@ -94,11 +99,11 @@ def _even(workload: Workload, ipus: int) -> tuple[Stage, ...]:
     return tuple(Stage(index=i, ipu=i, units=tuple(part)) for i, part in enumerate(parts))
 
 
-def _weight(unit: Unit) -> float:
+def _weight(unit: LayerUnit) -> float:
     return unit.flop(Pass.FORWARD)
 
 
-def _contiguous(units: tuple[Unit, ...], parts: int, *, last_extra: float) -> list[tuple[Unit, ...]]:
+def _contiguous(units: tuple[LayerUnit, ...], parts: int, *, last_extra: float) -> list[tuple[LayerUnit, ...]]:
     """Contiguous parts with the least largest FLOP; the last one has `last_extra` to carry already."""
     weights = [_weight(unit) for unit in units]
     low, high = max(weights), sum_in_order(weights) + last_extra

@@ -4,12 +4,12 @@ import math
 from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
-from podsim.lowering import joined, update
+from podsim.lowering import merged_blocks, weight_update
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Cut, StepProgram
+from podsim.model.program import StepProgram, TimeByPart
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.fabric import Fabric
@@ -22,9 +22,15 @@ MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
 
 
 def lower(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str, folded: bool = True,
+    workload: Workload,
+    mapping: Mapping,
+    machine: Machine,
+    fabric: Fabric,
+    *,
+    optimizer: str,
+    folded: bool = True,
     tiles: "TileEngine | None" = None,
-) -> StepProgram:  # fmt: skip
+) -> StepProgram:
     """The step program: micro-batches through the pipeline, then the weight update.
 
     `tiles` runs the supersteps of each stage as events; without it their closed form is taken.
@@ -37,13 +43,13 @@ def lower(
     work = stage_work(workload, mapping, machine, tiles=tiles)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.PHASED:
-        from podsim.lowering import phased  # few workloads need it
+        from podsim.lowering import layerwise  # few workloads need it
 
-        return phased.program(line, optimizer)
-    reductions = update.reductions(line, optimizer) if mapping.practice.overlaps_reduction else ()
-    rest = update.blocks(line, optimizer, reduced=bool(reductions))
+        return layerwise.program(line, optimizer)
+    reductions = weight_update.reductions(line, optimizer) if mapping.practice.overlaps_reduction else ()
+    rest = weight_update.blocks(line, optimizer, reduced=bool(reductions))
     return StepProgram(
-        blocks=joined.step(line, reductions, rest),
+        blocks=merged_blocks.step(line, reductions, rest),
         ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=mapping.accumulation,
         steady=_times(line.busiest, mapping.accumulation),
@@ -51,15 +57,22 @@ def lower(
 
 
 def lower_evaluation(
-    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, rows: int, folded: bool = True,
-    served: "Served | None" = None, tiles: "TileEngine | None" = None,
-) -> StepProgram:  # fmt: skip
+    workload: Workload,
+    mapping: Mapping,
+    machine: Machine,
+    fabric: Fabric,
+    *,
+    rows: int,
+    folded: bool = True,
+    served: "Served | None" = None,
+    tiles: "TileEngine | None" = None,
+) -> StepProgram:
     """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
     machine = computing(machine, mapping.practice)
     work = stage_work(workload, mapping, machine, forward_only=served is not None, tiles=tiles)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
-    blocks = joined.forward(line)
+    blocks = merged_blocks.forward(line)
     if served:
         from podsim.lowering import streamed
 
@@ -80,7 +93,7 @@ def lower_update(
         return lower(workload, mapping, machine, fabric, optimizer=optimizer, folded=folded)
     line = Pipeline(workload, mapping, computing(machine, mapping.practice), fabric, (), mapping.accumulation, folded)
     return StepProgram(
-        blocks=update.blocks(line, optimizer),
+        blocks=weight_update.blocks(line, optimizer),
         ipus=mapping.ipus_per_replica * len(line.replicas),
         micro_batches=mapping.accumulation,
         steady=(),
@@ -93,7 +106,7 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
         return 0
     work = stage_work(workload, mapping, computing(machine, mapping.practice))
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
-    return 2 * len(work) + mapping.practice.prefetch if joined.chained(line) else 0
+    return 2 * len(work) + mapping.practice.prefetch if merged_blocks.chained(line) else 0
 
 
 def _refuse_many(mapping: Mapping) -> None:
@@ -103,8 +116,8 @@ def _refuse_many(mapping: Mapping) -> None:
             f"in full, {mapping.replicas:,} replicas have {count:,} tasks a step; at most {MOST_UNFOLDED:,} are run",
             code="too-large-in-full",
             hint="--fidelity folded runs one of equal replicas and is exact; a smaller machine runs in full",
-        )  # fmt: skip
+        )
 
 
-def _times(cut: Cut, count: int) -> Cut:
+def _times(cut: TimeByPart, count: int) -> TimeByPart:
     return tuple((part, seconds * count) for part, seconds in cut)

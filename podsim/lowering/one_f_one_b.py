@@ -41,7 +41,7 @@ def _grains(pipeline: Pipeline) -> list[tuple[int, int]]:
         back.append(Pass.RECOMPUTE)
     flop = [(_flop(item, [Pass.FORWARD]), _flop(item, back)) for item in pipeline.work]
     most = max(map(max, flop)) or 1.0
-    return [(max(1, round(GRAINS * one / most)), max(1, round(GRAINS * other / most))) for one, other in flop]
+    return [(max(1, round(GRAINS * value / most)), max(1, round(GRAINS * other / most))) for value, other in flop]
 
 
 def _flop(item: StageWork, runs: list[Pass]) -> float:
@@ -61,14 +61,14 @@ class _Line:
 
     def next(self) -> Key | None:
         """The task that may start soonest, marked as run; None when all have."""
-        found = [
+        result = [
             (start, not key[2], -key[0], key)
             for key, needs in filter(None, map(self._upcoming, range(len(self._ipus))))
             if (start := self._start(key[0], needs)) is not None
         ]
-        if not found:
+        if not result:
             return None
-        start, _, _, key = min(found)
+        start, _, _, key = min(result)
         stage, _, backward = key
         self._end[key] = self._free[self._ipus[stage]] = start + self._grains[stage][backward]
         (self._backward if backward else self._forward)[stage] += 1

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from podsim.lowering.collective_parts import TooManyError
 from podsim.lowering.moves import messages
-from podsim.lowering.phases import TooManyError
 from podsim.model.collective import Collective, Pace
-from podsim.model.program import Cut, Flow, Part, Task, TaskKind
+from podsim.model.program import Flow, Part, Task, TaskKind, TimeByPart
 from podsim.physics.links import max_min_rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from podsim.lowering.phases import Move, Phase, Plan
+    from podsim.lowering.collective_parts import CollectivePlan, Move, Phase
     from podsim.topology.network import Network
 
 MOST_TASKS: Final = 30_000
@@ -31,7 +31,7 @@ EQUAL: Final = 1e-9
 Ends = tuple[int, ...]
 
 
-def tasks(plan: Plan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]:
+def tasks(plan: CollectivePlan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]:
     """The tasks of a collective, its buffer in `chunks` parts that follow each other through the phases.
 
     Raises TooManyError where too many messages have to be simulated one by one, ValueError where there is nothing to
@@ -48,7 +48,7 @@ def tasks(plan: Plan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]:
     return _by_message(plan, plan.roads, chunks)
 
 
-def _staged(plan: Plan) -> Plan:
+def _staged(plan: CollectivePlan) -> CollectivePlan:
     """A plan with something to pipeline: phases, or the steps of a buffer that is handed on."""
     if len(plan.phases) > 1:
         return plan
@@ -62,24 +62,26 @@ def _staged(plan: Plan) -> Plan:
     )
 
 
-def _by_step(plan: Plan, chunks: int, *, together: bool) -> tuple[Task, ...]:
+def _by_step(plan: CollectivePlan, chunks: int, *, together: bool) -> tuple[Task, ...]:
     """A task a step, or one for each latency of its messages."""
     _bounded(plan, chunks, together=together)
-    found: list[Task] = []
+    tasks: list[Task] = []
     ends: dict[tuple[int, int], Ends] = {}
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
             needs = (*ends.get((chunk, at - 1), ()), *ends.get((chunk - 1, at), ()))
             for move in plan.moves[at]:
                 for before, flows, repeat in _groups(plan, at, move, together=together):
-                    parts = [_task(phase, cut, _part(each, chunks), needs, repeat)
-                             for cut, each in zip(before, flows, strict=True)]  # fmt: skip
-                    needs = _add(found, parts)
+                    parts = [
+                        _task(phase, cut, _part(each, chunks), needs, repeat)
+                        for cut, each in zip(before, flows, strict=True)
+                    ]
+                    needs = _add(tasks, parts)
             ends[chunk, at] = needs
-    return tuple(found)
+    return tuple(tasks)
 
 
-def _bounded(plan: Plan, chunks: int, *, together: bool) -> None:
+def _bounded(plan: CollectivePlan, chunks: int, *, together: bool) -> None:
     """TooManyError where the engine would take minutes."""
     moves = [move for moves in plan.moves for move in moves]
     count = chunks * sum(1 if together else len(move.by_latency) for move in moves)
@@ -92,8 +94,8 @@ def _bounded(plan: Plan, chunks: int, *, together: bool) -> None:
 
 
 def _groups(
-    plan: Plan, at: int, move: Move, *, together: bool
-) -> Iterable[tuple[list[Cut], list[tuple[Flow, ...]], int]]:
+    plan: CollectivePlan, at: int, move: Move, *, together: bool
+) -> Iterable[tuple[list[TimeByPart], list[tuple[Flow, ...]], int]]:
     """What comes before the flows, the flows and the repeat of each step that a move stands for."""
     if together or len(move.by_latency) < 2:
         yield [_before(plan, at, move.latency_s)], [move.flows], move.repeat
@@ -103,10 +105,10 @@ def _groups(
         yield before, [flows for _, flows in move.by_latency], 1
 
 
-def _add(found: list[Task], added: Sequence[Task]) -> Ends:
-    first = len(found)
-    found += added
-    return tuple(range(first, len(found)))
+def _add(tasks: list[Task], added: Sequence[Task]) -> Ends:
+    first = len(tasks)
+    tasks += added
+    return tuple(range(first, len(tasks)))
 
 
 def _part(flows: tuple[Flow, ...], chunks: int) -> tuple[Flow, ...]:
@@ -120,26 +122,26 @@ def task_name(phase: Phase) -> str:
     return f"{phase.collective} by {phase.algorithm}"
 
 
-def told(name: str) -> list[str]:
+def overhead_lines(name: str) -> list[str]:
     """What the name of a step says: the collective of its phase, and by which algorithm."""
     return name.split(" by ")
 
 
-def _before(plan: Plan, at: int, latency_s: float) -> Cut:
-    """Software and latency before the flows of a step: what `Plan.before_s` adds up."""
+def _before(plan: CollectivePlan, at: int, latency_s: float) -> TimeByPart:
+    """Software and latency before the flows of a step: what `CollectivePlan.before_s` adds up."""
     software_s, whole_s = plan.software_s(at), plan.before_s(at, latency_s)
     if not software_s:
         return ((Part.ALL_REDUCE, whole_s),)
-    near = plan.setting.rack is None or plan.setting.inside(plan.phases[at].group)
+    near = plan.context.rack is None or plan.context.inside(plan.phases[at].group)
     part = Part.COLLECTIVE_STEPS if near else Part.RACK_STEPS
     return (part, software_s), (Part.ALL_REDUCE, whole_s - software_s)
 
 
-def _task(phase: Phase, cut: Cut, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:
+def _task(phase: Phase, cut: TimeByPart, flows: tuple[Flow, ...], needs: Ends, repeat: int) -> Task:
     return Task(TaskKind.TRANSFER, task_name(phase), -1, cut, needs, flows, Part.ALL_REDUCE, repeat)
 
 
-def _alike(plan: Plan) -> bool:
+def _alike(plan: CollectivePlan) -> bool:
     """Whether all messages of every step take the same time, and who sends next has just sent or received.
 
     Then all members finish each step together, so that waiting for others costs nothing.
@@ -151,7 +153,7 @@ def _alike(plan: Plan) -> bool:
                 return False
             senders: set[int] = set()
             taking: set[int] = set()
-            for sender, to, _ in messages(plan.setting, phase, step):
+            for sender, to, _ in messages(plan.context, phase, step):
                 senders.add(sender)
                 taking |= {sender, to}
             if before is not None and not senders <= before:
@@ -166,19 +168,19 @@ def _equal(flows: tuple[Flow, ...], capacities: Sequence[float]) -> bool:
     return max(needed_s, default=0.0) <= min(needed_s, default=0.0) * (1 + EQUAL)
 
 
-def _one_is_slowest(plan: Plan) -> bool:
+def _one_is_slowest(plan: CollectivePlan) -> bool:
     """Whether no two messages share a link and one member has the slowest message of every step.
 
     Its steps follow each other without a gap, and nobody needs longer: the collective takes the sum of the slowest.
     """
-    network = plan.setting.network
+    network = plan.context.network
     owner: dict[int, tuple[int, int]] = {}
     slowest: set[int] | None = None
     for phase in plan.phases:
         for step in phase.steps:
             times: list[tuple[float, int, int]] = []
             met: set[tuple[int, int]] = set()
-            for sender, to, volume in messages(plan.setting, phase, step):
+            for sender, to, volume in messages(plan.context, phase, step):
                 route = network.route(sender, to)
                 if (sender, to) in met or any(
                     owner.setdefault(link, (sender, to)) != (sender, to) for link in route.links
@@ -195,28 +197,28 @@ def _one_is_slowest(plan: Plan) -> bool:
     return True
 
 
-def _by_message(plan: Plan, network: Network, chunks: int) -> tuple[Task, ...]:
+def _by_message(plan: CollectivePlan, network: Network, chunks: int) -> tuple[Task, ...]:
     """A task a message; a member begins a step when its own messages of the step before have arrived."""
     every = [move for moves in plan.moves for move in moves]
     count = chunks * sum(flow.count * move.repeat for move in every for flow in move.flows)
     crossed = max(sum(flow.count * len(flow.route) for flow in move.flows) for move in every)
     if count > MOST_TASKS or count * crossed > MOST_FOLLOWED:
         raise TooManyError(f"{count:,} messages, up to {crossed:,} links at once, are too many to simulate one by one")
-    found: list[Task] = []
+    tasks: list[Task] = []
     ends: dict[tuple[int, int], dict[int, Ends]] = {}
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
             ready = _merged(ends.get((chunk, at - 1), {}), ends.get((chunk - 1, at), {}))
             for step in phase.steps:
-                sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.setting, phase, step)]
+                sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.context, phase, step)]
                 for _ in range(step.repeat):
-                    ready = {**ready, **_send(found, sent, ready, (network, task_name(phase)))}
+                    ready = {**ready, **_send(tasks, sent, ready, (network, task_name(phase)))}
             ends[chunk, at] = ready
-    return tuple(found)
+    return tuple(tasks)
 
 
 def _send(
-    found: list[Task], sent: list[tuple[int, int, float]], ready: dict[int, Ends], over: tuple[Network, str]
+    tasks: list[Task], sent: list[tuple[int, int, float]], ready: dict[int, Ends], over: tuple[Network, str]
 ) -> dict[int, Ends]:
     """The messages of one step, each after what its two members did before; who has which of them now."""
     network, name = over
@@ -224,13 +226,13 @@ def _send(
     for sender, to, volume in sent:
         route = network.route(sender, to)
         needs = tuple(sorted({*ready.get(sender, ()), *ready.get(to, ())}))
-        here = (len(found),)
+        here = (len(tasks),)
         cut = ((Part.ALL_REDUCE, route.latency_s),)
         flows = (Flow(route.links, volume),)
-        found.append(Task(TaskKind.TRANSFER, name, -1, cut, needs, flows, Part.ALL_REDUCE))
+        tasks.append(Task(TaskKind.TRANSFER, name, -1, cut, needs, flows, Part.ALL_REDUCE))
         after[sender], after[to] = after.get(sender, ()) + here, after.get(to, ()) + here
     return after
 
 
-def _merged(one: dict[int, Ends], other: dict[int, Ends]) -> dict[int, Ends]:
-    return {member: (*one.get(member, ()), *other.get(member, ())) for member in {**one, **other}}
+def _merged(table: dict[int, Ends], other: dict[int, Ends]) -> dict[int, Ends]:
+    return {member: (*table.get(member, ()), *other.get(member, ())) for member in {**table, **other}}

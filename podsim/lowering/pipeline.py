@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-from podsim.lowering.unlike import unlike
+from podsim.lowering.replica_symmetry import unlike
 from podsim.lowering.work import StageWork, busiest, slowed
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Block, Cut, Flow, Part, Task, TaskKind
+from podsim.model.program import Block, Flow, Part, Task, TaskKind, TimeByPart
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
 from podsim.physics.sync import machine_sync_s
 from podsim.topology.fabric import Fabric
-from podsim.topology.likeness import same_inputs
+from podsim.topology.rack_symmetry import same_inputs
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Pipeline:
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
     _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
-    _computes: dict[tuple[int, bool, float], tuple[str, Cut]] = field(default_factory=dict)
+    _computes: dict[tuple[int, bool, float], tuple[str, TimeByPart]] = field(default_factory=dict)
     computed: dict[tuple[int, bool, int, tuple[int, ...]], Task] = field(default_factory=dict)
 
     @cached_property
@@ -46,7 +46,7 @@ class Pipeline:
         """Replicas whose IPUs appear as tasks."""
         return unlike(self.mapping, self.fabric) if self.folded else tuple(range(self.mapping.replicas))
 
-    def compute(self, item: StageWork, backward: bool, where: int) -> tuple[str, Cut]:
+    def compute(self, item: StageWork, backward: bool, where: int) -> tuple[str, TimeByPart]:
         """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
         key = item.stage.index, backward, self.clock(where)
         if key not in self._computes:
@@ -65,7 +65,7 @@ class Pipeline:
         return min(slow.get(other * size + ipu, 1.0) for other in range(first, first + span))
 
     @property
-    def busiest(self) -> Cut:
+    def busiest(self) -> TimeByPart:
         """What the IPU that has most work spends on one micro-batch, cut by part."""
         size = self.mapping.ipus_per_replica
         ipus = dict.fromkeys(item.stage.ipu for item in self.work)
@@ -138,7 +138,7 @@ Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BarrierInterval:
     """What runs from one barrier to the next, so many times in a row; `takes` an input or not."""
 
     name: str
@@ -151,30 +151,30 @@ class Turn:
         return (0, False) in self.active
 
 
-def turns(pipeline: Pipeline) -> list[Turn]:
+def turns(pipeline: Pipeline) -> list[BarrierInterval]:
     """Every turn of a pipeline with barriers, equal neighbours as one."""
     stages, count = len(pipeline.work), pipeline.micro_batches
     if stages == 1 or pipeline.mapping.schedule is Schedule.SEQUENTIAL:
         forward, backward = [(s, False) for s in range(stages)], [(s, True) for s in reversed(range(stages))]
-        return [Turn("micro-batch", tuple(forward if pipeline.forward_only else forward + backward), count)]
+        return [BarrierInterval("micro-batch", tuple(forward if pipeline.forward_only else forward + backward), count)]
     most = stages if pipeline.forward_only else 2 * stages
     short = min(count, most)  # more micro-batches only repeat the cycle in which every stage is active
     runs = groupby(_active(stages, short, pipeline.forward_only))
     return [
-        Turn("cycle", active, sum(1 for _ in same) + (count - short if len(active) == most else 0))
+        BarrierInterval("cycle", active, sum(1 for _ in same) + (count - short if len(active) == most else 0))
         for active, same in runs
     ]
 
 
-def blocks(pipeline: Pipeline, order: Iterable[Turn]) -> tuple[Block, ...]:
+def blocks(pipeline: Pipeline, order: Iterable[BarrierInterval]) -> tuple[Block, ...]:
     """A block for each turn; turns that repeat are folded unless every micro-batch is wanted."""
-    found = ((turn, turn_tasks(pipeline, turn, beside=True)) for turn in order)
+    result = ((turn, turn_tasks(pipeline, turn, beside=True)) for turn in order)
     if pipeline.folded:
-        return tuple(Block(turn.name, tasks, turn.repeat, pipeline=True) for turn, tasks in found)
-    return tuple(Block(turn.name, tasks, 1, pipeline=True) for turn, tasks in found for _ in range(turn.repeat))
+        return tuple(Block(turn.name, tasks, turn.repeat, pipeline=True) for turn, tasks in result)
+    return tuple(Block(turn.name, tasks, 1, pipeline=True) for turn, tasks in result for _ in range(turn.repeat))
 
 
-def turn_tasks(pipeline: Pipeline, turn: Turn, *, beside: bool) -> tuple[Task, ...]:
+def turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> tuple[Task, ...]:
     """The tasks of a turn; with the input of the next one loaded `beside` it, or before it without prefetch."""
     sequential = turn.name == "micro-batch"
     tasks: list[Task] = []

@@ -13,7 +13,7 @@ from podsim.model.free import SHARDING
 from podsim.model.sums import sum_in_order
 
 
-class Held(NamedTuple):
+class WeightCount(NamedTuple):
     """Weights of an IPU or a replica, and the tensors they lie in."""
 
     parameters: int
@@ -23,34 +23,34 @@ class Held(NamedTuple):
 MILLION: Final = 1e6
 
 
-def _own_weights(own: Held, _replica: Held) -> float:
+def _own_weights(own: WeightCount, _replica: WeightCount) -> float:
     return own.parameters / MILLION
 
 
-def _own_tensors(own: Held, _replica: Held) -> float:
+def _own_tensors(own: WeightCount, _replica: WeightCount) -> float:
     return own.tensors
 
 
-def _all_weights(_own: Held, replica: Held) -> float:
+def _all_weights(_own: WeightCount, replica: WeightCount) -> float:
     return replica.parameters / MILLION
 
 
-def _once(_own: Held, _replica: Held) -> float:
+def _once(_own: WeightCount, _replica: WeightCount) -> float:
     return 1.0
 
 
-FORMS: Final[Mapping[str, Callable[[Held, Held], float]]] = dict(
+FORMS: Final[Mapping[str, Callable[[WeightCount, WeightCount], float]]] = dict(
     zip(SHARDING, (_own_weights, _own_tensors, _all_weights, _once), strict=True)
 )
 """What one constant is multiplied by: millions of weights of the IPU, its tensors, millions of weights of the
 whole replica where its IPUs take turns, or 1."""
 
 
-def seconds(parameters: ParameterSet, at: int, replica: Sequence[Held]) -> float:
+def seconds(parameters: ParameterSet, at: int, replica: Sequence[WeightCount]) -> float:
     """What IPU `at` of a replica spends on the order of shards in a step [s]; nothing where it has no weights."""
     own = replica[at]
     if not own.parameters:
         return 0.0
-    whole = Held(sum(one.parameters for one in replica), sum(one.tensors for one in replica))
+    whole = WeightCount(sum(weights.parameters for weights in replica), sum(weights.tensors for weights in replica))
     charged = (name for name in FORMS if name in parameters.fitted)
     return sum_in_order(parameters.value(name) * FORMS[name](own, whole) for name in charged)

@@ -8,7 +8,7 @@ from podsim.tiles.memory import streamed_bytes
 
 def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: Served) -> tuple[Block, ...]:
     """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 87)."""
-    return tuple(one for block in blocks for one in (*_loads(pipeline, block, served), block))
+    return tuple(load for block in blocks for load in (*_loads(pipeline, block, served), block))
 
 
 def _loads(pipeline: Pipeline, block: Block, served: Served) -> tuple[Block, ...]:

@@ -8,14 +8,14 @@ from typing import Final
 from podsim.caches.tables import TABLES, Table
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
-from podsim.model.program import Cut
+from podsim.model.program import TimeByPart
 from podsim.model.tile_plan import TilePlan
 from podsim.model.training import AVAILABLE_MEMORY, Practice, Recompute
 from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target, numbered, plans
+from podsim.tiles.planner import Planner, PlanTarget, numbered, plans
 from podsim.tiles.supersteps import TileEngine
 
 
@@ -31,7 +31,7 @@ def rates(
     tiles: TileEngine | None = None,
 ) -> Rates:
     """What operators of a workload are planned for on a machine, and what runs their supersteps as events."""
-    planner = Planner(Target(machine.chip, workload.precision, available_memory))
+    planner = Planner(PlanTarget(machine.chip, workload.precision, available_memory))
     return Rates(planner, machine.program_factor, tiles)
 
 
@@ -75,7 +75,7 @@ def stage_plans(
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
     practice = mapping.practice
-    target = Target(computing(machine, practice).chip, workload.precision, practice.memory_proportion)
+    target = PlanTarget(computing(machine, practice).chip, workload.precision, practice.memory_proportion)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
@@ -112,8 +112,15 @@ class _CostTable:
         chip = self._rates.planner.target.chip
         self._call = TileCost(compute_s=self._practice.operator_call_cycles / chip.clock_hz)
         key = (
-            target, self._rates.stretch, self._rows, mapping.recompute, self._norm_s, forward_only, tiles, self._call,
-        )  # fmt: skip
+            target,
+            self._rates.stretch,
+            self._rows,
+            mapping.recompute,
+            self._norm_s,
+            forward_only,
+            tiles,
+            self._call,
+        )
         self._known = _COSTS.remember(key, lambda: Table(MOST_OF_MICRO_BATCH))
 
     def stage(self, stage: Stage) -> Pair:
@@ -168,7 +175,7 @@ def norm_span_s(machine: Machine) -> float:
 
 def busiest(
     work: tuple[StageWork, ...], clocks: MappingType[int, float] = NORMAL, *, forward_only: bool = False
-) -> Cut:
+) -> TimeByPart:
     """Forward and backward of one micro-batch on the IPU that has most of it, cut by part.
 
     `clocks` are the shares of their clock at which IPUs of a replica work, where that is not all of it.
@@ -181,6 +188,6 @@ def busiest(
     return slowed(by_ipu[ipu].cut, clocks.get(ipu, 1.0))
 
 
-def slowed(cut: Cut, clock: float) -> Cut:
+def slowed(cut: TimeByPart, clock: float) -> TimeByPart:
     """What an IPU at that share of its clock spends."""
     return cut if clock == 1.0 else tuple((part, seconds / clock) for part, seconds in cut)

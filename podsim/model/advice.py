@@ -4,8 +4,8 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
-from podsim.model.shown import Shown
 
 
 class Rank(StrEnum):
@@ -16,7 +16,7 @@ class Rank(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class FrameworkSetting:
     """One thing to set on the real machine: what it is, its value, how each library that has it spells it."""
 
     what: str
@@ -42,7 +42,7 @@ class Advised:
     streaming: float
     streaming_bytes_per_ipu: float
     preset: str
-    settings: tuple[Setting, ...]
+    settings: tuple[FrameworkSetting, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class NotQuite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mappings(Shown):
+class Mappings(Displayable):
     """The best mappings of each split and storage, ranked; how many were legal, and why others were not."""
 
     workload: str

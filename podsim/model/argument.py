@@ -22,7 +22,7 @@ _WHOLE: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)", re.ASCII
 _SHOWN: Final = 40  # characters of a refused text that a message repeats
 
 
-class Kind(Enum):
+class ArgumentKind(Enum):
     """What sort of value an argument takes, as a message names it."""
 
     WHOLE = "a whole number"
@@ -53,7 +53,7 @@ class Argument(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: ArgumentKind
     help: str = ""
     default: object = None
     low: float = -math.inf
@@ -83,10 +83,10 @@ class Argument(NamedTuple):
 
     def parsed(self, text: str) -> Any:  # noqa: ANN401
         """The value that a word of a command line means; ValueError where it means none."""
-        if self.kind is Kind.WHOLE:
+        if self.kind is ArgumentKind.WHOLE:
             return self.inside(_whole_of(text))
-        if self.kind in (Kind.NUMBER, Kind.SHARE):
-            return self.inside(_number_of(text, percent=self.kind is Kind.NUMBER), text)
+        if self.kind in (ArgumentKind.NUMBER, ArgumentKind.SHARE):
+            return self.inside(_number_of(text, percent=self.kind is ArgumentKind.NUMBER), text)
         return self.checked(text)
 
     def si(self, value: str | float) -> float:
@@ -97,8 +97,8 @@ class Argument(NamedTuple):
         try:
             number = own(value) if own else parse(value, self.unit)
         except ValueError as error:  # with an example that suits the argument
-            said, example, _ = str(error).partition("; write for example ")
-            raise ValueError(f"{said}{example and example + self.example}") from None
+            text, example, _ = str(error).partition("; write for example ")
+            raise ValueError(f"{text}{example and example + self.example}") from None
         return float(self.inside(number, value))
 
     def given_si(self, value: str | float | None) -> float | None:
@@ -113,21 +113,21 @@ class Argument(NamedTuple):
     @property
     def noun(self) -> str:
         """What the argument must be."""
-        if self.kind is Kind.CHOICE:
+        if self.kind is ArgumentKind.CHOICE:
             return f"one of {', '.join(self.choices)}"
-        if self.kind is Kind.NAME and "FILE" in self.metavar:
+        if self.kind is ArgumentKind.NAME and "FILE" in self.metavar:
             return "a name or the path of a file"
-        if self.kind is Kind.SIZES:
+        if self.kind is ArgumentKind.SIZES:
             return f"{self.kind.value} {self.example}"
-        if self.kind is Kind.QUANTITY:
+        if self.kind is ArgumentKind.QUANTITY:
             return f"{WHAT.get(self.unit, 'a rate')} such as {self.example}"
         return str(self.kind.value)
 
     @property
     def stated(self) -> str:
         """What the argument is, in which unit and range, and its default: a line of a docstring."""
-        unit = f" [{self.unit}]" if self.unit and self.kind is not Kind.QUANTITY else ""
-        bounds = self.bounds if self.kind in (Kind.WHOLE, Kind.NUMBER, Kind.SHARE) else ""
+        unit = f" [{self.unit}]" if self.unit and self.kind is not ArgumentKind.QUANTITY else ""
+        bounds = self.bounds if self.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE) else ""
         default = (
             "" if self.default is REQUIRED else f"default {self.default!r}" if self.default is not None else "optional"
         )
@@ -149,12 +149,14 @@ class Argument(NamedTuple):
         if above and below and (isinstance(number, int) or math.isfinite(number)):
             return number
         bound = self.bounds
-        if self.kind in (Kind.WHOLE, Kind.QUANTITY) and self.high < math.inf:  # the bound that is crossed says enough
+        if (
+            self.kind in (ArgumentKind.WHOLE, ArgumentKind.QUANTITY) and self.high < math.inf
+        ):  # the bound that is crossed says enough
             bound = f"at most {_spelled(self.high)}" if above else self._replace(high=math.inf).bounds
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
-        more = f"; {self.why}" if self.why and (above or self.kind is not Kind.QUANTITY) else ""
-        if self.kind is Kind.SHARE:
+        more = f"; {self.why}" if self.why and (above or self.kind is not ArgumentKind.QUANTITY) else ""
+        if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
             more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
         raise ValueError(f"must be {bound}, not {shown(number) if text is None else short(text)}{more}")
@@ -319,12 +321,12 @@ def _items(argument: Argument, value: object) -> tuple[object, ...]:
         advice = f': write ["{short(value)}"]' if isinstance(value, str) else ""
         raise _other(argument, value, advice)
     try:
-        found = tuple(islice(value, MOST_ITEMS + 1))
+        result = tuple(islice(value, MOST_ITEMS + 1))
     except TypeError:  # numpy's arrays without dimensions
         raise _other(argument, value) from None
-    if len(found) > MOST_ITEMS:
+    if len(result) > MOST_ITEMS:
         raise ValueError(f"must have at most {MOST_ITEMS:,} items")
-    return found
+    return result
 
 
 def _texts(argument: Argument, value: object) -> tuple[str, ...]:
@@ -357,15 +359,15 @@ def _changes(argument: Argument, value: object) -> tuple[str, ...] | dict[str, s
         return (_text(argument, value),)
     if not isinstance(value, Mapping):
         return _texts(argument, value)
-    found = {}
+    changes = {}
     for path, text in value.items():
         if not isinstance(path, str):
             raise _other(argument, path)
         if not isinstance(text, str):
             quoted = f': write "{shown(text)}"' if _real(text) is not None else ""
             raise _other(argument, text, f" for {short(path)}{quoted}")
-        found[str(path)] = str(text)
-    return found
+        changes[str(path)] = str(text)
+    return changes
 
 
 def _callback(argument: Argument, value: object) -> object:
@@ -388,9 +390,21 @@ def _mapping(argument: Argument, value: object) -> object:
 
 
 _PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": dollars, "requests/s": per_second}
-_CHECKS: Final[Mapping[Kind, Callable[[Argument, object], Any]]] = {
-    Kind.WHOLE: _whole, Kind.NUMBER: _number, Kind.SHARE: _number, Kind.QUANTITY: _quantity, Kind.CHOICE: _choice,
-    Kind.NAME: _name, Kind.FILE: _file, Kind.SWITCH: _switch, Kind.TEXTS: _texts, Kind.LISTED: _listed,
-    Kind.SIZES: _sizes, Kind.CHANGES: _changes, Kind.MAPPING: _mapping, Kind.CALLBACK: _callback,
-    Kind.WARNING: _callback, Kind.ANSWER: _answer,
-}  # fmt: skip
+_CHECKS: Final[Mapping[ArgumentKind, Callable[[Argument, object], Any]]] = {
+    ArgumentKind.WHOLE: _whole,
+    ArgumentKind.NUMBER: _number,
+    ArgumentKind.SHARE: _number,
+    ArgumentKind.QUANTITY: _quantity,
+    ArgumentKind.CHOICE: _choice,
+    ArgumentKind.NAME: _name,
+    ArgumentKind.FILE: _file,
+    ArgumentKind.SWITCH: _switch,
+    ArgumentKind.TEXTS: _texts,
+    ArgumentKind.LISTED: _listed,
+    ArgumentKind.SIZES: _sizes,
+    ArgumentKind.CHANGES: _changes,
+    ArgumentKind.MAPPING: _mapping,
+    ArgumentKind.CALLBACK: _callback,
+    ArgumentKind.WARNING: _callback,
+    ArgumentKind.ANSWER: _answer,
+}

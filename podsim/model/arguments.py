@@ -5,7 +5,7 @@ Defaults are those of the signatures in `podsim.api`; tests/api/test_arguments.p
 
 from typing import Any, Final
 
-from podsim.model.argument import REQUIRED, Argument, Kind
+from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.model.framework import OTHER_NAMES, Framework
 
 MOST_COUNT: Final = 2**31 - 1  # Poplar counts elements of a dimension in 32 bits
@@ -19,7 +19,7 @@ FEW_SCORES: Final = "400 simulated scores say nothing of rarer ends"
 def count(name: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN401  (fields of an argument)
     """A whole number from 1 on."""
     fields = {"low": 1, "high": MOST_COUNT, "metavar": "N", **more}
-    return Argument(name=name, kind=Kind.WHOLE, help=help_, **fields)
+    return Argument(name=name, kind=ArgumentKind.WHOLE, help=help_, **fields)
 
 
 def from_zero(name: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN401
@@ -30,58 +30,63 @@ def from_zero(name: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN
 def number(name: str, help_: str, high: float, **more: Any) -> Argument:  # noqa: ANN401
     """A number above 0, unless `more` says otherwise."""
     fields = {"low": 0.0, "high": high, "open_low": True, "metavar": "X", **more}
-    return Argument(name=name, kind=Kind.NUMBER, help=help_, **fields)
+    return Argument(name=name, kind=ArgumentKind.NUMBER, help=help_, **fields)
 
 
 def share(name: str, help_: str, low: float, high: float, **more: Any) -> Argument:  # noqa: ANN401
     """A share of a whole, as a fraction of 1."""
-    return Argument(name=name, kind=Kind.SHARE, help=help_, low=low, high=high, metavar="SHARE", **more)
+    return Argument(name=name, kind=ArgumentKind.SHARE, help=help_, low=low, high=high, metavar="SHARE", **more)
 
 
 def quantity(name: str, unit: str, help_: str, example: str, **more: Any) -> Argument:  # noqa: ANN401
     """A text with a unit, above 0 unless `more` says otherwise."""
     fields = {"low": 0.0, "open_low": True, **more}
-    return Argument(name=name, kind=Kind.QUANTITY, unit=unit, help=help_, example=f'"{example}"', **fields)
+    return Argument(name=name, kind=ArgumentKind.QUANTITY, unit=unit, help=help_, example=f'"{example}"', **fields)
 
 
 def choice(name: str, choices: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN401
     """One word of a closed set."""
-    return Argument(name=name, kind=Kind.CHOICE, choices=tuple(choices.split()), help=help_, **more)
+    return Argument(name=name, kind=ArgumentKind.CHOICE, choices=tuple(choices.split()), help=help_, **more)
 
 
 def word(name: str, help_: str = "", metavar: str = "NAME", **more: Any) -> Argument:  # noqa: ANN401
     """A name, or a text that has a grammar of its own."""
-    return Argument(name=name, kind=Kind.NAME, help=help_, metavar=metavar, **more)
+    return Argument(name=name, kind=ArgumentKind.NAME, help=help_, metavar=metavar, **more)
 
 
 def file(name: str, help_: str = "", metavar: str = "FILE", **more: Any) -> Argument:  # noqa: ANN401
     """The path of a file or folder."""
-    return Argument(name=name, kind=Kind.FILE, help=help_, metavar=metavar, **more)
+    return Argument(name=name, kind=ArgumentKind.FILE, help=help_, metavar=metavar, **more)
 
 
 def switch(name: str, help_: str = "", default: bool | None = False) -> Argument:
     """On or off."""
-    return Argument(name=name, kind=Kind.SWITCH, help=help_, default=default)
+    return Argument(name=name, kind=ArgumentKind.SWITCH, help=help_, default=default)
 
 
 def texts(name: str, help_: str, metavar: str) -> Argument:
     """A list of texts."""
-    return Argument(name=name, kind=Kind.TEXTS, help=help_, metavar=metavar, default=())
+    return Argument(name=name, kind=ArgumentKind.TEXTS, help=help_, metavar=metavar, default=())
 
 
 # Which workload on which machine.
-WORKLOAD = word("workload", "A workload by name, or a file: TOML, a config.json, ONNX.", NAME_OR_FILE,
-                 default=REQUIRED)  # fmt: skip
+WORKLOAD = word("workload", "A workload by name, or a file: TOML, a config.json, ONNX.", NAME_OR_FILE, default=REQUIRED)
 POD = count("pod", "IPUs of an IPU-POD, a power of two (with --chip bow: of a Bow Pod).")
 TOPOLOGY = word("topology", "A machine by name or file, instead of --pod.", NAME_OR_FILE)
 CHIP = word("chip", "Put this chip into the machine.", NAME_OR_FILE)
 CHIPS = count("chips", "Chips of a machine that has no IPUs: --topology tpu-v4 --chips 256.", high=1_000_000)
 HOSTS = count("hosts", "Servers that feed the machine.")
-CHANGES = Argument(name="changes", kind=Kind.CHANGES, default=(), metavar="PATH=VALUE",
-                   help='Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".')  # fmt: skip
+CHANGES = Argument(
+    name="changes",
+    kind=ArgumentKind.CHANGES,
+    default=(),
+    metavar="PATH=VALUE",
+    help='Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".',
+)
 PARAMETERS = file("parameters", "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE.")
-FAULTS = texts("faults", "What is broken, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.",
-                "KIND:NAME=STATE")  # fmt: skip
+FAULTS = texts(
+    "faults", "What is broken, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.", "KIND:NAME=STATE"
+)
 # How its work is split.
 REPLICAS = count("replicas", "Full copies of the model.")
 IPUS_PER_REPLICA = count("ipus_per_replica", "IPUs of one copy.")
@@ -92,19 +97,16 @@ PRESET = word(
     "preset", "A published mapping by name (mlperf-v1.1-closed), or a configuration for large pods (large-pod)."
 )
 SCHEDULE = choice("schedule", "grouped 1f1b sequential", "Order of micro-batches on the stages of a pipeline.")
-PREFETCH = from_zero(
-    "prefetch", "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute."
-)  # fmt: skip
-OVERLAP = switch(
-    "overlap", "Reduce gradients of an IPU while others still run backward; takes tiles from compute."
-)  # fmt: skip
+PREFETCH = from_zero("prefetch", "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute.")
+OVERLAP = switch("overlap", "Reduce gradients of an IPU while others still run backward; takes tiles from compute.")
 IO_TILES = from_zero("io_tiles", "Tiles set aside for traffic beside compute [default: none; 64 with --overlap].")
 FRAMEWORK = choice(
-    "framework", " ".join(Framework),
+    "framework",
+    " ".join(Framework),
     "Framework that runs the model; pytorch is poptorch, and poprt serves trained models alone [default: that of the "
     "configuration; PopART and TensorFlow 1 are the reference].",
     aliases=tuple(OTHER_NAMES.items()),
-)  # fmt: skip
+)
 PRACTICE = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
@@ -113,69 +115,119 @@ TOKENS = number("tokens", "Tokens to train on, instead of --samples.", MOST_LENG
 LAW = choice("law", "chinchilla kaplan", "Tokens by a scaling law: compute-optimal, or to --target-loss.")
 TARGET_LOSS = number("target_loss", "Loss to reach, in nat a token, with --law.", 1e6)
 LENGTH = (TOKENS, LAW, TARGET_LOSS)
-DIVISION = choice("division", "closed open", "MLPerf division, which decides who chose the hyper-parameters.",
-                   default="closed")  # fmt: skip
+DIVISION = choice(
+    "division", "closed open", "MLPerf division, which decides who chose the hyper-parameters.", default="closed"
+)
 SDK = word("sdk", "Poplar SDK [default: the newest calibrated].", "VERSION")
-INTERVAL = share("interval", "Share of truths that intervals are to hold, from 0.5 to 0.99.", 0.5, 0.99,
-                  default=0.9, why=FEW_SCORES)  # fmt: skip
+INTERVAL = share(
+    "interval", "Share of truths that intervals are to hold, from 0.5 to 0.99.", 0.5, 0.99, default=0.9, why=FEW_SCORES
+)
 # How it is computed.
 ENGINE = choice("engine", "des analytic", "Discrete events, or the longest path of the same program.", default="des")
 FIDELITY = choice(
-    "fidelity", "folded full",
-    "Run one of each set of equal replicas, or all; with trace --level tile, of equal tiles.", default="folded",
-)  # fmt: skip
+    "fidelity",
+    "folded full",
+    "Run one of each set of equal replicas, or all; with trace --level tile, of equal tiles.",
+    default="folded",
+)
 SEED = from_zero("seed", "Seed of everything drawn at random.", high=MOST_SEED, default=0)
-STEPS = from_zero("steps", "Simulate so many steps with the noise of the published runs.", high=10_000_000,
-                   default=0)  # fmt: skip
-NOISE_SCALE = number("noise_scale", "Make every delay X times as long, with --steps [default: 1].", 1000.0,
-                      open_low=False)  # fmt: skip
-ON_PROGRESS = Argument(name="on_progress", kind=Kind.CALLBACK, help="Called with how much is done, and of how much.")
-ON_WARNING = Argument(name="on_warning", kind=Kind.WARNING, help="Called with a sentence for each warning.")
+STEPS = from_zero("steps", "Simulate so many steps with the noise of the published runs.", high=10_000_000, default=0)
+NOISE_SCALE = number(
+    "noise_scale", "Make every delay X times as long, with --steps [default: 1].", 1000.0, open_low=False
+)
+ON_PROGRESS = Argument(
+    name="on_progress", kind=ArgumentKind.CALLBACK, help="Called with how much is done, and of how much."
+)
+ON_WARNING = Argument(name="on_warning", kind=ArgumentKind.WARNING, help="Called with a sentence for each warning.")
 MOST_SPANS = count(
     "most_spans",
     "Spans drawn at most (101 or more), and as many changes of link load; the rest, in the middle, is left out.",
-    high=1_000_000, default=200_000,
-)  # fmt: skip
+    high=1_000_000,
+    default=200_000,
+)
 # What it costs.
 PRICES = file("prices", "Your own prices and powers, which come before those of calibration/prices.")
 YEARS = number("years", "Years that a machine serves [default: 3, assumed].", 100.0)
-USE = share("use", "Share of them in which it works [default: 0.8, assumed].", 0.0, 1.0, open_low=True,
-             why="0.8 is 80 %")  # fmt: skip
-KWH_PRICE = number("kwh_price", "Price of a kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD",
-                    metavar="USD")  # fmt: skip
-PUE = number("pue", "Power of the hall over that of its machines [default: 1.4, assumed].", 10.0, low=1.0,
-              open_low=False, why="a ratio: 1.4 is 40 % over what the machines draw")  # fmt: skip
-RENT_PER_HOUR = number("rent_per_hour", "Rent of such a machine: says from how much use on owning is cheaper.", 1e9,
-                        unit="USD", metavar="USD")  # fmt: skip
+USE = share(
+    "use", "Share of them in which it works [default: 0.8, assumed].", 0.0, 1.0, open_low=True, why="0.8 is 80 %"
+)
+KWH_PRICE = number(
+    "kwh_price", "Price of a kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD", metavar="USD"
+)
+PUE = number(
+    "pue",
+    "Power of the hall over that of its machines [default: 1.4, assumed].",
+    10.0,
+    low=1.0,
+    open_low=False,
+    why="a ratio: 1.4 is 40 % over what the machines draw",
+)
+RENT_PER_HOUR = number(
+    "rent_per_hour",
+    "Rent of such a machine: says from how much use on owning is cheaper.",
+    1e9,
+    unit="USD",
+    metavar="USD",
+)
 MONEY = (PRICES, YEARS, USE, KWH_PRICE, PUE, RENT_PER_HOUR)
 # What a machine has to meet.
 WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min", metavar="TIME")
-BUDGET = quantity("budget", "USD", "Most that the machine and its hosts may cost, in US dollars: 3M, 250k.", "3M",
-                   plain=True, metavar="USD")  # fmt: skip
+BUDGET = quantity(
+    "budget",
+    "USD",
+    "Most that the machine and its hosts may cost, in US dollars: 3M, 250k.",
+    "3M",
+    plain=True,
+    metavar="USD",
+)
 MAX_POWER = quantity("max_power", "W", "Most that they may draw at peak, such as 100kW.", "100 kW", metavar="POWER")
-CONFIDENCE = share("confidence", "How sure the time is to be, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99,
-                    why=FEW_SCORES)  # fmt: skip
+CONFIDENCE = share(
+    "confidence", "How sure the time is to be, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99, why=FEW_SCORES
+)
 OBJECTIVE = choice(
-    "objective", "time cost energy price-performance",
-    "What the best machine has least of: time, cost or energy of a run, or capital times time.", default="cost",
-)  # fmt: skip
+    "objective",
+    "time cost energy price-performance",
+    "What the best machine has least of: time, cost or energy of a run, or capital times time.",
+    default="cost",
+)
 MACHINES = Argument(
-    name="machines", kind=Kind.LISTED, metavar="LIST",
+    name="machines",
+    kind=ArgumentKind.LISTED,
+    metavar="LIST",
     help="Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024, larger if too slow, and Bow Pods].",
-)  # fmt: skip
+)
 SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, SDK, DIVISION, PARAMETERS)
 PLAN_SEED = SEED._replace(help="Seed of the simulated scores behind intervals.")
 # What a run with failures has to do.
-WORK = quantity("work", "s", "Useful time of the run, such as 14d [default: the time to train].", "14 d",
-                high=MOST_WORK_S, metavar="TIME", why="the most is 100 years")  # fmt: skip
+WORK = quantity(
+    "work",
+    "s",
+    "Useful time of the run, such as 14d [default: the time to train].",
+    "14 d",
+    high=MOST_WORK_S,
+    metavar="TIME",
+    why="the most is 100 years",
+)
 CHECKPOINT_EVERY = quantity(
-    "checkpoint_every", "s", "Work between two checkpoints, such as 30min [default: the best, searched].", "30 min",
-    high=MOST_WORK_S, metavar="TIME", why="the most is 100 years",
-)  # fmt: skip
+    "checkpoint_every",
+    "s",
+    "Work between two checkpoints, such as 30min [default: the best, searched].",
+    "30 min",
+    high=MOST_WORK_S,
+    metavar="TIME",
+    why="the most is 100 years",
+)
 # What a replica serves.
 BATCH = count("batch", "Rows that a replica answers together.", high=65_536, default=1)
-BATCHES = Argument(name="batches", kind=Kind.SIZES, help="Compare batches too: 1..64 doubles, 1,8,32 lists.", low=1,
-                   high=BATCH.high, example='"1..64"', metavar="SIZES")  # fmt: skip
+BATCHES = Argument(
+    name="batches",
+    kind=ArgumentKind.SIZES,
+    help="Compare batches too: 1..64 doubles, 1,8,32 lists.",
+    low=1,
+    high=BATCH.high,
+    example='"1..64"',
+    metavar="SIZES",
+)
 MOST_TOKENS: Final = 10_000_000  # far beyond any context
 # What is written where.
 WRITE, PATH = switch("write", "Write what was found.", default=True), file("path", "Where it is read or written.")
@@ -187,30 +239,45 @@ _SIZES = (
 # `podsim op OPERATOR --help` says what each is to an operator.
 OPERATOR_SIZES = tuple(count(name) for name in _SIZES.split())
 OPERATOR_WORDS = tuple(word(name) for name in ("kind", "method", "optimizer", "pass", "pass_"))
-OPERATION = Argument(name="operation", kind=Kind.LISTED, help="What is done to each element, in order.")
+OPERATION = Argument(name="operation", kind=ArgumentKind.LISTED, help="What is done to each element, in order.")
 BYTES = quantity(
-    "bytes", "B",
-    "Buffer of one member: before a reduce-scatter, after an all-gather, all it sends in an all-to-all.", "64 MB",
-    plain=True, metavar="SIZE", default=REQUIRED,
-)  # fmt: skip
+    "bytes",
+    "B",
+    "Buffer of one member: before a reduce-scatter, after an all-gather, all it sends in an all-to-all.",
+    "64 MB",
+    plain=True,
+    metavar="SIZE",
+    default=REQUIRED,
+)
 COLLECTIVE = (
     choice("collective", "all-reduce reduce-scatter all-gather broadcast all-to-all", default=REQUIRED),
     BYTES,
     POD._replace(help="IPUs of an IPU-POD, a power of two."),
     TOPOLOGY._replace(help="A machine or generic fabric by name or file, instead of --pod."),
-    word("group", "Who works together: all, rack, across-racks, consecutive:N (or N), orthogonal:N.", "GROUP",
-          default="all", plain=True),
-    IPUS_PER_REPLICA._replace(default=1,
-            help="Members are replicas of so many IPUs: a collective for each of their places, all at once."),
+    word(
+        "group",
+        "Who works together: all, rack, across-racks, consecutive:N (or N), orthogonal:N.",
+        "GROUP",
+        default="all",
+        plain=True,
+    ),
+    IPUS_PER_REPLICA._replace(
+        default=1, help="Members are replicas of so many IPUs: a collective for each of their places, all at once."
+    ),
     choice(
-        "algorithm", "ring ring-pair meet-in-the-middle ladder-ring halving-doubling tree direct torus three-phase",
+        "algorithm",
+        "ring ring-pair meet-in-the-middle ladder-ring halving-doubling tree direct torus three-phase",
         "ring, ring-pair, meet-in-the-middle, ladder-ring, halving-doubling, tree, direct, torus, three-phase "
-        "[the best].", metavar="NAME",
+        "[the best].",
+        metavar="NAME",
     ),
     count("chunks", "Parts of the buffer that follow each other through the phases.", default=1),
-    choice("pace", "lockstep messages", "Next step after all messages of one (machines), or after a member's own "
-            "(generic fabrics)."),
+    choice(
+        "pace",
+        "lockstep messages",
+        "Next step after all messages of one (machines), or after a member's own (generic fabrics).",
+    ),
     CHANGES,
     ENGINE._replace(help="Discrete events, or each step alone on the links."),
     FIDELITY._replace(help="Run one of each set of equal members, or all."),
-)  # fmt: skip
+)

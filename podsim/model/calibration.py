@@ -122,15 +122,15 @@ class Outside:
 
     def quarters(self, sdk: str) -> int:
         """Quarters of a year from the newest release with logs to another; 0 where its name tells no date."""
-        one, other = quarter(sdk), quarter(self.newest)
-        return one - other if one is not None and other is not None else 0
+        number, other = quarter(sdk), quarter(self.newest)
+        return number - other if number is not None and other is not None else 0
 
     def error(self, sdk: str) -> float:
         """Log error that a release without logs adds: what scatters, the error of the trend, and where it may go on."""
         if any(sdk in by for by in self.seconds.values()) or not self.trend:
             return 0.0
-        away, known = self.quarters(sdk), {self.quarters(one) for by in self.seconds.values() for one in by}
-        nearest = min(abs(away - one) for one in known)
+        away, known = self.quarters(sdk), {self.quarters(text) for by in self.seconds.values() for text in by}
+        nearest = min(abs(away - number) for number in known)
         return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TRENDED))
 
 
@@ -199,8 +199,8 @@ class ParameterSet:
 
     def program(self, sdk: str) -> float:
         """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""
-        found = self.fitted.get(f"sdk-{sdk}.program")
-        return found.value if found else 1.0
+        parameter = self.fitted.get(f"sdk-{sdk}.program")
+        return parameter.value if parameter else 1.0
 
     @property
     def form(self) -> str:

@@ -136,10 +136,10 @@ class Chip:
         if not io_tiles:
             return self
         left = (self.tiles - io_tiles) / self.tiles
-        stated, held = self.exchange.bandwidth_bytes_per_s, self.sram.bandwidth_bytes_per_s
+        stated, footprint = self.exchange.bandwidth_bytes_per_s, self.sram.bandwidth_bytes_per_s
         return replace(
             self,
             tiles=self.tiles - io_tiles,
             exchange=replace(self.exchange, bandwidth_bytes_per_s=stated and stated * left),
-            sram=replace(self.sram, bandwidth_bytes_per_s=held and held * left),
+            sram=replace(self.sram, bandwidth_bytes_per_s=footprint and footprint * left),
         )

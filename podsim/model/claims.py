@@ -139,17 +139,17 @@ class ClaimAnswer:
     @property
     def verdict(self) -> Verdict:
         """Disagrees if any number does, else cannot if any cannot be modelled; answered if none has a number."""
-        found = {part.verdict for part in self.parts}
+        verdicts = {part.verdict for part in self.parts}
         order = (Verdict.DISAGREES, Verdict.CANNOT, Verdict.AGREES)
-        return next((one for one in order if one in found), Verdict.ANSWERED)
+        return next((verdict for verdict in order if verdict in verdicts), Verdict.ANSWERED)
 
     @property
     def worth(self) -> Worth | None:
         """The least that any answer is worth, but for figures that are read back; None where there is no verdict."""
         if self.verdict not in (Verdict.AGREES, Verdict.DISAGREES):
             return None
-        found = {part.worth for part in self.parts}
-        return next((one for one in (Worth.CALIBRATED, Worth.INDEPENDENT) if one in found), Worth.DEFINITION)
+        worths = {part.worth for part in self.parts}
+        return next((worth for worth in (Worth.CALIBRATED, Worth.INDEPENDENT) if worth in worths), Worth.DEFINITION)
 
     @property
     def deciding(self) -> PartAnswer:
@@ -160,11 +160,11 @@ class ClaimAnswer:
     @property
     def reason(self) -> str:
         """Why, for every number that decides, and where logs speak against the claim."""
-        told = [part for part in self.parts if part.verdict is self.verdict]
-        why = list(dict.fromkeys(part.why for part in told if part.why))
-        said = sum(part.podsim is not None for part in self.parts)
-        if self.verdict is Verdict.CANNOT and said:
-            why.append(f"{said} of {len(self.parts)} numbers answered")
+        answers = [part for part in self.parts if part.verdict is self.verdict]
+        why = list(dict.fromkeys(part.why for part in answers if part.why))
+        number = sum(part.podsim is not None for part in self.parts)
+        if self.verdict is Verdict.CANNOT and number:
+            why.append(f"{number} of {len(self.parts)} numbers answered")
         more = (text for part in self.parts for text in (part.conflict, part.remark) if text)
         return "; ".join([*why, *dict.fromkeys(more)])
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from podsim.model.calibration import SamplesFactor
-from podsim.model.money import Money
+from podsim.model.displayable import Displayable
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
-from podsim.model.shown import Shown
+from podsim.model.run_cost import Money
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
 
@@ -149,7 +149,7 @@ class Laws:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparatorPrediction(Shown):
+class ComparatorPrediction(Displayable):
     """How long a training run takes on chips that are no IPUs: the headline of a Prediction, without a mapping."""
 
     workload: str
@@ -195,7 +195,7 @@ class ComparatorPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class ExcludedResult:
     """A published result that no law is fitted to, and why."""
 
     id: str
@@ -250,7 +250,7 @@ class ComparatorReport:
     """What fitting laws to results of other chips gave; `path` is where it was written, "" where it was not."""
 
     points: tuple[ComparatorPoint, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedResult, ...]
     summaries: tuple[ComparatorSummary, ...]
     judged: ErrorSummary
     larger: Larger

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podsim.model.comparator import ComparatorPrediction
+from podsim.model.displayable import Displayable
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Cause
-from podsim.model.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparisonCase:
     """One of what is compared, and what tells it from the others; the rest is how the question names its machine."""
 
     label: str
@@ -44,7 +44,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class CaseDifference:
     """A side over the first: its time to train, were doubts of both shared as they are, and were they `unshared`.
 
     `causes` are shares of the variance behind the interval; `parts` add up to the difference of two runs, each at its
@@ -74,14 +74,14 @@ class InfeasibleSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Shown):
+class Comparison(Displayable):
     """The sides that fit, each after the first compared with it, and those that do not."""
 
     workload: str
     workload_title: str
     target: str
-    sides: tuple[Side, ...]
-    differences: tuple[Difference, ...]
+    sides: tuple[ComparisonCase, ...]
+    differences: tuple[CaseDifference, ...]
     interval: float
     seed: int
     infeasible: tuple[InfeasibleSide, ...] = ()

@@ -15,7 +15,7 @@ class Moved:
     @property
     def change(self) -> float | None:
         """Relative change of a number; None for anything else, and where it is beyond floats."""
-        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (self.old, self.new))
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (self.old, self.new))
         if not numbers or not self.old:
             return None
         change = float(self.new) / float(self.old) - 1  # type: ignore[arg-type]
@@ -23,7 +23,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class InputChange:
     """One input that differs, with its effect on the headline figures as factors, in their order.
 
     Empty where its old state is not carried, so that nothing can be predicted again with it: then `why` says so.
@@ -45,6 +45,6 @@ class Difference:
     new_hash: str
     moved: tuple[Moved, ...]
     headline: tuple[Moved, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[InputChange, ...]
     remainder: tuple[float, ...]
     notes: tuple[str, ...]

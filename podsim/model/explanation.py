@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Grade, SourceKind
-from podsim.model.shown import Shown
 
 
 class Mechanism(StrEnum):
@@ -77,7 +77,7 @@ WORTH_WHILE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation(Shown):
+class Explanation(Displayable):
     """A prediction taken apart: how its time adds up, what it hangs on, what would and would not help."""
 
     prediction: Prediction

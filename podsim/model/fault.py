@@ -7,7 +7,7 @@ from enum import StrEnum
 from podsim.model.program import Part as StepPart
 
 
-class Part(StrEnum):
+class FaultyPart(StrEnum):
     """What kind of part is at fault."""
 
     LINK = "link"
@@ -25,7 +25,7 @@ class PartFault:
     """
 
     text: str
-    part: Part
+    part: FaultyPart
     name: str
     rate: float
     link: str = ""

@@ -61,8 +61,9 @@ def check_training(framework: Framework) -> None:
     """Raise InputError for a framework that runs trained models alone."""
     if INTERFACES[framework].trains:
         return
-    others = ", ".join(one.value for one in Framework if INTERFACES[one].trains)
+    others = ", ".join(framework.value for framework in Framework if INTERFACES[framework].trains)
     raise InputError(
-        f"{framework} runs trained models and trains none", code="bad-value",
+        f"{framework} runs trained models and trains none",
+        code="bad-value",
         hint=f"--framework with one of {others}; podsim infer --framework {framework} serves a model",
-    )  # fmt: skip
+    )

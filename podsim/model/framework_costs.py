@@ -47,8 +47,8 @@ class FrameworkCosts:
         whole = sum_in_order(parts.values())
         if not whole:
             return 0.0
-        one, other = (share * parts[name] / whole * self.fitted[name].error for name in NAMES)
-        return max(0.0, math.fsum((one**2, other**2, 2 * self.correlation * one * other))) + self.scatter**2
+        value, other = (share * parts[name] / whole * self.fitted[name].error for name in NAMES)
+        return max(0.0, math.fsum((value**2, other**2, 2 * self.correlation * value * other))) + self.scatter**2
 
 
 def constants_of(framework: Framework) -> tuple[str, ...]:

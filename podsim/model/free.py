@@ -49,7 +49,10 @@ class FreeParameters:
     def forms(self) -> "tuple[FreeParameters, ...]":
         """The forms to choose among, that of the file first; each has no alternatives."""
         own = self.form
-        swapped = (tuple(other if one.name == own else one for one in self.parameters) for other in self.alternatives)
+        swapped = (
+            tuple(other if parameter.name == own else parameter for parameter in self.parameters)
+            for other in self.alternatives
+        )
         return tuple(
             FreeParameters(model_error=self.model_error, parameters=parameters)
             for parameters in (self.parameters, *swapped)

@@ -19,9 +19,9 @@ class SchNet:
     cutoff: Positive
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if not getattr(self, one.name) > 0:
-                raise ValueError(f"{one.name}: must be above 0")
+        for field in fields(self):
+            if not getattr(self, field.name) > 0:
+                raise ValueError(f"{field.name}: must be above 0")
         if self.neighbours >= self.nodes:
             raise ValueError(f"neighbours: {self.neighbours} of {self.nodes} nodes, itself among them")
         if self.features < 2:

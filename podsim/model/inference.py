@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podsim.model.chip import Precision
+from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
-from podsim.model.shown import Shown
 
 
 class Place(StrEnum):
@@ -120,7 +120,7 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InferenceReport(Shown):
+class InferenceReport(Displayable):
     """What a machine answers a second, and how soon."""
 
     workload: str

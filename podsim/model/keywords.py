@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from podsim.errors import InputError, meant
-from podsim.model.argument import Argument, Kind, short
+from podsim.model.argument import Argument, ArgumentKind, short
 
 MOST_NAMED: Final = 5
 """Arguments that a message lists."""
@@ -12,35 +12,38 @@ MOST_NAMED: Final = 5
 
 def unknown(where: str, strangers: Sequence[str], declared: Iterable[str]) -> InputError:
     """The error for keywords that are not declared, with the names they resemble."""
-    listed = ", ".join(f"{short(one)}{meant(one, declared)}" for one in strangers[:MOST_NAMED])
+    listed = ", ".join(f"{short(stranger)}{meant(stranger, declared)}" for stranger in strangers[:MOST_NAMED])
     several = "s" if len(strangers) > 1 else ""
-    return InputError(f"{where} has no argument{several} {listed}", code="unknown-argument",
-                      context=() if "mean" in listed else (f"known: {', '.join(declared)}",))  # fmt: skip
+    return InputError(
+        f"{where} has no argument{several} {listed}",
+        code="unknown-argument",
+        context=() if "mean" in listed else (f"known: {', '.join(declared)}",),
+    )
 
 
 def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dict[str, Any]:
     """The values of declared arguments as verbs use them; InputError with all that is wrong with them."""
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     faults: list[tuple[Argument, str]] = []
     for name, value in given.items():
         argument = declared[name]
         try:
-            found[name] = argument.checked(value)
+            table[name] = argument.checked(value)
         except ValueError as error:
             faults.append((argument, str(error)))
             continue
-        if argument.kind is Kind.MAPPING and value is not None:
-            found[name] = _members(argument, found[name])
+        if argument.kind is ArgumentKind.MAPPING and value is not None:
+            table[name] = _members(argument, table[name])
     if faults:
         raise refused(faults)
-    return found
+    return table
 
 
 def _members(argument: Argument, given: Mapping[object, object]) -> dict[str, Any]:
     """The values of an argument that is a mapping of others."""
     declared = {member.name: member for member in argument.members}
-    if strangers := [one for one in given if one not in declared]:
-        names = [str(one) if isinstance(one, str) else repr(type(one)) for one in strangers]
+    if strangers := [value for value in given if value not in declared]:
+        names = [str(stranger) if isinstance(stranger, str) else repr(type(stranger)) for stranger in strangers]
         raise unknown(argument.name, names, declared)
     return values(declared, {str(name): value for name, value in given.items()})
 

@@ -41,9 +41,17 @@ class EncoderDecoder:
     def __post_init__(self) -> None:
         _at_least_one(
             self,
-            ("encoder_layers", "decoder_layers", "hidden", "heads", "feed_forward", "encoder_tokens", "decoder_tokens",
-             "vocabulary"),
-        )  # fmt: skip
+            (
+                "encoder_layers",
+                "decoder_layers",
+                "hidden",
+                "heads",
+                "feed_forward",
+                "encoder_tokens",
+                "decoder_tokens",
+                "vocabulary",
+            ),
+        )
         for name in ("mels", "encoder_positions", "decoder_positions", "position_buckets"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: must be at least 0")

@@ -21,8 +21,8 @@ class Limit:
         """What an error says of a count above the limit; "" for one within it."""
         if count <= self.most:
             return ""
-        said = f"{count:,.0f}" if count < 1e18 else "more than 1e18"
-        return f"{said} {self.what}; at most {self.most:,}: {self.why}"
+        text = f"{count:,.0f}" if count < 1e18 else "more than 1e18"
+        return f"{text} {self.what}; at most {self.most:,}: {self.why}"
 
 
 LAYERS: Final = Limit(2_048, "layers in all", "the deepest published transformers have 1,000, language models 126")

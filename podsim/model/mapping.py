@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from podsim.model.training import Practice, Recompute, Schedule, StatePlace
-from podsim.model.workload import Unit
+from podsim.model.workload import LayerUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +12,7 @@ class Stage:
 
     index: int
     ipu: int
-    units: tuple[Unit, ...]
+    units: tuple[LayerUnit, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

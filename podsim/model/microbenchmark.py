@@ -60,7 +60,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class ExcludedMeasurement:
     """One measurement that is not predicted, and why."""
 
     row: Microbenchmark
@@ -77,7 +77,7 @@ class Statistic(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class ErrorLimit:
     """The largest error of that kind which counts as a pass, as a fraction."""
 
     statistic: Statistic
@@ -85,7 +85,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class BenchmarkFamily:
     """Measurements of one kind that are judged together; `why` names the mechanism where a bar is missed.
 
     `pools` are the families whose rows are judged once more as one.
@@ -93,7 +93,7 @@ class Family:
 
     key: str
     title: str
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[ErrorLimit, ...] = ()
     why: str = ""
     pools: tuple[str, ...] = ()
 
@@ -106,7 +106,7 @@ class FamilySummary:
     NaN of no row.
     """
 
-    family: Family
+    family: BenchmarkFamily
     count: int
     median_abs: float
     nine_in_ten_abs: float
@@ -132,7 +132,7 @@ class FamilySummary:
         }[statistic]
 
     @property
-    def misses(self) -> tuple[Bar, ...]:
+    def misses(self) -> tuple[ErrorLimit, ...]:
         """Bars that the family does not clear; an error that is no number clears none."""
         return tuple(bar for bar in self.family.bars if not self.size(bar.statistic) <= bar.limit)
 
@@ -149,32 +149,33 @@ class MicrobenchmarkReport:
     """Every measurement: compared with its prediction, or left out for a reason."""
 
     compared: tuple[Compared, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedMeasurement, ...]
     summaries: tuple[FamilySummary, ...]
 
     @property
     def by_constant(self) -> tuple[FamilySummary, ...]:
         """Rows that no constant was fitted to, and behind them those of each constant."""
-        names = dict.fromkeys(sorted(one.fitted for one in self.compared))
+        names = dict.fromkeys(sorted(comparison.fitted for comparison in self.compared))
         return tuple(
-            summary(Family(key=name, title=name or "no constant"), tuple(
-                one.error for one in self.compared if one.fitted == name
-            ))
+            summary(
+                BenchmarkFamily(key=name, title=name or "no constant"),
+                tuple(comparison.error for comparison in self.compared if comparison.fitted == name),
+            )
             for name in names
-        )  # fmt: skip
+        )
 
     @property
     def only_fitted(self) -> tuple[FamilySummary, ...]:
         """Families with a bar all of whose rows a constant was fitted to."""
-        return tuple(one for one in self.summaries if one.verdict and not one.not_fitted)
+        return tuple(summary for summary in self.summaries if summary.verdict and not summary.not_fitted)
 
     @property
-    def misses(self) -> tuple[tuple[FamilySummary, Bar], ...]:
+    def misses(self) -> tuple[tuple[FamilySummary, ErrorLimit], ...]:
         """What is outside its bar."""
         return tuple((summary, bar) for summary in self.summaries for bar in summary.misses)
 
 
-def summary(family: Family, errors: tuple[float, ...], fitted: tuple[bool, ...] = ()) -> FamilySummary:
+def summary(family: BenchmarkFamily, errors: tuple[float, ...], fitted: tuple[bool, ...] = ()) -> FamilySummary:
     """The errors of one family; quantiles by linear interpolation between order statistics.
 
     `fitted` says of each error whether a constant was fitted to its row; of none where it is left out.
@@ -182,8 +183,7 @@ def summary(family: Family, errors: tuple[float, ...], fitted: tuple[bool, ...] 
     sizes = sorted(abs(error) for error in errors)
     marks = fitted or (False,) * len(errors)
     mine, others = (
-        sorted(abs(error) for error, mark in zip(errors, marks, strict=True) if mark is wanted)
-        for wanted in (True, False)
+        sorted(abs(error) for error, mark in zip(errors, marks, strict=True) if mark is flag) for flag in (True, False)
     )
     return FamilySummary(
         family=family,

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from podsim.model.money import Owned
+from podsim.model.displayable import Displayable
 from podsim.model.plan import Demand, Excluded, Miss
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate, Key, Positive, Seconds
-from podsim.model.shown import Shown
+from podsim.model.run_cost import Owned
 from podsim.model.sums import sum_in_order
 
 MOST_JOBS = 12
@@ -98,7 +98,7 @@ class MixCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MixPlan(Shown):
+class MixPlan(Displayable):
     """Which machine holds a month's jobs; `chosen` is None where none does, and `closest` then what comes nearest.
 
     `named` are the machines weighed, as the question has them.

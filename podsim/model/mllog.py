@@ -18,7 +18,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class LogSpan:
     """From one event to another, seconds after `run_start`; `epoch_count` as logged, None where it is not."""
 
     start_s: float
@@ -35,7 +35,7 @@ class Span:
 class Evaluation:
     """One evaluation: when, the quality it found, and what the log calls its epoch (BERT: samples)."""
 
-    span: Span
+    span: LogSpan
     quality: float | None = None
     epoch_num: float | None = None
 
@@ -55,8 +55,8 @@ class LogRun:
     clock_s: float
     init_s: float
     status: str
-    blocks: tuple[Span, ...]
-    epochs: tuple[Span, ...]
+    blocks: tuple[LogSpan, ...]
+    epochs: tuple[LogSpan, ...]
     evaluations: tuple[Evaluation, ...]
     unpaired: bool = False
     platform: str = ""
@@ -76,8 +76,8 @@ class LogRun:
     @property
     def reached(self) -> bool:
         """Whether the run says that it succeeded and no logged quality contradicts it."""
-        found = [one.quality for one in self.evaluations if one.quality is not None]
-        missed = self.target is not None and bool(found) and max(found) < self.target
+        values = [evaluation.quality for evaluation in self.evaluations if evaluation.quality is not None]
+        missed = self.target is not None and bool(values) and max(values) < self.target
         return self.status == "success" and not missed
 
 

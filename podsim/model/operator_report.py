@@ -79,12 +79,12 @@ class OperatorReport:
     @property
     def by_purpose(self) -> dict[str, float]:
         """Cycles by what a superstep is for, in order, and what a stream adds; they add up to `cycles`."""
-        found: dict[str, float] = {}
+        table: dict[str, float] = {}
         for cost in self.costs:
-            found[cost.step.phase] = found.get(cost.step.phase, 0.0) + cost.cycles
+            table[cost.step.phase] = table.get(cost.step.phase, 0.0) + cost.cycles
         if self.io is not None:
-            found["stream"] = self._streaming
-        return found
+            table["stream"] = self._streaming
+        return table
 
     @property
     def by_part(self) -> dict[Part, float]:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping as TrainingMapping
-from podsim.model.money import Owned, Rent
 from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
-from podsim.model.shown import Shown
+from podsim.model.run_cost import Owned, Rent
 
 
 class Objective(StrEnum):
@@ -108,7 +108,7 @@ class Excluded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan(Shown):
+class Plan(Displayable):
     """Which machine to take for a workload: the best that meets every demand, or the closest where none does.
 
     `candidates` are all that were weighed, by chips; `frontier` are those that no other betters. `counts` say how

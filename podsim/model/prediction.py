@@ -5,18 +5,18 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
-from podsim.model.shown import Shown
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
     from podsim.model.fault import FaultReport
     from podsim.model.goodput import GoodputReport
-    from podsim.model.money import Money
     from podsim.model.noise import NoiseReport
+    from podsim.model.run_cost import Money
 
 AGREE = 1e-9  # share of a step below which formula and events differ by rounding
 
@@ -155,8 +155,8 @@ class StepEvents:
     @property
     def difference(self) -> float:
         """What events make of the step beyond the formula, as a share of the formula; 0 where both say the same."""
-        found = self.step_s / self.formula_s - 1
-        return found if abs(found) > AGREE else 0.0
+        value = self.step_s / self.formula_s - 1
+        return value if abs(value) > AGREE else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class FormAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction(Shown):
+class Prediction(Displayable):
     """How long a training run takes, what limits it, how sure that is.
 
     Of a run in phases it is their sum: `phases` are its own predictions, a step is the mean of all steps, and what has

@@ -120,9 +120,7 @@ class PriceList:
         powers = tuple(self._with_chip(power, other) for power in self.powers)
         known = {power.machine for power in powers}
         more = (power for power in other.powers if power.machine not in known)
-        return PriceList(
-            prices=(*self.prices, *prices), powers=(*powers, *more), terms=self.terms or other.terms
-        )  # fmt: skip
+        return PriceList(prices=(*self.prices, *prices), powers=(*powers, *more), terms=self.terms or other.terms)
 
     @staticmethod
     def _with_chip(power: Power, other: "PriceList") -> Power:

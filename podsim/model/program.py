@@ -38,7 +38,7 @@ class Part(StrEnum):
     FRAMEWORK = "framework"
 
 
-Cut = tuple[tuple[Part, float], ...]
+TimeByPart = tuple[tuple[Part, float], ...]
 _SECONDS: Callable[[tuple[Part, float]], float] = itemgetter(1)
 
 
@@ -62,7 +62,7 @@ class Task:
     kind: TaskKind
     name: str
     where: int
-    cut: Cut
+    cut: TimeByPart
     needs: tuple[int, ...] = ()
     flows: tuple[Flow, ...] = ()
     part: Part = Part.COMPUTE
@@ -100,7 +100,7 @@ class StepProgram:
     blocks: tuple[Block, ...]
     ipus: int
     micro_batches: int
-    steady: Cut
+    steady: TimeByPart
 
     @property
     def tasks(self) -> int:

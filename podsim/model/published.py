@@ -156,15 +156,24 @@ class ReadRow:
         if self.stated is not Stated.NO_CHIP:
             return (self,)
         others = (
-            replace(self, reading=one.reading, options=one.options, others=(), predicted=one.predicted,
-                    low_90=one.low_90, high_90=one.high_90, fit=replace(self.fit, held_out=math.nan))
-            for one in self.others if not one.refused
-        )  # fmt: skip
+            replace(
+                self,
+                reading=other.reading,
+                options=other.options,
+                others=(),
+                predicted=other.predicted,
+                low_90=other.low_90,
+                high_90=other.high_90,
+                fit=replace(self.fit, held_out=math.nan),
+            )
+            for other in self.others
+            if not other.refused
+        )
         return (self, *others)
 
     @property
     def _answers(self) -> tuple[float, ...]:
-        return (self.predicted, *(one.predicted for one in self.others if not one.refused))
+        return (self.predicted, *(other.predicted for other in self.others if not other.refused))
 
     @property
     def low(self) -> float:
@@ -261,48 +270,48 @@ class Summary:
     @property
     def median_abs(self) -> float:
         """Half of the rows are at most so far off."""
-        sizes = sorted(abs(one.error) for one in self.rows)
+        sizes = sorted(abs(row.error) for row in self.rows)
         return quantile(sizes, 0.5) if sizes else math.nan
 
     @property
     def held_out(self) -> "HeldOut":
         """The same with constants of frameworks fitted without each row's framework and family."""
-        return HeldOut(errors=tuple(one.fit.held_out for one in self.rows if not math.isnan(one.fit.held_out)))
+        return HeldOut(errors=tuple(row.fit.held_out for row in self.rows if not math.isnan(row.fit.held_out)))
 
     @property
     def samples(self) -> dict[Sample, int]:
         """How many rows are of each kind, those of none left out."""
-        found = [one.sample for one in self.rows]
-        return {kind: found.count(kind) for kind in Sample if kind in found}
+        samples = [row.sample for row in self.rows]
+        return {kind: samples.count(kind) for kind in Sample if kind in samples}
 
     def only(self, *samples: Sample) -> "Summary":
         """The rows of these kinds."""
-        return Summary(rows=tuple(one for one in self.rows if one.sample in samples))
+        return Summary(rows=tuple(row for row in self.rows if row.sample in samples))
 
     @property
     def mean(self) -> float:
         """Mean of the signed errors."""
-        return sum_in_order(one.error for one in self.rows) / len(self.rows) if self.rows else math.nan
+        return sum_in_order(row.error for row in self.rows) / len(self.rows) if self.rows else math.nan
 
     @property
     def worst(self) -> float:
         """The signed error that is largest in size."""
-        return max((one.error for one in self.rows), key=abs, default=math.nan)
+        return max((row.error for row in self.rows), key=abs, default=math.nan)
 
     @property
     def share_near(self) -> float:
         """Of the rows, those that are near."""
-        return sum(one.near for one in self.rows) / len(self.rows) if self.rows else math.nan
+        return sum(row.near for row in self.rows) / len(self.rows) if self.rows else math.nan
 
     @property
     def with_interval(self) -> int:
         """Rows whose prediction has an interval."""
-        return sum(one.has_interval for one in self.rows)
+        return sum(row.has_interval for row in self.rows)
 
     @property
     def inside(self) -> int:
         """Rows whose measured value lies inside the 90 % interval of the prediction."""
-        return sum(one.inside for one in self.rows)
+        return sum(row.inside for row in self.rows)
 
     @property
     def share_inside(self) -> float:
@@ -312,11 +321,11 @@ class Summary:
     @property
     def families(self) -> int:
         """Networks or programs among the rows."""
-        return len({one.family for one in self.rows})
+        return len({row.family for row in self.rows})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class RowGroup:
     """Rows of one family, framework and mode whose configuration is stated alike."""
 
     family: str
@@ -337,24 +346,31 @@ class PublishedReport:
     @property
     def frameworks(self) -> tuple[FrameworkErrors, ...]:
         """Rows in the fit of constants of frameworks, by framework, in the order of the files."""
-        rows = [one for one in self.compared if one.framework and one.fit_of_framework]
+        rows = [row for row in self.compared if row.framework and row.fit_of_framework]
         return tuple(
             FrameworkErrors(
-                framework=name, summary=Summary(rows=mine),
-                constants=tuple(dict.fromkeys(
-                    constant for one in mine if not math.isnan(one.fit.held_out) for constant in one.fit.constants
-                )),
+                framework=name,
+                summary=Summary(rows=mine),
+                constants=tuple(
+                    dict.fromkeys(
+                        constant for row in mine if not math.isnan(row.fit.held_out) for constant in row.fit.constants
+                    )
+                ),
             )
-            for name in dict.fromkeys(one.framework for one in rows)
-            for mine in [tuple(one for one in rows if one.framework == name)]
-        )  # fmt: skip
+            for name in dict.fromkeys(row.framework for row in rows)
+            for mine in [tuple(row for row in rows if row.framework == name)]
+        )
 
     def of(self, modes: tuple[Mode, ...], *stated: Stated) -> Summary:
         """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
-        return Summary(rows=tuple(
-            each for one in self.compared if one.mode in modes and (not stated or one.stated in stated)
-            for each in one.each_chip
-        ))  # fmt: skip
+        return Summary(
+            rows=tuple(
+                each
+                for row in self.compared
+                if row.mode in modes and (not stated or row.stated in stated)
+                for each in row.each_chip
+            )
+        )
 
     @property
     def all_rows(self) -> Summary:
@@ -382,24 +398,27 @@ class PublishedReport:
         }
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[RowGroup, ...]:
         """Rows by mode, family, framework and configuration, in this order."""
-        found: dict[tuple[Mode, str, str, Stated], list[ReadRow]] = {}
-        for one in self.compared:
-            found.setdefault((one.mode, one.family, one.framework, one.stated), []).extend(one.each_chip)
+        rows: dict[tuple[Mode, str, str, Stated], list[ReadRow]] = {}
+        for row in self.compared:
+            rows.setdefault((row.mode, row.family, row.framework, row.stated), []).extend(row.each_chip)
         modes, levels = list(Mode), list(Stated)
-        keys = sorted(found, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
+        keys = sorted(rows, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
         return tuple(
-            Group(family=family, framework=framework, mode=mode, stated=stated, summary=Summary(rows=tuple(found[key])))
-            for key in keys for mode, family, framework, stated in [key]
-        )  # fmt: skip
+            RowGroup(
+                family=family, framework=framework, mode=mode, stated=stated, summary=Summary(rows=tuple(rows[key]))
+            )
+            for key in keys
+            for mode, family, framework, stated in [key]
+        )
 
     @property
     def refused(self) -> tuple[LeftOutRow, ...]:
         """Published mappings that ran and of which podsim says that they do not fit."""
-        return tuple(one for one in self.left_out if one.refused)
+        return tuple(row for row in self.left_out if row.refused)
 
     def reasons(self) -> Iterator[tuple[str, tuple[LeftOutRow, ...]]]:
         """Rows that are left out, by reason, in the order of the files."""
-        for reason in dict.fromkeys(one.reason for one in self.left_out):
-            yield reason, tuple(one for one in self.left_out if one.reason == reason)
+        for reason in dict.fromkeys(row.reason for row in self.left_out):
+            yield reason, tuple(row for row in self.left_out if row.reason == reason)

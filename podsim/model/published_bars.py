@@ -65,16 +65,26 @@ def bars(report: PublishedReport) -> tuple[BarResult, ...]:
 def _bars(report: PublishedReport) -> Iterator[BarResult]:
     for name, samples in FITTED_APART.items():
         yield from _networks(name, report.networks.only(*samples))
-    for one in report.frameworks:
-        if has_bar(one):
+    for framework in report.frameworks:
+        if has_bar(framework):
             yield BarResult(
-                name=f"{one.framework}, {judged_on(one)}", statistic="median", rows=len(one.summary.rows),
-                value=one.judged, most=FRAMEWORKS[one.framework], in_sample=_in_sample(one.summary.rows),
-            )  # fmt: skip
+                name=f"{framework.framework}, {judged_on(framework)}",
+                statistic="median",
+                rows=len(framework.summary.rows),
+                value=framework.judged,
+                most=FRAMEWORKS[framework.framework],
+                in_sample=_in_sample(framework.summary.rows),
+            )
     yield from _families(report)
     refused = len(report.refused)
-    yield BarResult(name="published configurations", statistic="refused",
-                    rows=len(report.compared) + refused, value=refused, most=0, counts=True)  # fmt: skip
+    yield BarResult(
+        name="published configurations",
+        statistic="refused",
+        rows=len(report.compared) + refused,
+        value=refused,
+        most=0,
+        counts=True,
+    )
 
 
 def _networks(name: str, networks: Summary) -> Iterator[BarResult]:
@@ -86,42 +96,56 @@ def _networks(name: str, networks: Summary) -> Iterator[BarResult]:
         name=named, statistic="median", rows=rows, value=networks.median_abs, most=MOST_MEDIAN, in_sample=fitted
     )
     yield BarResult(
-        name=named, statistic=f"within {100 * NEAR:.0f} %", rows=rows, value=networks.share_near, least=LEAST_NEAR,
+        name=named,
+        statistic=f"within {100 * NEAR:.0f} %",
+        rows=rows,
+        value=networks.share_near,
+        least=LEAST_NEAR,
         in_sample=fitted,
-    )  # fmt: skip
+    )
     yield BarResult(
-        name=named, statistic="mean, signed", rows=rows, value=networks.mean, least=-MOST_MEAN, most=MOST_MEAN,
+        name=named,
+        statistic="mean, signed",
+        rows=rows,
+        value=networks.mean,
+        least=-MOST_MEAN,
+        most=MOST_MEAN,
         in_sample=fitted,
-    )  # fmt: skip
+    )
     yield BarResult(
-        name=named, statistic="inside 90 %", rows=networks.with_interval, value=networks.share_inside,
-        least=LEAST_INSIDE, most=MOST_INSIDE, in_sample=fitted,
-    )  # fmt: skip
+        name=named,
+        statistic="inside 90 %",
+        rows=networks.with_interval,
+        value=networks.share_inside,
+        least=LEAST_INSIDE,
+        most=MOST_INSIDE,
+        in_sample=fitted,
+    )
 
 
 def _in_sample(rows: tuple[ReadRow, ...]) -> int:
-    return sum(one.sample is Sample.IN_SAMPLE for one in rows)
+    return sum(row.sample is Sample.IN_SAMPLE for row in rows)
 
 
-def has_bar(one: FrameworkErrors) -> bool:
+def has_bar(errors: FrameworkErrors) -> bool:
     """Whether a framework has a bar: one network or two would set it."""
-    return one.framework in FRAMEWORKS and one.families >= LEAST_FAMILIES
+    return errors.framework in FRAMEWORKS and errors.families >= LEAST_FAMILIES
 
 
-def judged_on(one: FrameworkErrors) -> str:
+def judged_on(errors: FrameworkErrors) -> str:
     """What the errors of a framework are: "held out", or "nothing fitted" where it has no constant."""
-    return "held out" if one.constants else "nothing fitted"
+    return "held out" if errors.constants else "nothing fitted"
 
 
 def _families(report: PublishedReport) -> Iterator[BarResult]:
     rows = report.of(NETWORKS).rows
     for family in ATTENTION:
-        mine = tuple(one for one in rows if one.family == family and one.stated is not Stated.NO_CHIP)
+        mine = tuple(row for row in rows if row.family == family and row.stated is not Stated.NO_CHIP)
         yield from _some(family, mine, MOST_ATTENTION, WORST)
-    heat = tuple(one for one in report.of((Mode.TILES,)).rows if one.row.what == HEAT and one.row.whole("ipus") > 1)
+    heat = tuple(row for row in report.of((Mode.TILES,)).rows if row.row.what == HEAT and row.row.whole("ipus") > 1)
     yield from _some(f"{HEAT}, 2 to 16 IPUs", heat, MOST_HEAT, WORST)
-    yield from _some(f"{SCHNET}, QM9", tuple(one for one in rows if one.family == SCHNET), MOST_SCHNET, MEDIAN)
-    cards = (one for one in rows if one.row.chip == CARD and one.family == RESNET and one.stated is Stated.YES)
+    yield from _some(f"{SCHNET}, QM9", tuple(row for row in rows if row.family == SCHNET), MOST_SCHNET, MEDIAN)
+    cards = (row for row in rows if row.row.chip == CARD and row.family == RESNET and row.stated is Stated.YES)
     yield from _some(f"{RESNET} on {CARD}, batch stated", tuple(cards), MOST_CARD, MEDIAN)
 
 
@@ -129,15 +153,15 @@ def _some(name: str, rows: tuple[ReadRow, ...], most: float, statistic: str) -> 
     """A bar on rows, each held out of the fit of its framework where it is in one; else as predicted."""
     if not rows:
         return
-    held_out = sum(not math.isnan(one.fit.held_out) for one in rows)
+    held_out = sum(not math.isnan(row.fit.held_out) for row in rows)
     fitted = _in_sample(rows)
     kinds = ((", held out", held_out), (f", {IN_SAMPLE}", fitted - held_out))
     name += next((kind for kind, count in kinds if count), "")
-    sizes = sorted(abs(one.error if math.isnan(one.fit.held_out) else one.fit.held_out) for one in rows)
+    sizes = sorted(abs(row.error if math.isnan(row.fit.held_out) else row.fit.held_out) for row in rows)
     value = quantile(sizes, 0.5) if statistic == MEDIAN else sizes[-1]
     yield BarResult(name=name, statistic=statistic, rows=len(rows), value=value, most=most, in_sample=fitted)
 
 
 def missed(report: PublishedReport) -> bool:
     """Whether a bar is not cleared."""
-    return not all(one.passed for one in bars(report))
+    return not all(bar.passed for bar in bars(report))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from podsim.model.displayable import Displayable
 from podsim.model.program import Part
-from podsim.model.shown import Shown
 
 if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
@@ -76,7 +76,7 @@ class Doubling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleReport(Shown):
+class ScaleReport(Displayable):
     """How a run scales: a row a machine, the laws fitted, the knee, and what of a step grows.
 
     `knee_ipus` is the size from which a doubling gains less than `knee_gain` by the universal law, `peak_ipus` the one
@@ -105,7 +105,7 @@ class ScaleReport(Shown):
     @property
     def timed(self) -> bool:
         """Whether the length of the run is known; without one times are NaN."""
-        return all(one.timed for one in self.answered)
+        return all(prediction.timed for prediction in self.answered)
 
     @property
     def answered(self) -> tuple["Prediction", ...]:

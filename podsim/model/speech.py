@@ -9,10 +9,10 @@ LEAST_EDGE = 7  # of a spectrogram: two unpadded convolutions of 3 with stride 2
 
 def _at_least(sizes: "Conformer | Transducer | RecurrentTransducer | DeepVoice", edge: int = 1) -> None:
     """Every size that is stated is at least one, an `edge` of the spectrogram more."""
-    for one in fields(sizes):
-        least, size = edge if one.name in ("frames", "mels") else 1, getattr(sizes, one.name)
+    for field in fields(sizes):
+        least, size = edge if field.name in ("frames", "mels") else 1, getattr(sizes, field.name)
         if size is not None and size < least:
-            raise ValueError(f"{one.name}: must be at least {least}")
+            raise ValueError(f"{field.name}: must be at least {least}")
 
 
 def _check(sizes: "Conformer | Transducer") -> None:

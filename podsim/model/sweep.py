@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import Count, Grade, Key, Whole
-from podsim.model.shown import Shown
 
 BUG = "bug"  # the code of a point on which podsim itself failed
 
@@ -114,7 +114,7 @@ class SweepRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepReport(Shown):
+class SweepReport(Displayable):
     """Every point of a sweep in the order of its design, whoever computed which when.
 
     `alike` points came up again and count once; `stored` were found in `results`, from whose end `cut_bytes` of a line
@@ -137,8 +137,8 @@ class SweepReport(Shown):
     @property
     def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:
         """Points with a prediction, the shortest time to train first; in the order of the design where equal."""
-        found = ((row, row.outcome.answer) for row in self.rows)
-        kept = [(row, answer) for row, answer in found if answer is not None]
+        result = ((row, row.outcome.answer) for row in self.rows)
+        kept = [(row, answer) for row, answer in result if answer is not None]
         return tuple(sorted(kept, key=lambda pair: pair[1].time_to_train_s))
 
     @property

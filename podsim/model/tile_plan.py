@@ -42,7 +42,7 @@ class Superstep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alternative:
+class RejectedPlan:
     """A plan that lost: its splits, cycles, SRAM, and why."""
 
     splits: Mapping[str, int]
@@ -64,4 +64,4 @@ class TilePlan:
     tiles_used: int
     layout_in: str = ""  # layout in which the first operand is expected
     layout_out: str = ""  # layout in which the result is left
-    alternatives: tuple[Alternative, ...] = field(default=())
+    alternatives: tuple[RejectedPlan, ...] = field(default=())

@@ -52,12 +52,16 @@ class EvaluationStyle(StrEnum):
 
 NEEDED = {
     EvaluationStyle.INTERVAL: (
-        "evaluation_samples", "interval_fraction", "interval_per_batch", "interval_base", "interval_grain",
+        "evaluation_samples",
+        "interval_fraction",
+        "interval_per_batch",
+        "interval_base",
+        "interval_grain",
     ),
     EvaluationStyle.EPOCHS: ("evaluation_samples", "dataset_samples", "checkpoint_epochs"),
     EvaluationStyle.FIXED: (),
     EvaluationStyle.POINTS: (),
-}  # fmt: skip
+}
 """What a benchmark of each style has to state."""
 
 
@@ -194,8 +198,12 @@ class Practice:
     layout: tuple[StageLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        phased = {"tensor_shards": self.tensor_shards > 1, "attention_parts": self.attention_parts > 1,
-                  "half_layers": self.half_layers, "streams_in_line": self.streams_in_line}  # fmt: skip
+        phased = {
+            "tensor_shards": self.tensor_shards > 1,
+            "attention_parts": self.attention_parts > 1,
+            "half_layers": self.half_layers,
+            "streams_in_line": self.streams_in_line,
+        }
         for name, stated in phased.items():
             if stated and self.schedule is not Schedule.PHASED:
                 raise ValueError(f'{name}: goes with schedule = "phased"')
@@ -218,7 +226,7 @@ class Minimum:
     source: str
     locator: str = ""
 
-    def said(self, ipus: int) -> str:
+    def caveat(self, ipus: int) -> str:
         """What to say of a run on so many IPUs, "" where they are enough."""
         if ipus >= self.ipus:
             return ""
@@ -253,7 +261,7 @@ class Configuration:
         return practice if changed == practice else replace(changed, name=f"{practice.name}, {self.name}")
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """What it does."""
         parts = {
             "collectives merged into one": self.merged_collectives,

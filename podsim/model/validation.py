@@ -61,7 +61,7 @@ HELD_OUT_BARS: Mapping[str, float] = {"machine": 0.03, "round": 0.04, "workload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOut:
+class ValidationHeldOut:
     """Errors of step time with one group after the other left out of the fit: all together, and by group."""
 
     overall: ErrorSummary
@@ -128,14 +128,14 @@ class Validation:
 
     points: tuple[ValidationPoint, ...]
     summary: Mapping[str, ErrorSummary]
-    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
+    held_out: Mapping[str, ValidationHeldOut] = field(default_factory=dict)
     convergence: tuple[CurveSummary, ...] = ()
     intervals: Mapping[str, Mapping[str, HeldIntervals]] = field(default_factory=dict)
 
     @property
     def misses(self) -> tuple[tuple[str, str, float, float], ...]:
         """What is outside its tolerance: quantity, which error, its size, the tolerance."""
-        found = []
+        result = []
         for quantity, summary in self.summary.items():
             allowed = TOLERANCES.get(quantity, Tolerance())
             left_out = summary.held_out
@@ -147,17 +147,17 @@ class Validation:
                 ("held-out worst", abs(left_out.worst) if left_out else None, allowed.held_out_worst),
             ):
                 if limit is not None and size is not None and not size <= limit:
-                    found.append((quantity, which, size, limit))
-        for by, one in self.held_out.items():
-            size, limit = one.overall.mean_abs, HELD_OUT_BARS[by]
+                    result.append((quantity, which, size, limit))
+        for by, out in self.held_out.items():
+            size, limit = out.overall.mean_abs, HELD_OUT_BARS[by]
             if not size <= limit:
-                found.append((STEP, f"mean with each {by} held out", size, limit))
+                result.append((STEP, f"mean with each {by} held out", size, limit))
         for quantity, pooled in self.intervals.get(POOLED, {}).items():
             if pooled.share < LEAST_COVERAGE:
-                found.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
+                result.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
             if pooled.median_width > MOST_WIDTH:
-                found.append((quantity, "median width of 90 % intervals, pooled", pooled.median_width, MOST_WIDTH))
-        return tuple(found)
+                result.append((quantity, "median width of 90 % intervals, pooled", pooled.median_width, MOST_WIDTH))
+        return tuple(result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,14 +292,14 @@ class CoverageReport:
     @property
     def misses(self) -> tuple[tuple[str, str, float, float], ...]:
         """What is outside its bar: quantity, which, its size, the bar."""
-        found = []
+        result = []
         for row in self.rows:
             if row.level != NINETY_PERCENT:
                 continue
             if row.share < LEAST_COVERAGE:
-                found.append((row.quantity, "coverage", row.share, LEAST_COVERAGE))
+                result.append((row.quantity, "coverage", row.share, LEAST_COVERAGE))
             if row.share > MOST_COVERAGE:
-                found.append((row.quantity, "coverage", row.share, MOST_COVERAGE))
+                result.append((row.quantity, "coverage", row.share, MOST_COVERAGE))
             if row.widest_between_sizes is not None and row.widest_between_sizes > MOST_WIDTH:
-                found.append((row.quantity, "width", row.widest_between_sizes, MOST_WIDTH))
-        return tuple(found)
+                result.append((row.quantity, "width", row.widest_between_sizes, MOST_WIDTH))
+        return tuple(result)

@@ -33,10 +33,10 @@ class MobileCnn:
         if self.proxy_norm and not self.norm_groups:
             raise ValueError("proxy_norm: stands for the batch where a norm has none: norm_groups must be above 0")
         per_group = (self.kernels, self.strides, self.widths, self.blocks, self.expansions)
-        if len({len(one) for one in per_group}) != 1 or not self.widths:
+        if len({len(numbers) for numbers in per_group}) != 1 or not self.widths:
             raise ValueError("widths: kernels, strides, widths, blocks and expansions must have as many entries")
         sizes = (self.image, self.stem_channels, self.head_channels, self.classes, self.squeeze, self.group_width)
-        if min(*sizes, *(size for one in per_group for size in one)) < 1:
+        if min(*sizes, *(size for numbers in per_group for size in numbers)) < 1:
             raise ValueError("image: every size must be at least 1")
         if not (self.width > 0 and self.depth > 0):
             raise ValueError("width: width and depth must be above 0")

@@ -291,7 +291,7 @@ class Operator:
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what every step sums up is summed up once
-class Unit(Numbered):
+class LayerUnit(Numbered):
     """The smallest part a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
 
     name: str
@@ -350,7 +350,7 @@ class Workload:
     row: str
     samples_per_row: float  # nominal, as submissions state the global batch
     packing: float  # true samples per nominal sample (BERT: 1.0184)
-    units: tuple[Unit, ...]
+    units: tuple[LayerUnit, ...]
     precision: Precision
     optimizer: str
     row_bytes: float  # host input a row

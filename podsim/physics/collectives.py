@@ -44,14 +44,14 @@ Steps = tuple[Step, ...]
 
 def sent(steps: Steps) -> float:
     """Share of the buffer that the busiest member sends."""
-    one: dict[int, float] = {}
+    table: dict[int, float] = {}
     every = 0.0
     for step in steps:
         share = step.share * step.repeat
         every += share * (len(step.shifts) + (step.swap > 0))
         for sender, _ in step.pairs:
-            one[sender] = one.get(sender, 0.0) + share
-    return every + max(one.values(), default=0.0)
+            table[sender] = table.get(sender, 0.0) + share
+    return every + max(table.values(), default=0.0)
 
 
 def ring_order(members: int, *, around_ladder: bool) -> tuple[int, ...]:
@@ -149,11 +149,11 @@ def _chain(share: float, *, up: int, down: int) -> Callable[[int], Steps]:
     """The first member's buffer handed on; `up` and `down` say whether it goes that way round."""
 
     def steps(members: int) -> Steps:
-        found = []
+        steps = []
         for hop in range(members - 1):
             pairs = ((hop, hop + 1),) * up + ((-hop % members, (-hop - 1) % members),) * down
-            found.append(Step(share, pairs=pairs))
-        return tuple(found)
+            steps.append(Step(share, pairs=pairs))
+        return tuple(steps)
 
     return steps
 

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from podsim.physics.alike import classes
+from podsim.physics.flow_symmetry import classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,8 +146,8 @@ def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:
     if len(moving) <= FEW:
         each = [(flow.route, (flow.count,) * len(flow.route)) for flow in moving]
         return _last_s(each, volumes, capacities)
-    found = classes([(flow.route, flow.count, flow.volume_bytes) for flow in moving], capacities)
-    return _last_s(found.crossings, [volumes[alike[0]] for alike in found.members], found.capacities)
+    result = classes([(flow.route, flow.count, flow.volume_bytes) for flow in moving], capacities)
+    return _last_s(result.crossings, [volumes[alike[0]] for alike in result.members], result.capacities)
 
 
 def _last_s(crossings: Sequence[Crossing], left_bytes: list[float], capacities: Sequence[float]) -> float:

@@ -67,12 +67,12 @@ class Law:
 
     def draw_maximum(self, uniform: Array, count: float) -> Array:
         """The largest of `count` draws for each uniform number, through the quantile of U^(1/n) (Eq. 44) [s]."""
-        wanted = -np.expm1(np.log(uniform) / count)
+        values = -np.expm1(np.log(uniform) / count)
         above = self.above()
         known = np.flatnonzero((above > 0) & (above < 1))
         # straight lines between logarithms are exact in an exponential tail; a half cell more is an edge of a cell
         edges = np.concatenate(([0.0], (known + 0.5) * self.cell_s))
-        return np.asarray(np.interp(-np.log(wanted), np.concatenate(([0.0], -np.log(above[known]))), edges))
+        return np.asarray(np.interp(-np.log(values), np.concatenate(([0.0], -np.log(above[known]))), edges))
 
 
 def slowest(times_s: Sequence[float], jitter: float, cell_s: float) -> Law:
@@ -103,22 +103,22 @@ def total(barriers: Sequence[Barrier], jitter: float) -> Law | None:
     Convolution of exact laws, so it holds for two barriers as for thousands, where it becomes the normal law with the
     sums of means and variances.
     """
-    busy = [Barrier(tuple(t for t in one.times_s if t > 0), one.count) for one in barriers]
-    busy = [one for one in busy if one.times_s and one.count]
+    busy = [Barrier(tuple(t for t in item.times_s if t > 0), item.count) for item in barriers]
+    busy = [item for item in busy if item.times_s and item.count]
     if not busy or jitter < LEAST_JITTER:
         return None
-    cell_s = jitter * max(max(one.times_s) for one in busy) / FINENESS
+    cell_s = jitter * max(max(item.times_s) for item in busy) / FINENESS
     # the mean of the slowest of n is at most the sum of 1/k; ten spreads and a tail are beyond any draw
-    means = [one.count * jitter * max(one.times_s) * (math.log(len(one.times_s)) + 1) for one in busy]
+    means = [item.count * jitter * max(item.times_s) * (math.log(len(item.times_s)) + 1) for item in busy]
     most = sum_in_order(means) + 10 * math.sqrt(
-        sum_in_order(m * m / one.count for m, one in zip(means, busy, strict=True))
+        sum_in_order(m * m / item.count for m, item in zip(means, busy, strict=True))
     )
-    reach_s = most + cell_s * FINENESS * (TAIL + math.log(max(len(one.times_s) for one in busy)))
+    reach_s = most + cell_s * FINENESS * (TAIL + math.log(max(len(item.times_s) for item in busy)))
     cell_s = max(cell_s, reach_s / MOST_CELLS)
     cells = 2 ** math.ceil(math.log2(reach_s / cell_s + 2))
     spectrum = np.ones(cells // 2 + 1, dtype=np.complex128)
-    for one in busy:
-        shares = slowest(one.times_s, jitter, cell_s).shares
-        spectrum *= np.fft.rfft(shares[:cells], cells) ** one.count
+    for barrier in busy:
+        shares = slowest(barrier.times_s, jitter, cell_s).shares
+        spectrum *= np.fft.rfft(shares[:cells], cells) ** barrier.count
     shares = np.maximum(np.fft.irfft(spectrum, cells), 0.0)
     return Law(cell_s, shares / shares.sum())

@@ -11,9 +11,9 @@ from podsim.errors import Infeasible
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose, shorter_rows
-from podsim.planning.practice import TENSOR_SHARDS, Planner, may_stream, streamed, what_if
-from podsim.planning.real_flags import settings
-from podsim.planning.search import Search
+from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, streamed, what_if
+from podsim.planning.framework_settings import settings
+from podsim.planning.mapping_search import Search
 from podsim.predicting import intervals
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Considered, MemoryFit
     from podsim.model.training import Practice
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
     from podsim.scenario import Constraints
 
@@ -34,7 +34,7 @@ class _Best:
     search: Search
     time_s: float
     mapping: Mapping
-    held: MemoryFit
+    memory: MemoryFit
 
 
 def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], None] | None = None) -> Mappings:
@@ -44,29 +44,38 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     """
     question, timed = case.question, not case.missing
     machine, workload = question.machine, question.workload
-    usual = Planner(workload, machine.topology, machine.like, what_if(case.scenario))
+    usual = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     choose.check(case.scenario.mapping, usual)
-    searches, best = _weighed(question, usual, case.scenario.mapping, by, on_progress)
+    searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
     if not best:
         no = min(searches, key=_missed_by).no()
         raise shorter_rows.advised(no, case) if isinstance(no, Infeasible) else no
-    settled = [(one, one.search.settled(one.mapping, one.held)) for one in best]
+    settled = [(best, best.search.settled(best.mapping, best.memory)) for best in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())
     return Mappings(
-        workload=workload.name, workload_title=workload.title, topology=machine.topology.name,
-        topology_title=machine.topology.title, chip=machine.chip.name, ipus=machine.topology.ipus, sdk=machine.sdk,
-        by=by, legal=sum(search.legal for search in searches), distinct=len(best), timed=timed,
-        rejected=dict(sorted(rejected.items())), nearest=_nearest(searches),
-        advised=tuple(_advised(question, one, item, timed) for one, item in settled[:most]),
+        workload=workload.name,
+        workload_title=workload.title,
+        topology=machine.topology.name,
+        topology_title=machine.topology.title,
+        chip=machine.chip.name,
+        ipus=machine.topology.ipus,
+        sdk=machine.sdk,
+        by=by,
+        legal=sum(search.legal for search in searches),
+        distinct=len(best),
+        timed=timed,
+        rejected=dict(sorted(rejected.items())),
+        nearest=_nearest(searches),
+        advised=tuple(_advised(question, best, item, timed) for best, item in settled[:most]),
         assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
-    )  # fmt: skip
+    )
 
 
-def _weighed(
-    question: Question,
-    usual: Planner,
+def _evaluations(
+    question: TrainingCase,
+    usual: MappingBuilder,
     constraints: Constraints,
     by: Rank,
     on_progress: Callable[[int, int], None] | None,
@@ -90,39 +99,39 @@ def _weighed(
     return made, best
 
 
-def _resident(question: Question, usual: Planner, constraints: Constraints) -> list[Search]:
+def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
     """Weights on the chip: one search for each way to store the rest."""
     streams = question.machine.topology.gateway.streaming_bytes
     storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
     return [
-        Search(question, usual.otherwise(replace(usual.what_if, recompute=one, state=two)), constraints)
-        for one, two in storage
+        Search(question, usual.otherwise(replace(usual.what_if, recompute=recompute, state=two)), constraints)
+        for recompute, two in storage
     ]
 
 
-def _phased(question: Question, usual: Planner, constraints: Constraints) -> list[Search]:
+def _phased(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
     shared = product(TENSOR_SHARDS, (True, False))
     return [
-        Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=one)), constraints)
-        for shards, one in shared
+        Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=flag)), constraints)
+        for shards, flag in shared
     ]
 
 
 def _best(search: Search, by: Rank) -> list[_Best]:
     """Of each split the batch that is best: the soonest; or the largest, since a fixed cost a step is then rarest."""
-    found: dict[tuple[int, int, int], _Best] = {}
-    for time_s, mapping, held in search.every():
+    bests: dict[tuple[int, int, int], _Best] = {}
+    for time_s, mapping, memory in search.every():
         if mapping.replicas == 1 and search.planner.what_if.state_sharded is False:
             continue  # shared with nobody it is the same
         split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
-        known = found.get(split)
+        known = bests.get(split)
         better = known is None or (
             time_s < known.time_s if by is Rank.TIME else mapping.accumulation > known.mapping.accumulation
         )
         if better:
-            found[split] = _Best(search, time_s, mapping, held)
-    return list(found.values())
+            bests[split] = _Best(search, time_s, mapping, memory)
+    return list(bests.values())
 
 
 def _missed_by(search: Search) -> float:
@@ -144,35 +153,46 @@ def _nearest(searches: list[Search]) -> NotQuite | None:
     missed = [search.nearest for search in searches if search.nearest]
     if not missed:
         return None
-    held, mapping = min(missed, key=lambda item: item[0].needed)
-    category, _ = max(held.fullest.by_category.items(), key=lambda item: item[1])
-    return NotQuite(mapping=mapping, memory=held.fraction, streaming=held.streaming_fraction,
-                    largest=category.replace("_", " "))  # fmt: skip
+    memory, mapping = min(missed, key=lambda item: item[0].needed)
+    category, _ = max(memory.fullest.by_category.items(), key=lambda item: item[1])
+    return NotQuite(
+        mapping=mapping, memory=memory.fraction, streaming=memory.streaming_fraction, largest=category.replace("_", " ")
+    )
 
 
-def _advised(question: Question, one: _Best, item: Considered, timed: bool) -> Advised:
+def _advised(question: TrainingCase, best: _Best, item: Considered, timed: bool) -> Advised:
     workload = question.workload
     return Advised(
-        mapping=item.mapping, step_s=item.step_s, throughput_samples_per_s=_rate(item, workload.packing),
-        time_to_train_s=item.time_to_train_s if timed else None, bubble=item.bubble, memory=item.memory,
-        streaming=one.held.streaming_fraction,
-        streaming_bytes_per_ipu=one.held.streaming_bytes_per_ipu, preset=_preset(question, item.mapping),
+        mapping=item.mapping,
+        step_s=item.step_s,
+        throughput_samples_per_s=_rate(item, workload.packing),
+        time_to_train_s=item.time_to_train_s if timed else None,
+        bubble=item.bubble,
+        memory=item.memory,
+        streaming=best.memory.streaming_fraction,
+        streaming_bytes_per_ipu=best.memory.streaming_bytes_per_ipu,
+        preset=_preset(question, item.mapping),
         settings=settings(workload, item.mapping),
-    )  # fmt: skip
+    )
 
 
-def _preset(question: Question, mapping: Mapping) -> str:
+def _preset(question: TrainingCase, mapping: Mapping) -> str:
     """The published mapping of this split and storage on this machine; "" where there is none."""
-    storage = {_storage(one) for one in question.workload.practices}
+    storage = {_storage(practice) for practice in question.workload.practices}
     practice = mapping.practice
     split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
     if _storage(practice) not in storage:
         return ""
-    return next((
-        one.name for one in question.workload.presets
-        if one.topology == question.machine.topology.name and one.practice == practice.name
-        and (one.replicas, one.ipus_per_replica, one.micro_batch) == split
-    ), "")  # fmt: skip
+    return next(
+        (
+            preset.name
+            for preset in question.workload.presets
+            if preset.topology == question.machine.topology.name
+            and preset.practice == practice.name
+            and (preset.replicas, preset.ipus_per_replica, preset.micro_batch) == split
+        ),
+        "",
+    )
 
 
 def _storage(practice: Practice) -> tuple[object, ...]:

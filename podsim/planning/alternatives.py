@@ -14,7 +14,7 @@ from podsim.model.program import Part
 from podsim.model.training import Schedule
 from podsim.planning.available_memory import largest_that_fits
 from podsim.planning.batches import ROUNDED
-from podsim.planning.practice import MOST_IPUS, Planner, WhatIf
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
 from podsim.resolve import family_chip
@@ -23,7 +23,7 @@ from podsim.topology.fabric import build
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.mapping import Mapping
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
     from podsim.predicting.explaining import Answered
     from podsim.scenario import MachineSpec
 
@@ -77,54 +77,66 @@ def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
         return None
 
 
-def alternatives(asked: Around) -> tuple[Alternative, ...]:
+def alternatives(around: Around) -> tuple[Alternative, ...]:
     """Other splits, batches, schedules, links, servers and machines; the most helpful first (Eq. 68)."""
-    found = [*_splits(asked), *_practices(asked), *_faster_links(asked), *_servers(asked), *_larger(asked)]
-    return tuple(sorted(found, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
+    alternatives = [*_splits(around), *_practices(around), *_faster_links(around), *_servers(around), *_larger(around)]
+    return tuple(sorted(alternatives, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
 
 
 def _splits(around: Around) -> Iterator[Alternative]:
     mapping = around.known.mapping
-    one = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
+    split = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
     for size, words in ((2, "twice the IPUs a replica"), (0.5, "half the IPUs a replica")):
-        ipus, replicas = int(one.ipus_per_replica * size), int(one.replicas / size)
+        ipus, replicas = int(split.ipus_per_replica * size), int(split.replicas / size)
         if ipus < 1 or replicas < 1:
             continue
         if ipus > min(MOST_IPUS, most_ipus(around.known.question.workload)):
-            yield Alternative(name=words, flags="", time_to_train_s=None, change=None,
-                              why=f"the model has too few parts for {ipus} IPUs a replica")  # fmt: skip
+            yield Alternative(
+                name=words,
+                flags="",
+                time_to_train_s=None,
+                change=None,
+                why=f"the model has too few parts for {ipus} IPUs a replica",
+            )
             continue
-        yield _split(around, words, replace(one, ipus_per_replica=ipus, replicas=replicas,
-                                            accumulation=max(1, round(one.accumulation * size))))  # fmt: skip
+        yield _split(
+            around,
+            words,
+            replace(
+                split, ipus_per_replica=ipus, replicas=replicas, accumulation=max(1, round(split.accumulation * size))
+            ),
+        )
     for size, words in ((2, "twice the micro-batch"), (0.5, "half the micro-batch")):
-        rows = int(one.micro_batch * size)
+        rows = int(split.micro_batch * size)
         if rows >= 1:
-            count = max(1, round(one.micro_batch * one.accumulation / rows))
-            yield _split(around, words, replace(one, micro_batch=rows, accumulation=count))
-    yield _split(around, "twice the batch", replace(one, accumulation=2 * one.accumulation))
-    if one.accumulation > 1:
-        yield _split(around, "half the batch", replace(one, accumulation=one.accumulation // 2))
+            count = max(1, round(split.micro_batch * split.accumulation / rows))
+            yield _split(around, words, replace(split, micro_batch=rows, accumulation=count))
+    yield _split(around, "twice the batch", replace(split, accumulation=2 * split.accumulation))
+    if split.accumulation > 1:
+        yield _split(around, "half the batch", replace(split, accumulation=split.accumulation // 2))
 
 
-def _split(around: Around, words: str, split: _Split, question: Question | None = None) -> Alternative:
+def _split(around: Around, words: str, split: _Split, question: TrainingCase | None = None) -> Alternative:
     """Another split on this machine, or on that of another question, with the practice that suits it."""
-    asked = question or around.known.question
-    machine = asked.machine
-    planner = Planner(asked.workload, machine.topology, machine.like, around.what_if)
+    case = question or around.known.question
+    machine = case.machine
+    planner = MappingBuilder(case.workload, machine.topology, machine.like, around.what_if)
     try:
-        mapping, held = planner.first_that_fits(
-            replicas=split.replicas, ipus_per_replica=split.ipus_per_replica, micro_batch=split.micro_batch,
+        mapping, memory = planner.first_that_fits(
+            replicas=split.replicas,
+            ipus_per_replica=split.ipus_per_replica,
+            micro_batch=split.micro_batch,
             accumulation=split.accumulation,
-        )  # fmt: skip
+        )
     except PodsimError as error:
         return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=str(error))
-    if not held.fits:
-        full = f"the fullest IPU would need {100 * held.fraction:.0f} % of its SRAM"
+    if not memory.fits:
+        full = f"the fullest IPU would need {100 * memory.fraction:.0f} % of its SRAM"
         return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=full)
-    return _timed(around, words, split.flags, asked, mapping)
+    return _timed(around, words, split.flags, case, mapping)
 
 
-def _timed(around: Around, words: str, flags: str, question: Question, mapping: Mapping) -> Alternative:
+def _timed(around: Around, words: str, flags: str, question: TrainingCase, mapping: Mapping) -> Alternative:
     timeline, time_s = explaining.timed(around.known, question, mapping)
     change = around.known.change(time_s)
     need = assemble.samples(question, mapping.global_batch).mean
@@ -140,7 +152,7 @@ def _timed(around: Around, words: str, flags: str, question: Question, mapping: 
     )
 
 
-def _off_recipe(question: Question, mapping: Mapping) -> str:
+def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
     """That another batch than the recipe's is no run of the length that was stated for it."""
     recipe = question.workload.benchmark.global_batch
     if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDED:
@@ -159,24 +171,25 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float) -> str:
         for part, seconds in spent_s.items()
     }
     less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
-    said = []
+    notes = []
     if grown[less] <= -SEEN:
-        said.append(f"{NAMES[less]} takes {-100 * grown[less]:.1f} % of the run less")
+        notes.append(f"{NAMES[less]} takes {-100 * grown[less]:.1f} % of the run less")
     if grown[more] >= SEEN:
-        said.append(f"{NAMES[more]} {100 * grown[more]:.1f} % more")
+        notes.append(f"{NAMES[more]} {100 * grown[more]:.1f} % more")
     if abs(samples / before - 1) >= SEEN:
-        said.append(f"it needs {samples / 1e6:.3g} M samples, not {before / 1e6:.3g} M")
-    return ", ".join(said) or f"no part of a step changes by {100 * SEEN:g} % of the run"
+        notes.append(f"it needs {samples / 1e6:.3g} M samples, not {before / 1e6:.3g} M")
+    return ", ".join(notes) or f"no part of a step changes by {100 * SEEN:g} % of the run"
 
 
 def _practices(around: Around) -> Iterator[Alternative]:
     """Another schedule, and reductions beside backward, where that is not so already."""
     mapping = around.known.mapping
     if len(mapping.stages) > 1 and mapping.practice.tensor_shards == 1:  # shards go with phases alone
-        others = [one for one in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if one is not mapping.schedule]
+        others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
         for schedule in others:
-            yield _practice(around, f"schedule {schedule}", f"--schedule {schedule}",
-                            replace(around.what_if, schedule=schedule))  # fmt: skip
+            yield _practice(
+                around, f"schedule {schedule}", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
+            )
     if mapping.replicas > 1 and not mapping.practice.overlaps_reduction:
         yield _practice(around, "gradients reduced beside backward", "--overlap", replace(around.what_if, overlap=True))
 
@@ -184,9 +197,9 @@ def _practices(around: Around) -> Iterator[Alternative]:
 def _practice(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
     known = around.known
     mapping = replace(known.mapping, practice=what_if.of(known.mapping.practice))
-    mapping, held = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
-    if not held.fits:
-        full = f"the fullest IPU would need {100 * held.fraction:.0f} % of its SRAM"
+    mapping, memory = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
+    if not memory.fits:
+        full = f"the fullest IPU would need {100 * memory.fraction:.0f} % of its SRAM"
         return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)
     return _timed(around, words, flags, known.question, mapping)
 
@@ -200,12 +213,12 @@ def _faster_links(around: Around) -> Iterator[Alternative]:
             continue
         rate = 2 * link.bandwidth_bytes_per_s
         links = {**machine.topology.links, name: replace(link, bandwidth_bytes_per_s=rate)}
-        asked = _on(question, replace(machine.topology, links=links))
+        case = _on(question, replace(machine.topology, links=links))
         flags = f'--set {name}.bandwidth="{rate / 1e9:g} GB/s"'
-        yield _timed(around, f"{name}s twice as fast", flags, asked, around.known.mapping)
+        yield _timed(around, f"{name}s twice as fast", flags, case, around.known.mapping)
 
 
-def _on(question: Question, topology: Topology) -> Question:
+def _on(question: TrainingCase, topology: Topology) -> TrainingCase:
     return replace(question, machine=replace(question.machine, topology=topology), fabric=build(topology))
 
 
@@ -213,8 +226,8 @@ def _servers(around: Around) -> Iterator[Alternative]:
     question = around.known.question
     hosts = 2 * question.machine.hosts
     if hosts <= question.machine.topology.hosts.most_servers:
-        asked = replace(question, machine=replace(question.machine, hosts=hosts))
-        yield _timed(around, "twice the servers", f"--hosts {hosts}", asked, around.known.mapping)
+        case = replace(question, machine=replace(question.machine, hosts=hosts))
+        yield _timed(around, "twice the servers", f"--hosts {hosts}", case, around.known.mapping)
 
 
 def _larger(around: Around) -> Iterator[Alternative]:
@@ -225,5 +238,5 @@ def _larger(around: Around) -> Iterator[Alternative]:
     flags = f"--topology {around.larger.name}"
     for words, count in (("same batch", mapping.accumulation / 2), ("twice the batch", mapping.accumulation)):
         split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, max(1, round(count)))
-        found = _split(around, f"twice the IPUs, {words}", split, question)
-        yield replace(found, flags=f"{flags} {split.flags}")
+        alternative = _split(around, f"twice the IPUs, {words}", split, question)
+        yield replace(alternative, flags=f"{flags} {split.flags}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible
-from podsim.planning import broken, shorter_rows
+from podsim.planning import shorter_rows, with_faults
 from podsim.planning.choose import choose
 from podsim.predicting import assemble
 
@@ -26,7 +26,7 @@ def answer(
     """
     try:
         if case.scenario.faults:
-            return broken.answer(case, on_progress, takes_sdk=takes_sdk)
+            return with_faults.answer(case, on_progress, takes_sdk=takes_sdk)
         chosen = choose(case, on_progress)
     except Infeasible as no:
         raise shorter_rows.advised(no, case) from None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import MemoryFit, StageMemory
     from podsim.model.workload import Workload
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
 
 STEPS: Final = (AVAILABLE_MEMORY, 0.4, 0.3, 0.2)
 """Proportions tried in turn: the default first; 0.2 is the lowest of published training configurations."""
@@ -34,7 +34,7 @@ def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) 
 
     At the value that the configuration states, whether it fits or not; at the default where none fits.
     """
-    return lowered(mapping, lambda one: memory.fit(workload, one, topology))
+    return lowered(mapping, lambda mapping: memory.fit(workload, mapping, topology))
 
 
 def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapping, MemoryFit]:
@@ -47,9 +47,9 @@ def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapp
     for proportion in STEPS[1:]:
         practice = replace(mapping.practice, available_memory=proportion)
         smaller = replace(mapping, practice=practice, memory_lowered=True)
-        held = fit(smaller)
-        if held.fits:
-            return smaller, held
+        content = fit(smaller)
+        if content.fits:
+            return smaller, content
     return mapping, usual
 
 
@@ -58,7 +58,7 @@ def at_default(mapping: Mapping) -> Mapping:
     return replace(mapping, practice=replace(mapping.practice, available_memory=None), memory_lowered=False)
 
 
-def lowering(question: Question, mapping: Mapping) -> Iterator[str]:
+def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
     """That the proportion was lowered, why, and how much longer a step takes for it; nothing where it was not."""
     if not mapping.memory_lowered:
         return
@@ -92,22 +92,22 @@ def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
     return f"available-memory proportions {lower} and {STEPS[-1]:g} were tried too: none fits"
 
 
-def _may_fit(held: MemoryFit) -> bool:
+def _may_fit(content: MemoryFit) -> bool:
     """Whether smaller temporary buffers could help: what is always live fits, and so does streaming memory."""
-    return held.streaming_fraction <= 1 and all(_always_live(ipu) <= held.capacity_bytes for ipu in held.ipus)
+    return content.streaming_fraction <= 1 and all(_always_live(ipu) <= content.capacity_bytes for ipu in content.ipus)
 
 
 def _always_live(ipu: StageMemory) -> float:
     return ipu.used_bytes - sum_in_order(ipu.by_category.get(name, 0.0) for name in PASSING)
 
 
-def fastest(quick: Question, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
+def fastest(quick: TrainingCase, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
     """Of ways to store a mapping that fit, the one of the shortest step; the earlier where two take as long."""
     if len(stored) == 1:
         return stored[0]
 
-    def step_s(one: tuple[Mapping, MemoryFit]) -> float:
-        mapping, _ = one
+    def step_s(item: tuple[Mapping, MemoryFit]) -> float:
+        mapping, _ = item
         full = assemble.step(quick, replace(mapping, accumulation=mapping.filling))
         return full.step_s + full.period_s * (mapping.accumulation - mapping.filling)
 

@@ -32,10 +32,10 @@ def recipes(workload: Workload, topology: Topology, *, own_length: bool = False)
         benchmark.global_batch_tokens and workload.row_tokens and benchmark.global_batch_tokens / workload.row_tokens
     )
     stated = [float(benchmark.global_batch or 0), (of_paper or 0.0) * workload.samples_per_row]
-    found = tuple(batch for batch in (stated[::-1] if own_length else stated) if batch)
-    if not found and workload.presets:
-        return (_batch(min(reversed(workload.presets), key=lambda one: _away(one, topology)), workload),)
-    return found
+    recipes = tuple(batch for batch in (stated[::-1] if own_length else stated) if batch)
+    if not recipes and workload.presets:
+        return (_batch(min(reversed(workload.presets), key=lambda preset: _away(preset, topology)), workload),)
+    return recipes
 
 
 def _batch(preset: Preset, workload: Workload) -> float:
@@ -55,7 +55,7 @@ def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
 
 def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
     """Batches that divide, the nearest to that of the recipe first."""
-    return tuple(sorted(missed, key=lambda one: (abs(math.log(one / batch)), one))[:TRIED])
+    return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:TRIED])
 
 
 def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
@@ -63,7 +63,7 @@ def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
     known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
     if not known or (benchmark.global_batch and _near(batch, benchmark.global_batch)):
         return ""
-    if not any(_near(batch, one) for one in known):
+    if not any(_near(batch, value) for value in known):
         if batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]:
             return (
                 f"global batch {batch:,}: the streaming memory of {topology.title} does not hold the activations of "

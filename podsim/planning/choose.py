@@ -11,10 +11,10 @@ from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, what_if
 from podsim.planning.no_fit import does_not_fit
-from podsim.planning.practice import MOST_IPUS, Planner, what_if
 from podsim.predicting import assemble
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.run import expected_s
 from podsim.predicting.timed_steps import TimedSteps
 from podsim.resolve import Case
@@ -30,7 +30,7 @@ class Chosen:
     assumptions: tuple[str, ...]
 
 
-def check(constraints: Constraints, planner: Planner) -> None:
+def check(constraints: Constraints, planner: MappingBuilder) -> None:
     """Refuse numbers no machine can have; InputError with all that is wrong."""
     topology, workload = planner.topology, planner.workload
     faults: list[str] = []
@@ -52,15 +52,19 @@ def check(constraints: Constraints, planner: Planner) -> None:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
         named = shlex.quote(workload.name)
-        raise InputError("the mapping does not suit the machine", code="bad-mapping", context=faults,
-                         hint=f"podsim workload show {named} lists published mappings")  # fmt: skip
+        raise InputError(
+            "the mapping does not suit the machine",
+            code="bad-mapping",
+            context=faults,
+            hint=f"podsim workload show {named} lists published mappings",
+        )
 
 
 def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) -> Chosen:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     question, constraints, named = case.question, case.scenario.mapping, case.preset
     machine, workload = question.machine, question.workload
-    planner = Planner(workload, machine.topology, machine.like, what_if(case.scenario))
+    planner = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     check(constraints, planner)
     if named is not None:
         _alone(named, constraints)
@@ -68,7 +72,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
         if constraints.accumulation or constraints.global_batch:
             count = constraints.accumulation or _accumulation(workload, constraints, named.replicas, named.micro_batch)
             mapping, but = replace(mapping, accumulation=count), f", but for an accumulation of {count:,}"
-        return _held(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
+        return _largest_fit(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
@@ -82,7 +86,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
 
-def _published_run(question: Question) -> Question | None:
+def _published_run(question: TrainingCase) -> TrainingCase | None:
     """The same network trained to its published target; None where that is the run, or where no target is known.
 
     A run of another length, or of none, takes its mapping and batch: samples alone would choose the largest batch.
@@ -96,18 +100,18 @@ def _published_run(question: Question) -> Question | None:
     return replace(question, workload=to_target, samples=None, steps=TimedSteps())
 
 
-def _at_length(question: Question, published: Question, choice: Choice) -> Choice:
+def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) -> Choice:
     """A choice made for the published run, its times those of the length in question."""
     quick = question.by_formula
 
-    def at_length(one: Considered) -> Considered:
-        need = assemble.samples(quick, one.mapping.global_batch)
-        time_s = expected_s(assemble.question_pace(quick, one.mapping, one.step_s), need)
-        return replace(one, time_to_train_s=time_s, samples=need.mean)
+    def at_length(candidate: Considered) -> Considered:
+        need = assemble.samples(quick, candidate.mapping.global_batch)
+        time_s = expected_s(assemble.question_pace(quick, candidate.mapping, candidate.step_s), need)
+        return replace(candidate, time_to_train_s=time_s, samples=need.mean)
 
     return replace(
         choice,
-        considered=tuple(at_length(one) for one in choice.considered),
+        considered=tuple(at_length(candidate) for candidate in choice.considered),
         reason=f"batch and split of a run to {published.workload.benchmark.target}: {choice.reason}",
     )
 
@@ -119,11 +123,12 @@ def _alone(named: Preset, constraints: Constraints) -> None:
     if also:
         raise InputError(
             f"preset {named.name} gives the whole mapping: {' and '.join(also)} cannot be had beside it",
-            code="conflicting-flags", hint="leave out --preset, or the others",
-        )  # fmt: skip
+            code="conflicting-flags",
+            hint="leave out --preset, or the others",
+        )
 
 
-def published_mapping(planner: Planner, named: Preset) -> Mapping:
+def published_mapping(planner: MappingBuilder, named: Preset) -> Mapping:
     """The mapping of a preset; InputError where its practice is not in the workload."""
     practice = next((p for p in planner.workload.practices if p.name == named.practice), None)
     if practice is None:
@@ -131,17 +136,20 @@ def published_mapping(planner: Planner, named: Preset) -> Mapping:
     if named.framework:
         practice = replace(practice, framework=named.framework)
     return planner.mapping(
-        practice, replicas=named.replicas, ipus_per_replica=named.ipus_per_replica,
-        micro_batch=named.micro_batch, accumulation=named.accumulation,
-    )  # fmt: skip
+        practice,
+        replicas=named.replicas,
+        ipus_per_replica=named.ipus_per_replica,
+        micro_batch=named.micro_batch,
+        accumulation=named.accumulation,
+    )
 
 
-def _as_given(question: Question, planner: Planner, constraints: Constraints) -> Chosen:
+def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Constraints) -> Chosen:
     replicas, size, micro = constraints.replicas or 1, constraints.ipus_per_replica or 1, constraints.micro_batch or 1
     accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
     stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
     mapping, _ = fastest(question.by_formula, stored)
-    return _held(question, planner, mapping, "flags", "as given")
+    return _largest_fit(question, planner, mapping, "flags", "as given")
 
 
 def _accumulation(workload: Workload, constraints: Constraints, replicas: int, micro_batch: int) -> int:
@@ -159,17 +167,17 @@ def _accumulation(workload: Workload, constraints: Constraints, replicas: int, m
     return round(count)
 
 
-def _held(question: Question, planner: Planner, mapping: Mapping, given: str, reason: str) -> Chosen:
-    mapping, held = largest_that_fits(planner.workload, mapping, planner.topology)
-    if not held.fits:
-        raise does_not_fit(planner, held, mapping)
+def _largest_fit(question: TrainingCase, planner: MappingBuilder, mapping: Mapping, given: str, reason: str) -> Chosen:
+    mapping, memory = largest_that_fits(planner.workload, mapping, planner.topology)
+    if not memory.fits:
+        raise does_not_fit(planner, memory, mapping)
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
     idle = planner.topology.ipus - mapping.ipus
     notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs stand idle under this mapping",) if idle else ()
     return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
 
 
-def _storage(question: Question, planner: Planner, mapping: Mapping) -> tuple[str, ...]:
+def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[str, ...]:
     """What the practice decided that no flag did, and what a flag changed of it."""
     practice = mapping.practice
     moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
@@ -182,6 +190,6 @@ def _storage(question: Question, planner: Planner, mapping: Mapping) -> tuple[st
             f"checkpoints of {8 * practice.checkpoint_bytes} bit"
         ),
         *lowering(question, mapping),
-        *planner.what_if.said(practice),
+        *planner.what_if.notes(practice),
         *planner.workload.notes,
     )

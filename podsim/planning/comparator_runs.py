@@ -9,7 +9,7 @@ from podsim.files import catalog
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
-    from podsim.planning.runs import Run
+    from podsim.planning.workload_sequence import WorkloadSequence
     from podsim.scenario import MachineSpec, Scenario
 
 OF_LAWS: Final = ("workload", "topology", "chips", "global_batch", "samples", "division")
@@ -26,7 +26,7 @@ def has_law(machine: MachineSpec) -> bool:
     return comparator_machines.meant(machine.topology)
 
 
-def predicted(scenario: Scenario, run: Run) -> ComparatorPrediction:
+def predicted(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction:
     """The answer of the law; InputError for phases, and for flags that say nothing to a law."""
     machine = scenario.machine.topology
     for name in scenario.flags():
@@ -34,8 +34,9 @@ def predicted(scenario: Scenario, run: Run) -> ComparatorPrediction:
             raise InputError(
                 f"--{SPELLED.get(name, name).replace('_', '-')} says nothing to {machine}, which has no IPUs: a "
                 "scaling law answers",
-                code="conflicting-flags", hint="it takes --chips, --global-batch, --samples and --division",
-            )  # fmt: skip
+                code="conflicting-flags",
+                hint="it takes --chips, --global-batch, --samples and --division",
+            )
     if run.phases is not None:
         raise InputError(f"no law knows phases, and {machine} has no IPUs", code="conflicting-flags", hint="--pod 64")
     return answer(scenario)
@@ -51,12 +52,18 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     from podsim.predicting import comparators
 
     placed = comparator_machines.machine(scenario.machine.topology or "")
-    return comparators.predict(comparators.Question(
-        workload=catalog.workload(scenario.workload).value, chip=placed.chip.value, machine=placed.machine,
-        chips=comparator_machines.count(placed, scenario.machine.chips), laws=comparator_machines.laws(),
-        division=Division(scenario.length.division), global_batch=scenario.mapping.global_batch,
-        samples=scenario.length.samples,
-    ))  # fmt: skip
+    return comparators.predict(
+        comparators.ComparatorCase(
+            workload=catalog.workload(scenario.workload).value,
+            chip=placed.chip.value,
+            machine=placed.machine,
+            chips=comparator_machines.count(placed, scenario.machine.chips),
+            laws=comparator_machines.laws(),
+            division=Division(scenario.length.division),
+            global_batch=scenario.mapping.global_batch,
+            samples=scenario.length.samples,
+        )
+    )
 
 
 def refuse_chips(machine: MachineSpec) -> None:
@@ -66,6 +73,7 @@ def refuse_chips(machine: MachineSpec) -> None:
     if machine.topology:
         catalog.topology(machine.topology)  # an unknown name is refused as that
     raise InputError(
-        f"--chips sizes machines without IPUs, not {machine.topology or 'an IPU-POD'}", code="conflicting-flags",
+        f"--chips sizes machines without IPUs, not {machine.topology or 'an IPU-POD'}",
+        code="conflicting-flags",
         hint=f"--pod {machine.chips}, or --topology of one without IPUs: podsim topology list",
-    )  # fmt: skip
+    )

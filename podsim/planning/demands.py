@@ -19,14 +19,18 @@ def demand(
 ) -> Demand:
     """What flags demand; InputError for a confidence without a time."""
     if confidence is not None and within is None:
-        raise InputError("--confidence is that of a time, and none is demanded", code="conflicting-flags",
-                         hint="--within 5min --confidence 0.9, or leave out --confidence")  # fmt: skip
+        raise InputError(
+            "--confidence is that of a time, and none is demanded",
+            code="conflicting-flags",
+            hint="--within 5min --confidence 0.9, or leave out --confidence",
+        )
     return Demand(
         within_s=WITHIN.given_si(within),
         budget_usd=BUDGET.given_si(budget),
         most_power_w=MAX_POWER.given_si(max_power),
-        confidence=sure(confidence), objective=Objective(objective),
-    )  # fmt: skip
+        confidence=sure(confidence),
+        objective=Objective(objective),
+    )
 
 
 def sure(confidence: float | None) -> float:

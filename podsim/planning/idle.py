@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
-from podsim.planning.search import Best, Search
+from podsim.planning.mapping_search import Best, Search
 from podsim.predicting import assemble
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from podsim.planning.practice import Planner
-    from podsim.predicting.assemble import Question
+    from podsim.planning.configuration import MappingBuilder
+    from podsim.predicting.assemble import TrainingCase
     from podsim.scenario import Constraints
 
 LARGER_MICRO_BATCH: Final = 0.5
@@ -28,8 +28,8 @@ SEEN: Final = 0.005
 
 
 def search(
-    question: Question,
-    planner: Planner,
+    question: TrainingCase,
+    planner: MappingBuilder,
     constraints: Constraints,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Best:
@@ -51,11 +51,11 @@ def search(
         if best is not None and _least_s(best, part.ipus) >= best.time_s:
             break
         try:
-            found = part.run()
+            result = part.run()
         except PodsimError:
             continue
-        if best is None or found.time_s < best.time_s:
-            best = found
+        if best is None or result.time_s < best.time_s:
+            best = result
     if best is None:
         assert refusal is not None, "the search on all IPUs was refused"
         raise refusal
@@ -79,13 +79,13 @@ def _nearest_global_batch(whole: Search) -> Best | None:
         return None
 
 
-def _parts(whole: Search, planner: Planner) -> Iterator[Search]:
+def _parts(whole: Search, planner: MappingBuilder) -> Iterator[Search]:
     """Searches on half the IPUs, a quarter and so on."""
     for halvings in range(1, whole.ipus.bit_length()):
         yield Search(whole.question, planner, whole.constraints, ipus=whole.ipus >> halvings)
 
 
-def _quick(question: Question) -> Question:
+def _quick(question: TrainingCase) -> TrainingCase:
     return question.by_formula
 
 
@@ -119,15 +119,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def _samples(found: Best) -> float:
-    return assemble.samples(found.search.question, found.mapping.global_batch).mean
+def _samples(best: Best) -> float:
+    return assemble.samples(best.search.question, best.mapping.global_batch).mean
 
 
-def _spent_s(found: Best) -> dict[str, float]:
+def _spent_s(best: Best) -> dict[str, float]:
     """What a run spends on each part of its steps, and outside them [s]."""
-    question, mapping = _quick(found.search.question), found.mapping
+    question, mapping = _quick(best.search.question), best.mapping
     timeline = assemble.step(question, mapping)
-    done = run(assemble.question_pace(question, mapping, timeline.step_s), _samples(found))
+    done = run(assemble.question_pace(question, mapping, timeline.step_s), _samples(best))
     steps = done.training_s / timeline.step_s
     spent_s = {assemble.NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
     return {**spent_s, "evaluation": done.evaluation_s, "checkpoints": done.checkpoint_s}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.files.read import Document
     from podsim.model.prediction import Prediction
     from podsim.model.quantity import Provenance
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
     from podsim.predicting.explaining import Answered
 
 MORE: Final = 1.01
@@ -42,7 +42,7 @@ class Lever:
     value: str
     kind: SourceKind
     source: str
-    question: Callable[[float], Question]
+    question: Callable[[float], TrainingCase]
 
 
 def influences(
@@ -59,12 +59,12 @@ def influences(
     the model raises.
     """
     levers = [*_of_machine(known.question, document), *_fitted(known.question)]
-    found = [_samples(known), _outside(known, prediction)] if timed else []
+    influences = [_samples(known), _outside(known, prediction)] if timed else []
     for done, lever in enumerate(levers, start=1):
-        found.append(_influence(known, prediction, lever))
+        influences.append(_influence(known, prediction, lever))
         if on_progress:
             on_progress(done, len(levers))
-    return tuple(sorted(found, key=lambda item: (-abs(item.change), item.name)))
+    return tuple(sorted(influences, key=lambda item: (-abs(item.change), item.name)))
 
 
 def _influence(known: Answered, prediction: Prediction, lever: Lever) -> Influence:
@@ -74,9 +74,14 @@ def _influence(known: Answered, prediction: Prediction, lever: Lever) -> Influen
         less_s = explaining.at_pace_s(known, lever.question(1 / MORE))
         change = known.time_s / less_s - 1
     return Influence(
-        path=lever.path, name=lever.path, value=lever.value, change=change, kind=lever.kind, source=lever.source,
+        path=lever.path,
+        name=lever.path,
+        value=lever.value,
+        change=change,
+        kind=lever.kind,
+        source=lever.source,
         grade=_grade(known, prediction, lever),
-    )  # fmt: skip
+    )
 
 
 def _grade(known: Answered, prediction: Prediction, lever: Lever) -> Grade:
@@ -89,7 +94,7 @@ def _grade(known: Answered, prediction: Prediction, lever: Lever) -> Grade:
     return prediction.step_s.grade
 
 
-def _of_machine(question: Question, document: Document[Topology]) -> Iterator[Lever]:
+def _of_machine(question: TrainingCase, document: Document[Topology]) -> Iterator[Lever]:
     """Numbers of the machine's files that are no counts."""
     other_rates = {f"{RATES}{name}" for name in question.machine.chip.amp.flop_per_cycle} - {
         f"{RATES}{question.workload.precision}"
@@ -103,20 +108,20 @@ def _of_machine(question: Question, document: Document[Topology]) -> Iterator[Le
         value = parse(origin.text, unit.symbol) if unit.symbol else float(origin.text)
         if value > 0:
             yield Lever(
-                path, origin.text, origin.kind, _said(origin), _setter(question, document, (path, value, unit.symbol))
+                path, origin.text, origin.kind, _text(origin), _setter(question, document, (path, value, unit.symbol))
             )
 
 
-def _said(origin: Provenance) -> str:
+def _text(origin: Provenance) -> str:
     return ", ".join(filter(None, (origin.source, origin.locator))) or origin.note
 
 
 def _setter(
-    question: Question, document: Document[Topology], number: tuple[str, float, str]
-) -> Callable[[float], Question]:
+    question: TrainingCase, document: Document[Topology], number: tuple[str, float, str]
+) -> Callable[[float], TrainingCase]:
     path, value, unit = number
 
-    def ask(factor: float) -> Question:
+    def ask(factor: float) -> TrainingCase:
         text = spell(value * factor, unit) if unit else repr(value * factor)
         changed = what_if.apply(document, Topology, [what_if.Change(path, text)], topology_faults).value
         # Links know nothing of the chip: what was found out about them holds for another one.
@@ -127,7 +132,7 @@ def _setter(
     return ask
 
 
-def _fitted(question: Question) -> Iterator[Lever]:
+def _fitted(question: TrainingCase) -> Iterator[Lever]:
     """Numbers of the fit."""
     machine = question.machine
     parameters, own = machine.parameters, machine.parameters_file
@@ -135,15 +140,15 @@ def _fitted(question: Question) -> Iterator[Lever]:
         if name.startswith("sdk-") and name != f"sdk-{machine.like}.program":
             continue
 
-        def ask(factor: float, name: str = name, value: float = item.value) -> Question:
+        def ask(factor: float, name: str = name, value: float = item.value) -> TrainingCase:
             changed = what_if.apply_to_parameters(parameters, {name: repr(value * factor)})
             return replace(question, machine=replace(machine, parameters=changed))
 
-        told = f"{item.value:.3g} {item.unit}".rstrip()
+        rstrip = f"{item.value:.3g} {item.unit}".rstrip()
         where = f"{own or 'calibration'}, {parameters.points} points"
         sure = item.error == 0  # --set leaves no doubt in what it states
         yield Lever(
-            name, told, SourceKind.ASSUMED if sure else SourceKind.FITTED, "given with --set" if sure else where, ask
+            name, rstrip, SourceKind.ASSUMED if sure else SourceKind.FITTED, "given with --set" if sure else where, ask
         )
 
 
@@ -154,11 +159,14 @@ def _samples(known: Answered) -> Influence:
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
     longer_s = explaining.time_s(known, beat, replace(need, mean=need.mean * MORE))
     return Influence(
-        path="", name="samples to converge", value=f"{need.mean / 1e6:.3g} M", change=known.change(longer_s),
+        path="",
+        name="samples to converge",
+        value=f"{need.mean / 1e6:.3g} M",
+        change=known.change(longer_s),
         kind=SourceKind.ASSUMED if question.samples is not None or question.by_law else SourceKind.MEASURED,
         source=need.basis,
         grade=Grade.ASSUMED if question.samples is not None else need.grade,
-    )  # fmt: skip
+    )
 
 
 def _outside(known: Answered, prediction: Prediction) -> Influence:
@@ -167,14 +175,21 @@ def _outside(known: Answered, prediction: Prediction) -> Influence:
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
     spent = beat.overhead
     more = replace(
-        spent, startup_s=spent.startup_s * MORE, graph_switch_s=spent.graph_switch_s * MORE,
-        first_evaluation_s=spent.first_evaluation_s * MORE, each_evaluation_s=spent.each_evaluation_s * MORE,
+        spent,
+        startup_s=spent.startup_s * MORE,
+        graph_switch_s=spent.graph_switch_s * MORE,
+        first_evaluation_s=spent.first_evaluation_s * MORE,
+        each_evaluation_s=spent.each_evaluation_s * MORE,
         checkpoint_s=spent.checkpoint_s * MORE,
-    )  # fmt: skip
+    )
     need = assemble.samples(question, known.mapping.global_batch)
     longer_s = explaining.time_s(known, replace(beat, overhead=more), need)
     return Influence(
-        path="", name="start-up and checkpoints", value=f"{spent.startup_s:.3g} s",
-        change=known.change(longer_s), kind=SourceKind.FITTED, source="calibration, published logs",
+        path="",
+        name="start-up and checkpoints",
+        value=f"{spent.startup_s:.3g} s",
+        change=known.change(longer_s),
+        kind=SourceKind.FITTED,
+        source="calibration, published logs",
         grade=prediction.grades.figures["outside_steps"].grade,
-    )  # fmt: skip
+    )

@@ -11,14 +11,21 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix, MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Excluded, Objective
 from podsim.model.sums import sum_in_order
-from podsim.planning import packing, runs
+from podsim.planning import job_placement, workload_sequence
+from podsim.planning.candidates import (
+    CandidateEvaluation,
+    CandidateEvaluator,
+    PlanRequest,
+    Progress,
+    has_no_ipus,
+    misses,
+)
 from podsim.planning.plan import CHIPS, SIZES
-from podsim.planning.weighing import Asked, Progress, Scale, Weighed, has_no_ipus, misses
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
 
-Known = dict[tuple[str, str], "Weighed | str"]
+Known = dict[tuple[str, str], "CandidateEvaluation | str"]
 """One run of a job on a machine of its own, by job and machine; a text says why there is none."""
 
 
@@ -35,85 +42,102 @@ class Sizing:
     """Machines weighed for one mix; runs are predicted once for each size of partition."""
 
     mix: Mix
-    asked: Asked  # its scenario is of no job
+    request: PlanRequest  # its scenario is of no job
     known: Known = field(default_factory=dict)
 
     @property
     def available_hours(self) -> float:
         """Hours a month that a partition runs at most."""
-        return HOURS_A_MONTH * self.asked.purse.terms.use
+        return HOURS_A_MONTH * self.request.terms.terms.use
 
     def candidate(self, sized: Sized) -> MixCandidate:
         """The machine with the partitions that the jobs need, or why it cannot hold them."""
         timed = [self._timed(job, sized) for job in self.mix.jobs]
-        chosen = packing.fewest([{one.ipus: one.hours for one in rows} for rows in timed], self.available_hours)
+        chosen = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in timed], self.available_hours)
         pools: tuple[Pool, ...] = ()
         if chosen:
-            pools = tuple(self._pools([
-                next(one for one in rows if one.ipus == size) for rows, size in zip(timed, chosen, strict=True)
-            ]))  # fmt: skip
-        found = self._paid(sized.topology, pools)
+            pools = tuple(
+                self._pools(
+                    [next(row for row in rows if row.ipus == size) for rows, size in zip(timed, chosen, strict=True)]
+                )
+            )
+        candidate = self._paid(sized.topology, pools)
         late = [job.called for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
         if late:
-            return replace(found, reason=f"no partition is quick enough for {', '.join(late)}")
-        if found.used_ipus > found.ipus:
-            return replace(found, reason=f"partitions of {found.used_ipus:,} IPUs are needed")
-        return found
+            return replace(candidate, reason=f"no partition is quick enough for {', '.join(late)}")
+        if candidate.used_ipus > candidate.ipus:
+            return replace(candidate, reason=f"partitions of {candidate.used_ipus:,} IPUs are needed")
+        return candidate
 
     def _timed(self, job: Job, sized: Sized) -> list[Timed]:
         """The job on each size of partition that meets its deadline and ends within a month."""
-        found = []
+        timeds = []
         for ipus, name in sized.partitions.items():
-            weighed = self._weighed(job, name)
-            if isinstance(weighed, str):
+            evaluation = self._evaluation(job, name)
+            if isinstance(evaluation, str):
                 continue
-            one = weighed.candidate
+            candidate = evaluation.candidate
             limit_s = min(job.within_s or math.inf, self.available_hours * HOUR_S)
-            if one.sure_s <= limit_s:
-                found.append(Timed(
-                    job=job.called, ipus=ipus, time_to_train_s=one.time_to_train_s, sure_s=one.sure_s,
-                    hours=job.runs_per_month * one.time_to_train_s.value / HOUR_S, global_batch=one.global_batch,
-                ))  # fmt: skip
-        return found
+            if candidate.sure_s <= limit_s:
+                timeds.append(
+                    Timed(
+                        job=job.called,
+                        ipus=ipus,
+                        time_to_train_s=candidate.time_to_train_s,
+                        sure_s=candidate.sure_s,
+                        hours=job.runs_per_month * candidate.time_to_train_s.value / HOUR_S,
+                        global_batch=candidate.global_batch,
+                    )
+                )
+        return timeds
 
-    def _weighed(self, job: Job, name: str) -> Weighed | str:
+    def _evaluation(self, job: Job, name: str) -> CandidateEvaluation | str:
         key = job.workload, name
         if key not in self.known:
-            scenario = replace(self.asked.scenario, workload=job.workload)
-            scale = Scale(asked=replace(self.asked, scenario=scenario), run=runs.run(job.workload))
+            scenario = replace(self.request.scenario, workload=job.workload)
+            scale = CandidateEvaluator(
+                request=replace(self.request, scenario=scenario), run=workload_sequence.run(job.workload)
+            )
             try:
                 self.known[key] = next(iter(scale.machine(name)))
             except (Infeasible, MissingParameter) as no:
                 self.known[key] = no.message
         return self.known[key]
 
-    def said(self, one: MixCandidate) -> tuple[str, ...]:
+    def notes(self, candidate: MixCandidate) -> tuple[str, ...]:
         """What was assumed of the runs on the partitions of a machine; of one without any, nothing."""
-        names = _sized(one.topology).partitions
-        runs = {names[job.ipus] for pool in one.pools for job in pool.jobs}
-        found = [weighed.said for (_, name), weighed in self.known.items()
-                 if name in runs and not isinstance(weighed, str)]  # fmt: skip
-        return tuple(dict.fromkeys(line for said in found for line in said))
+        names = _sized(candidate.topology).partitions
+        runs = {names[job.ipus] for pool in candidate.pools for job in pool.jobs}
+        texts = [
+            evaluation.notes
+            for (_, name), evaluation in self.known.items()
+            if name in runs and not isinstance(evaluation, str)
+        ]
+        return tuple(dict.fromkeys(line for text in texts for line in text))
 
     def _pools(self, timed: Sequence[Timed]) -> list[Pool]:
-        found = []
-        for size in sorted({one.ipus for one in timed}, reverse=True):
-            jobs = tuple(one for one in timed if one.ipus == size)
-            hours = sum_in_order(one.hours for one in jobs)
-            count = packing.partitions(hours, self.available_hours)
-            found.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
-        return found
+        pools = []
+        for size in sorted({item.ipus for item in timed}, reverse=True):
+            jobs = tuple(item for item in timed if item.ipus == size)
+            hours = sum_in_order(job.hours for job in jobs)
+            count = job_placement.partitions(hours, self.available_hours)
+            pools.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
+        return pools
 
     def _paid(self, topology: Topology, pools: tuple[Pool, ...]) -> MixCandidate:
         """The machine with the servers that its hungriest job needs; a month's energy is that of the partitions."""
-        shared = [part.question for (_, name), weighed in self.known.items()
-                  if not isinstance(weighed, str) and name == topology.name for part in weighed.parts]  # fmt: skip
+        shared = [
+            part.question
+            for (_, name), evaluation in self.known.items()
+            if not isinstance(evaluation, str) and name == topology.name
+            for part in evaluation.parts
+        ]
         hosts = max((question.machine.hosts for question in shared), default=topology.hosts.servers)
-        purse = self.asked.purse
-        owned = purse.machine(topology, hosts)
+        terms = self.request.terms
+        owned = terms.machine(topology, hosts)
         capital, drawn = owned.capital, owned.draw
-        hours = sum_in_order(one.ipus * one.hours for pool in pools for one in pool.jobs) / topology.ipus
-        found = MixCandidate(
+        hours = sum_in_order(job.ipus * job.hours for pool in pools for job in pool.jobs) / topology.ipus
+        candidate = MixCandidate(
             topology=topology.name,
             title=topology.title,
             chip=topology.chip.name,
@@ -126,35 +150,44 @@ class Sizing:
             power_w=drawn.least_w if drawn else None,
             most_power_w=drawn.most_w if drawn else None,
             owned=owned,
-            energy_j=hours * HOUR_S * drawn.least_w * purse.terms.pue if pools and drawn else None,
+            energy_j=hours * HOUR_S * drawn.least_w * terms.terms.pue if pools and drawn else None,
         )
-        figures = {"budget": found.most_capital_usd, "power": found.most_power_w}
-        return replace(found, misses=misses(self.asked.demand, figures))
+        figures = {"budget": candidate.most_capital_usd, "power": candidate.most_power_w}
+        return replace(candidate, misses=misses(self.request.demand, figures))
 
 
-def plan(mix: Mix, asked: Asked, machines: Sequence[str], on_progress: Progress | None = None) -> MixPlan:
+def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: Progress | None = None) -> MixPlan:
     """The machine that holds a mix; without one `chosen` is None. InputError for machines without IPUs."""
     from podsim.files import catalog
 
-    sizing = Sizing(mix=mix, asked=asked)
+    sizing = Sizing(mix=mix, request=request)
     candidates: list[MixCandidate] = []
     for done, name in enumerate(machines, start=1):
         if has_no_ipus(name):
-            raise InputError(f"{name} has no IPUs: how jobs share it is not known", code="no-chips",
-                             hint="--machines pod64,pod256")  # fmt: skip
+            raise InputError(
+                f"{name} has no IPUs: how jobs share it is not known", code="no-chips", hint="--machines pod64,pod256"
+            )
         candidates.append(sizing.candidate(_sized(name)))
         if on_progress:
             on_progress(done, len(machines))
     titles = {job.workload: catalog.workload(job.workload).value.title for job in mix.jobs}
-    chosen = best(candidates, asked.demand.objective)
+    chosen = best(candidates, request.demand.objective)
     closest = None if chosen else min(candidates, key=_short)
     shown = chosen or closest
     return MixPlan(
-        jobs=mix.jobs, titles=titles, demand=asked.demand, confidence=asked.demand.confidence,
-        use=asked.purse.terms.use, chosen=chosen, closest=closest,
-        candidates=tuple(candidates), excluded=_excluded(sizing.known), assumptions=sizing.said(shown) if shown else (),
-        terms=asked.purse.terms, named=tuple(machines),
-    )  # fmt: skip
+        jobs=mix.jobs,
+        titles=titles,
+        demand=request.demand,
+        confidence=request.demand.confidence,
+        use=request.terms.terms.use,
+        chosen=chosen,
+        closest=closest,
+        candidates=tuple(candidates),
+        excluded=_excluded(sizing.known),
+        assumptions=sizing.notes(shown) if shown else (),
+        terms=request.terms.terms,
+        named=tuple(machines),
+    )
 
 
 def best(candidates: Sequence[MixCandidate], objective: Objective) -> MixCandidate | None:
@@ -163,23 +196,23 @@ def best(candidates: Sequence[MixCandidate], objective: Objective) -> MixCandida
     A machine that is owned costs its capital, whoever uses it.
     """
 
-    def worth(one: MixCandidate) -> tuple[float, float]:
-        usd = math.inf if one.capital_usd is None else one.capital_usd
+    def worth(candidate: MixCandidate) -> tuple[float, float]:
+        usd = math.inf if candidate.capital_usd is None else candidate.capital_usd
         return {
-            Objective.TIME: one.hours,
+            Objective.TIME: candidate.hours,
             Objective.COST: usd,
-            Objective.ENERGY: math.inf if one.energy_j is None else one.energy_j,
-            Objective.PRICE_PERFORMANCE: usd * one.hours,
+            Objective.ENERGY: math.inf if candidate.energy_j is None else candidate.energy_j,
+            Objective.PRICE_PERFORMANCE: usd * candidate.hours,
         }[objective], usd
 
-    holding = [one for one in candidates if not one.reason and not one.misses]
+    holding = [candidate for candidate in candidates if not candidate.reason and not candidate.misses]
     return min(holding, key=worth, default=None)
 
 
-def _short(one: MixCandidate) -> tuple[bool, float]:
+def _short(candidate: MixCandidate) -> tuple[bool, float]:
     """How far a machine is from holding the jobs: not at all, by its IPUs, or by its price and power."""
-    over = max((miss.over for miss in one.misses), default=0.0)
-    return not one.pools, max(over, one.used_ipus / one.ipus - 1, 0.0)
+    over = max((miss.over for miss in candidate.misses), default=0.0)
+    return not candidate.pools, max(over, candidate.used_ipus / candidate.ipus - 1, 0.0)
 
 
 def _sized(name: str) -> Sized:

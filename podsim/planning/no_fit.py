@@ -10,14 +10,14 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
 from podsim.planning.available_memory import refusal_note
-from podsim.planning.practice import MICRO_BATCHES, MOST_IPUS, Planner, powers, relaxed
+from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 
 
-def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasible:
+def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -> Infeasible:
     """The answer no for a mapping that does not fit, with the nearest that would."""
-    full, capacity = held.fullest, held.capacity_bytes
+    full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
     stages = ", ".join(str(stage) for stage in full.stages)
     context = [
@@ -27,52 +27,60 @@ def does_not_fit(planner: Planner, held: MemoryFit, mapping: Mapping) -> Infeasi
         ),
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
-    lowered = refusal_note(mapping, held)
+    lowered = refusal_note(mapping, memory)
     if not planner.topology.gateway.streaming_bytes:
-        return _without_streaming_memory(planner, held, mapping, context)
-    if held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu:
+        return _without_streaming_memory(planner, memory, mapping, context)
+    if memory.streaming_bytes_per_ipu <= memory.streaming_capacity_bytes_per_ipu:
         context += [lowered] if lowered else []
         return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
-        f"streaming memory: {held.streaming_bytes_per_ipu * each / 1e9:,.0f} GB a machine are needed; "
+        f"streaming memory: {memory.streaming_bytes_per_ipu * each / 1e9:,.0f} GB a machine are needed; "
         f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
     )
     in_phases = mapping.schedule is Schedule.PHASED
     # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
-    shared = in_phases and mapping.practice.state_sharded and held.fraction <= 1
-    times = 2 ** math.ceil(math.log2(held.streaming_fraction))
+    shared = in_phases and mapping.practice.state_sharded and memory.fraction <= 1
+    times = 2 ** math.ceil(math.log2(memory.streaming_fraction))
     hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
-    return Infeasible("the mapping does not fit the memory", context=context[2:] if held.fraction <= 1 else context,
-                      hint=hint or _what_fits(planner, mapping))  # fmt: skip
+    return Infeasible(
+        "the mapping does not fit the memory",
+        context=context[2:] if memory.fraction <= 1 else context,
+        hint=hint or _what_fits(planner, mapping),
+    )
 
 
-def _without_streaming_memory(planner: Planner, held: MemoryFit, mapping: Mapping, in_sram: list[str]) -> Infeasible:
+def _without_streaming_memory(
+    planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, in_sram: list[str]
+) -> Infeasible:
     """The answer no on a machine without streaming memory, with the smallest pod that trains the workload."""
-    needed, practice = held.streaming_bytes_per_ipu, mapping.practice
+    needed, practice = memory.streaming_bytes_per_ipu, mapping.practice
     none = f"{planner.topology.name} has no streaming memory"
     if needed:
         none += f"; configuration {practice.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
-    return Infeasible("the mapping does not fit the memory", context=[*(in_sram if held.fraction > 1 else ()), none],
-                      hint=_pod_that_fits(planner, mapping))  # fmt: skip
+    return Infeasible(
+        "the mapping does not fit the memory",
+        context=[*(in_sram if memory.fraction > 1 else ()), none],
+        hint=_pod_that_fits(planner, mapping),
+    )
 
 
-def _pod_that_fits(planner: Planner, mapping: Mapping) -> str:
+def _pod_that_fits(planner: MappingBuilder, mapping: Mapping) -> str:
     """The smallest pod, whose gateways have streaming memory, that holds the workload in one replica."""
     for ipus in powers(MOST_IPUS):
         topology = catalog.pod(ipus).value
         for what_if in (planner.what_if, *relaxed(planner.what_if, planner.workload, topology)):
-            on_pod = Planner(planner.workload, topology, planner.sdk, what_if)
+            on_pod = MappingBuilder(planner.workload, topology, planner.sdk, what_if)
             with suppress(InputError):
-                _, held = on_pod.first_that_fits(
+                _, memory = on_pod.first_that_fits(
                     replicas=1, ipus_per_replica=ipus, micro_batch=1, accumulation=mapping.accumulation
                 )
-                if held.fits:
+                if memory.fits:
                     return f"--pod {ipus}, which has streaming memory"
     return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; {_less(planner)}"
 
 
-def _what_fits(planner: Planner, mapping: Mapping) -> str:
+def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
     """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
     if mapping.schedule is Schedule.PHASED:
         return _larger_machine(planner, mapping)
@@ -82,51 +90,55 @@ def _what_fits(planner: Planner, mapping: Mapping) -> str:
     for ipus, micro_batch in (*smaller, *wider):
         replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
         try:
-            _, held = planner.first_that_fits(
+            _, memory = planner.first_that_fits(
                 replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=mapping.accumulation
             )
         except InputError:
             continue
-        if held.fits and ipus * replicas > planner.topology.ipus:
-            return f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * held.fraction:.0f} %: --pod {ipus}"
-        if held.fits:
+        if memory.fits and ipus * replicas > planner.topology.ipus:
+            return (
+                f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * memory.fraction:.0f} %: --pod {ipus}"
+            )
+        if memory.fits:
             return (
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
-                f"{100 * held.fraction:.0f} %, or leave the mapping out and let podsim choose"
+                f"{100 * memory.fraction:.0f} %, or leave the mapping out and let podsim choose"
             )
     return f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner)}"
 
 
-def _larger_machine(planner: Planner, mapping: Mapping) -> str:
+def _larger_machine(planner: MappingBuilder, mapping: Mapping) -> str:
     """The smallest machine that holds the batch in phases, in streaming memory that grows with it, and how."""
     rows = mapping.micro_batch * mapping.accumulation * mapping.replicas
-    if held := _holding(planner, mapping, rows):
-        return held
-    if held := _holding(planner, mapping, 1):
-        return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {held}"
+    if larger_machine := _holding(planner, mapping, rows):
+        return larger_machine
+    if larger_machine := _holding(planner, mapping, 1):
+        return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {larger_machine}"
     return f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; {_less(planner)}"
 
 
-def _less(planner: Planner) -> str:
+def _less(planner: MappingBuilder) -> str:
     """What needs less memory than any mapping saves."""
     longer = planner.workload.row_tokens is not None
     return "shorter sequences or a smaller model would need less" if longer else "a smaller model would need less"
 
 
-def _holding(planner: Planner, mapping: Mapping, rows: int) -> str:
+def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
     """The smallest machine that holds so many rows a weight update, and how; "" where none does."""
     for ipus, size, micro_batch in _machines(planner.topology.ipus, mapping):
         replicas = ipus // size
         count = max(1, round(rows / (micro_batch * replicas)))
         try:
-            _, held = planner.first_that_fits(
+            _, memory = planner.first_that_fits(
                 replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=count
             )
         except InputError:
             continue
-        if held.fits and ipus > planner.topology.ipus:
-            return f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * held.needed:.0f} %: --pod {ipus}"
-        if held.fits:
+        if memory.fits and ipus > planner.topology.ipus:
+            return (
+                f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * memory.needed:.0f} %: --pod {ipus}"
+            )
+        if memory.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
     return ""
 

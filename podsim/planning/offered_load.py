@@ -18,24 +18,25 @@ MOST_WRITTEN: Final = 1e12
 """Requests a second up to which a rate is written in digits."""
 
 
-def offered(wanted: Load, service: Service) -> Load:
+def offered(load: Load, service: Service) -> Load:
     """The load that is meant, checked against what replicas can do.
 
     Raises Infeasible where requests come faster than they can be answered, with the highest rate to be had.
     """
     most = service.capacity_per_s
-    if wanted.clients is not None:
-        return wanted
-    if wanted.rate_per_s is None:
-        return replace(wanted, rate_per_s=USUAL_LOAD * most)
-    if wanted.rate_per_s >= most:
+    if load.clients is not None:
+        return load
+    if load.rate_per_s is None:
+        return replace(load, rate_per_s=USUAL_LOAD * most)
+    if load.rate_per_s >= most:
         able = f"{service.replicas:,} replicas answer at most {_rate(most)} a second, batches of {service.batch:,} full"
         raise Infeasible(
-            f"{_rate(wanted.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
-            code="too-many-requests", context=[able],
+            f"{_rate(load.rate_per_s)} requests a second cannot be answered: the queue would grow without end",
+            code="too-many-requests",
+            context=[able],
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s, a larger --batch, or more IPUs",
-        )  # fmt: skip
-    return wanted
+        )
+    return load
 
 
 def _rate(per_s: float) -> str:

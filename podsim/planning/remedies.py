@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.model.plan import Remedy
-from podsim.planning.weighing import scores, together
+from podsim.planning.candidates import scores, together
 from podsim.predicting import assemble, intervals
 from podsim.resolve import engine_of, target
 from podsim.scenario import WhatIfs
@@ -15,7 +15,7 @@ from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
     from podsim.model.machine import Machine
-    from podsim.planning.weighing import Asked, Weighed
+    from podsim.planning.candidates import CandidateEvaluation, PlanRequest
 
 MOST = 16.0  # times a number is made better before it counts as no remedy
 ENOUGH = 0.005  # share by which a time may stay below the one demanded
@@ -25,12 +25,12 @@ LEARNED = ("program.stretch", "rack.step")
 CLOCK, SERVER, HOSTS = "chip.clock", "hosts.server_bandwidth", "hosts"
 
 
-def remedies(weighed: Weighed, asked: Asked) -> tuple[Remedy, ...]:
+def remedies(evaluation: CandidateEvaluation, request: PlanRequest) -> tuple[Remedy, ...]:
     """Each number that matters, with the value at which the machine meets the time demanded (Eq. 65)."""
-    if not weighed.parts or asked.demand.within_s is None:
+    if not evaluation.parts or request.demand.within_s is None:
         return ()
-    found = [_remedy(weighed, asked, path) for path in _paths(_machine(weighed))]
-    return tuple(one for one in (*found, _more_hosts(weighed, asked)) if one is not None)
+    remedies = [_remedy(evaluation, request, path) for path in _paths(_machine(evaluation))]
+    return tuple(remedy for remedy in (*remedies, _more_hosts(evaluation, request)) if remedy is not None)
 
 
 def _paths(machine: Machine) -> Iterator[str]:
@@ -41,16 +41,23 @@ def _paths(machine: Machine) -> Iterator[str]:
     yield from (name for name in LEARNED if name in machine.parameters.fitted)
 
 
-def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
+def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) -> Remedy | None:
     """The least change of a number that is enough; None where it does nothing."""
-    assert asked.demand.within_s is not None, "a time is demanded"
-    limit, now_s = asked.demand.within_s, weighed.candidate.sure_s
-    present, unit = _present(_machine(weighed), path)
-    best_s = _time_s(weighed, asked, path, _better(path, present, MOST), unit)
+    assert request.demand.within_s is not None, "a time is demanded"
+    limit, now_s = request.demand.within_s, evaluation.candidate.sure_s
+    present, unit = _present(_machine(evaluation), path)
+    best_s = _time_s(evaluation, request, path, _better(path, present, MOST), unit)
     if best_s > now_s * (1 - IDLE):
         return None
-    made = Remedy(topology=weighed.candidate.topology, demand="time", path=path, unit=unit, present=present,
-                  needed=None, best=best_s)  # fmt: skip
+    made = Remedy(
+        topology=evaluation.candidate.topology,
+        demand="time",
+        path=path,
+        unit=unit,
+        present=present,
+        needed=None,
+        best=best_s,
+    )
     if best_s > limit:
         return made
     low, low_s, high, high_s = 1.0, now_s, 1 / MOST, best_s
@@ -61,7 +68,7 @@ def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
         # A time is nearly a line in one over a rate, but for steps of an evaluation: chords, every other one halved.
         middle = high + (low - high) * (aim - high_s) / (low_s - high_s)
         middle = middle if tries % 2 == 0 else (middle + (low + high) / 2) / 2
-        middle_s = _time_s(weighed, asked, path, _better(path, present, 1 / middle), unit)
+        middle_s = _time_s(evaluation, request, path, _better(path, present, 1 / middle), unit)
         if middle_s <= limit:
             high, high_s = middle, middle_s
         else:
@@ -69,22 +76,29 @@ def _remedy(weighed: Weighed, asked: Asked, path: str) -> Remedy | None:
     return replace(made, needed=_better(path, present, 1 / high), best=high_s)
 
 
-def _more_hosts(weighed: Weighed, asked: Asked) -> Remedy | None:
+def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
     """The fewest hosts that are enough, of doublings up to what the machine takes; None where more do nothing."""
-    assert asked.demand.within_s is not None, "a time is demanded"
-    machine, limit = _machine(weighed), asked.demand.within_s
+    assert request.demand.within_s is not None, "a time is demanded"
+    machine, limit = _machine(evaluation), request.demand.within_s
     present, most = machine.hosts, machine.topology.hosts.most_servers
-    best_s = weighed.candidate.sure_s
+    best_s = evaluation.candidate.sure_s
     needed = None
     for hosts in sorted({min(present << doublings, most) for doublings in range(1, most.bit_length() + 1)} - {present}):
-        best_s = min(best_s, _sure_s(weighed, asked, _on_hosts(weighed, hosts)))
+        best_s = min(best_s, _sure_s(evaluation, request, _on_hosts(evaluation, hosts)))
         if best_s <= limit:
             needed = float(hosts)
             break
-    if best_s > weighed.candidate.sure_s * (1 - IDLE):
+    if best_s > evaluation.candidate.sure_s * (1 - IDLE):
         return None
-    return Remedy(topology=weighed.candidate.topology, demand="time", path=HOSTS, unit="", present=float(present),
-                  needed=needed, best=best_s)  # fmt: skip
+    return Remedy(
+        topology=evaluation.candidate.topology,
+        demand="time",
+        path=HOSTS,
+        unit="",
+        present=float(present),
+        needed=needed,
+        best=best_s,
+    )
 
 
 def _better(path: str, present: float, factor: float) -> float:
@@ -103,42 +117,40 @@ def _present(machine: Machine, path: str) -> tuple[float, str]:
     return machine.topology.links[path.removesuffix(".bandwidth")].bandwidth_bytes_per_s, "B/s"
 
 
-def _time_s(weighed: Weighed, asked: Asked, path: str, value: float, unit: str) -> float:
+def _time_s(evaluation: CandidateEvaluation, request: PlanRequest, path: str, value: float, unit: str) -> float:
     """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
     text = f"{value!r} {unit}"
-    return _sure_s(weighed, asked, [
-        _changed(part.question, asked, path, text) for part in weighed.parts
-    ])  # fmt: skip
+    return _sure_s(evaluation, request, [_changed(part.question, request, path, text) for part in evaluation.parts])
 
 
-def _sure_s(weighed: Weighed, asked: Asked, machines: Sequence[Machine]) -> float:
+def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Sequence[Machine]) -> float:
     """The time that a run of the same mappings stays below on changed machines, as sure as asked [s]."""
     fabric, engine = build(machines[0].topology), engine_of("analytic")
     each = []
-    for part, machine in zip(weighed.parts, machines, strict=True):
+    for part, machine in zip(evaluation.parts, machines, strict=True):
         changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
         each.append(scores(changed, part.mapping, assemble.step(changed, part.mapping)))
-    return intervals.quantile(together(each), asked.demand.confidence)
+    return intervals.quantile(together(each), request.demand.confidence)
 
 
-def _machine(weighed: Weighed) -> Machine:
+def _machine(evaluation: CandidateEvaluation) -> Machine:
     """The machine of IPUs, which all that is trained on it has."""
-    return weighed.parts[0].question.machine
+    return evaluation.parts[0].question.machine
 
 
-def _on_hosts(weighed: Weighed, hosts: int) -> list[Machine]:
-    return [replace(part.question.machine, hosts=hosts) for part in weighed.parts]
+def _on_hosts(evaluation: CandidateEvaluation, hosts: int) -> list[Machine]:
+    return [replace(part.question.machine, hosts=hosts) for part in evaluation.parts]
 
 
-def _changed(question: assemble.Question, asked: Asked, path: str, text: str) -> Machine:
+def _changed(question: assemble.TrainingCase, request: PlanRequest, path: str, text: str) -> Machine:
     """The machine with one number changed; a learned number stays as doubtful as it was."""
     machine = question.machine
     if path in LEARNED:
         fitted = machine.parameters.fitted
         other = replace(fitted[path], value=float(text.partition(" ")[0]))
         return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
-    spec = replace(asked.scenario.machine, topology=machine.topology.name, hosts=machine.hosts)
+    spec = replace(request.scenario.machine, topology=machine.topology.name, hosts=machine.hosts)
     changed = replace(
-        asked.scenario, workload=question.workload.name, machine=spec, what_if=WhatIfs(changes=(f"{path}={text}",))
+        request.scenario, workload=question.workload.name, machine=spec, what_if=WhatIfs(changes=(f"{path}={text}",))
     )
     return target(changed, read=question.workload).machine

@@ -14,7 +14,7 @@ from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow,
 from podsim.model.sizes import sizes
 from podsim.model.training import Division
 from podsim.planning import scaling_law
-from podsim.planning.runs import Named, once
+from podsim.planning.workload_sequence import Named, once
 from podsim.resolve import family_chip
 from podsim.scenario import MachineSpec, Scenario
 
@@ -31,12 +31,13 @@ def ascending(pods: str | Iterable[int]) -> tuple[int, ...]:
 
     Raises InputError where a size is there twice, or there are too many.
     """
-    found = sizes(pods) if isinstance(pods, str) else tuple(pods)
-    once("pods", found, "--pods 16..1024, or 16,64,256")
-    if len(found) > MOST_MACHINES:
-        raise InputError(f"{len(found):,} machines are more than {MOST_MACHINES}", code="bad-value",
-                         hint="--pods 16..1024")  # fmt: skip
-    return tuple(sorted(found))
+    numbers = sizes(pods) if isinstance(pods, str) else tuple(pods)
+    once("pods", numbers, "--pods 16..1024, or 16,64,256")
+    if len(numbers) > MOST_MACHINES:
+        raise InputError(
+            f"{len(numbers):,} machines are more than {MOST_MACHINES}", code="bad-value", hint="--pods 16..1024"
+        )
+    return tuple(sorted(numbers))
 
 
 def stops(text: str | Iterable[int]) -> tuple[str, ...]:
@@ -67,8 +68,11 @@ def machines(
     spec, changes = scenario.machine, scenario.what_if.changes
     if (pods is None) == (topologies is None):
         which = "both" if pods is not None else "neither"
-        raise InputError(f"give one of --pods and --topologies, not {which}", code="no-machine",
-                         hint="--pods 16..1024, or --topologies pod64,pod256-switched")  # fmt: skip
+        raise InputError(
+            f"give one of --pods and --topologies, not {which}",
+            code="no-machine",
+            hint="--pods 16..1024, or --topologies pod64,pod256-switched",
+        )
     if pods is not None:
         family = family_chip(spec.chip)
         return tuple(
@@ -77,11 +81,11 @@ def machines(
     listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
     names = [name.strip() for name in listed]
     once("topologies", names, "--topologies pod64,pod256-switched")
-    found = [
+    machines = [
         SeriesMachine(name, catalog.topology(name, changes, chip=spec.chip).value.ipus, replace(spec, topology=name))
         for name in names
     ]
-    return tuple(sorted(found, key=lambda machine: machine.ipus))
+    return tuple(sorted(machines, key=lambda machine: machine.ipus))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +109,27 @@ class Series:
         if self.run.run.phases and self.scaling is not Scaling.BEST:
             raise InputError(
                 f"--scaling {self.scaling} carries one batch on, and each phase of {self.run.name} has its own",
-                code="conflicting-flags", hint="leave out --scaling, or scale one phase",
-            )  # fmt: skip
+                code="conflicting-flags",
+                hint="leave out --scaling, or scale one phase",
+            )
         if self.scaling is not Scaling.BEST and self.preset:
-            raise InputError(f"preset {self.preset} says the batch of each machine, and so does --scaling "
-                             f"{self.scaling}", code="conflicting-flags", hint="leave out one of them")  # fmt: skip
+            raise InputError(
+                f"preset {self.preset} says the batch of each machine, and so does --scaling {self.scaling}",
+                code="conflicting-flags",
+                hint="leave out one of them",
+            )
         if self.scaling is Scaling.BEST and constraints.global_batch:
-            raise InputError("--global-batch is the best for each machine unless --scaling says how it goes on",
-                             code="conflicting-flags", hint="--scaling strong, or weak")  # fmt: skip
+            raise InputError(
+                "--global-batch is the best for each machine unless --scaling says how it goes on",
+                code="conflicting-flags",
+                hint="--scaling strong, or weak",
+            )
         if self.scaling is not Scaling.BEST and constraints.accumulation:
-            raise InputError(f"--scaling {self.scaling} decides the accumulation", code="conflicting-flags",
-                             hint="leave out --accumulation")  # fmt: skip
+            raise InputError(
+                f"--scaling {self.scaling} decides the accumulation",
+                code="conflicting-flags",
+                hint="leave out --accumulation",
+            )
 
 
 def report(series: Series) -> ScaleReport:
@@ -135,8 +149,9 @@ def report(series: Series) -> ScaleReport:
     if first is None:
         raise Infeasible(
             f"{series.run.name} fits none of the machines asked for",
-            context=[f"{row.topology}: {row.refused}" for row in rows], hint="--pods 16..1024, or another mapping",
-        )  # fmt: skip
+            context=[f"{row.topology}: {row.refused}" for row in rows],
+            hint="--pods 16..1024, or another mapping",
+        )
     return _together(series, tuple(replace(row, efficiency=_efficiency(row.prediction, first)) for row in rows))
 
 
@@ -144,14 +159,14 @@ def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tu
     """The row of a machine, and why it has no answer where it has none."""
     row = ScaleRow(topology=machine.name, ipus=machine.ipus)
     try:
-        found = series.answer(_on(series, machine, first))
+        prediction = series.answer(_on(series, machine, first))
     except (Infeasible, InputError) as no:
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
         refused = ": ".join((no.message, *no.context[:1]))
         division = Division(series.scenario.length.division)
         return replace(row, refused=refused, published=_published(series, machine.name, division)), no
-    return replace(row, prediction=found, published=_published(series, machine.name, found.division)), None
+    return replace(row, prediction=prediction, published=_published(series, machine.name, prediction.division)), None
 
 
 def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Scenario:
@@ -168,12 +183,15 @@ def _published(series: Series, topology: str, division: Division | None) -> tupl
     packing = series.run.models[0].packing
     return tuple(
         PublishedTime(
-            point=point.id, round=point.round, global_batch=point.global_batch, time_to_train_s=60 * point.minutes,
+            point=point.id,
+            round=point.round,
+            global_batch=point.global_batch,
+            time_to_train_s=60 * point.minutes,
             throughput_samples_per_s=point.global_batch * packing / point.step_s,
         )
         for point in series.points
         if (point.workload, point.topology, point.division) == (series.run.name, topology, division)
-    )  # fmt: skip
+    )
 
 
 def _efficiency(prediction: Prediction | None, first: Prediction) -> float | None:
@@ -187,23 +205,23 @@ def _sample_ipu_s(prediction: Prediction) -> float:
 
 
 def _together(series: Series, rows: tuple[ScaleRow, ...]) -> ScaleReport:
-    found = [row.prediction for row in rows if row.prediction]
-    measured = [(one.ipus, one.throughput_samples_per_s.value) for one in found]
+    predictions = [row.prediction for row in rows if row.prediction]
+    measured = [(prediction.ipus, prediction.throughput_samples_per_s.value) for prediction in predictions]
     universal = scaling_law.fit(measured, scaling_law.UNIVERSAL)
     return ScaleReport(
         workload=series.run.name,
         workload_title=series.run.title,
-        target=found[0].target,
+        target=predictions[0].target,
         scaling=series.scaling,
         interval=series.scenario.interval,
         rows=rows,
-        doublings=tuple(_doubling(*pair) for pair in pairwise(found) if pair[1].ipus > pair[0].ipus),
+        doublings=tuple(_doubling(*pair) for pair in pairwise(predictions) if pair[1].ipus > pair[0].ipus),
         amdahl=scaling_law.fit(measured, scaling_law.AMDAHL),
         universal=universal,
         knee_gain=series.knee_gain,
         knee_ipus=scaling_law.knee(universal, series.knee_gain) if universal else None,
         peak_ipus=scaling_law.peak(universal) if universal else None,
-        grown=grown(found[0], found[-1]),
+        grown=grown(predictions[0], predictions[-1]),
         preset=series.preset or "",
         notes=series.notes,
     )
@@ -214,8 +232,9 @@ def _doubling(small: Prediction, large: Prediction) -> Doubling:
     count = math.log2(large.ipus / small.ipus)
     rate = large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
     time = small.time_to_train_s.value / large.time_to_train_s.value
-    return Doubling(from_ipus=small.ipus, to_ipus=large.ipus, throughput=rate ** (1 / count) - 1,
-                    time=time ** (1 / count) - 1)  # fmt: skip
+    return Doubling(
+        from_ipus=small.ipus, to_ipus=large.ipus, throughput=rate ** (1 / count) - 1, time=time ** (1 / count) - 1
+    )
 
 
 def grown(first: Prediction, last: Prediction) -> Mapping[Part, float]:
@@ -224,8 +243,11 @@ def grown(first: Prediction, last: Prediction) -> Mapping[Part, float]:
     The shares add up to 1 / efficiency - 1.
     """
     each = [
-        {part: seconds / one.step_s.value * _sample_ipu_s(one) for part, seconds in one.breakdown_s.items()}
-        for one in (first, last)
+        {
+            part: seconds / prediction.step_s.value * _sample_ipu_s(prediction)
+            for part, seconds in prediction.breakdown_s.items()
+        }
+        for prediction in (first, last)
     ]
     whole = _sample_ipu_s(first)
     added = {part: (each[1].get(part, 0.0) - each[0].get(part, 0.0)) / whole for part in Part}

@@ -30,14 +30,18 @@ def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     rate = np.array([rate for _, rate in measured])
     # (1 - contention) + contention N + coherency N (N - 1), each over the rate of the unit and relative to N / X(N)
     terms = np.stack([np.ones_like(size), size, size * (size - 1)], axis=1)[:, :parameters]
-    rest, shared, *pairs = (float(f"{one:.{FIGURES}g}") for one in _not_negative(terms * (rate / size)[:, None]))
+    rest, shared, *pairs = (float(f"{value:.{FIGURES}g}") for value in _not_negative(terms * (rate / size)[:, None]))
     whole = rest + shared
-    found = ScalingCurve(
-        unit_ipus=unit, unit_samples_per_s=1 / whole, contention=shared / whole,
-        coherency=pairs[0] / whole if pairs else 0.0, error=0.0, machines=len(measured),
-    )  # fmt: skip
-    logs = [math.log(found.at(ipus) / rate) for ipus, rate in measured]
-    return replace(found, error=math.sqrt(sum_in_order(one * one for one in logs) / len(logs)))
+    curve = ScalingCurve(
+        unit_ipus=unit,
+        unit_samples_per_s=1 / whole,
+        contention=shared / whole,
+        coherency=pairs[0] / whole if pairs else 0.0,
+        error=0.0,
+        machines=len(measured),
+    )
+    logs = [math.log(curve.at(ipus) / rate) for ipus, rate in measured]
+    return replace(curve, error=math.sqrt(sum_in_order(log * log for log in logs) / len(logs)))
 
 
 def _not_negative(terms: Array) -> tuple[float, ...]:
@@ -49,12 +53,12 @@ def _not_negative(terms: Array) -> tuple[float, ...]:
     count = terms.shape[1]
     best, least = np.zeros(count), math.inf
     for chosen in (list(some) for number in range(1, count + 1) for some in combinations(range(count), number)):
-        found = np.linalg.lstsq(terms[:, chosen], np.ones(len(terms)), rcond=None)[0]
-        left = float(np.sum((terms[:, chosen] @ found - 1) ** 2))
-        if (found >= 0).all() and left < least and (found[[at < UNIVERSAL - 1 for at in chosen]] > 0).any():
+        values = np.linalg.lstsq(terms[:, chosen], np.ones(len(terms)), rcond=None)[0]
+        left = float(np.sum((terms[:, chosen] @ values - 1) ** 2))
+        if (values >= 0).all() and left < least and (values[[at < UNIVERSAL - 1 for at in chosen]] > 0).any():
             best, least = np.zeros(count), left
-            best[chosen] = found
-    return tuple(float(one) for one in best)
+            best[chosen] = values
+    return tuple(float(float64) for float64 in best)
 
 
 def peak(law: ScalingCurve) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
-from podsim.planning.practice import MOST_IPUS, Planner, powers, relaxed, what_if
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, powers, relaxed, what_if
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
@@ -49,15 +49,17 @@ def is_config(name: str) -> bool:
 def _fits(case: Case, model: Workload) -> bool:
     """Whether a replica of any size that the scenario allows holds one row, weights streamed if need be."""
     constraints, topology = case.scenario.mapping, case.question.machine.topology
-    planner = Planner(model, topology, case.question.machine.like, what_if(case.scenario))
+    planner = MappingBuilder(model, topology, case.question.machine.like, what_if(case.scenario))
     sizes = (constraints.ipus_per_replica,) if constraints.ipus_per_replica else powers(min(MOST_IPUS, topology.ipus))
     for way in (planner.what_if, *relaxed(planner.what_if, model, topology)):
         for size in sizes:
             with suppress(InputError):
-                _, held = planner.otherwise(way).first_that_fits(
-                    replicas=constraints.replicas or topology.ipus // size, ipus_per_replica=size,
-                    micro_batch=constraints.micro_batch or 1, accumulation=constraints.accumulation or 1,
-                )  # fmt: skip
-                if held.fits:
+                _, memory = planner.otherwise(way).first_that_fits(
+                    replicas=constraints.replicas or topology.ipus // size,
+                    ipus_per_replica=size,
+                    micro_batch=constraints.micro_batch or 1,
+                    accumulation=constraints.accumulation or 1,
+                )
+                if memory.fits:
                     return True
     return False

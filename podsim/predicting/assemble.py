@@ -18,11 +18,11 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import events, intervals, steady, switches
-from podsim.predicting.doubt import StepDoubt, between_racks, of_step
+from podsim.predicting import intervals, steady, step_events, switches
 from podsim.predicting.grades import grades
-from podsim.predicting.run import NO_OVERHEAD, Pace, pace, run, stop_samples
+from podsim.predicting.run import NO_OVERHEAD, RunPace, pace, run, stop_samples
 from podsim.predicting.timed_steps import TimedSteps
+from podsim.predicting.uncertainty import StepDoubt, between_racks, of_step
 from podsim.tiles import memory
 from podsim.tiles.supersteps import TileEngine
 from podsim.topology.fabric import Fabric
@@ -30,7 +30,7 @@ from podsim.units import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class TrainingCase:
     """What is asked of a mapping; intervals are to hold the share `interval` of truths."""
 
     workload: Workload
@@ -51,7 +51,7 @@ class Question:
     steps: TimedSteps = field(default_factory=TimedSteps, compare=False, repr=False)
 
     @property
-    def by_formula(self) -> "Question":
+    def by_formula(self) -> "TrainingCase":
         """The same, answered by formula: the longest path of what is folded, with closed forms of supersteps."""
         return replace(self, engine=analytic.run, tiles=None, folded=True)
 
@@ -72,9 +72,12 @@ class Question:
         if not self.workload.benchmark.evaluates_checkpoints:
             return NO_OVERHEAD
         return Overhead(
-            startup_s=load_s if style is EvaluationStyle.FIXED else 0.0, graph_switch_s=switch_s,
-            first_evaluation_s=load_s + call_s, each_evaluation_s=call_s, checkpoint_s=checkpoint_s,
-        )  # fmt: skip
+            startup_s=load_s if style is EvaluationStyle.FIXED else 0.0,
+            graph_switch_s=switch_s,
+            first_evaluation_s=load_s + call_s,
+            each_evaluation_s=call_s,
+            checkpoint_s=checkpoint_s,
+        )
 
     @property
     def outside_error(self) -> float:
@@ -83,7 +86,7 @@ class Question:
         return math.hypot(parameters.outside_error, parameters.outside.error(self.machine.sdk))
 
 
-def step(question: Question, mapping: Mapping) -> StepTimeline:
+def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
     """One weight update, timed once for a question and those made of it.
 
     Where nothing separates micro-batches, as many of them are timed as it takes to see a period.
@@ -92,9 +95,14 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
     if known is not None:
         return known
     program = partial(
-        lower, question.workload, machine=question.machine, fabric=question.fabric, optimizer=question.optimizer,
-        folded=question.folded, tiles=question.tiles,
-    )  # fmt: skip
+        lower,
+        question.workload,
+        machine=question.machine,
+        fabric=question.fabric,
+        optimizer=question.optimizer,
+        folded=question.folded,
+        tiles=question.tiles,
+    )
 
     def time(count: int) -> StepTimeline:
         return question.engine(program(mapping=replace(mapping, accumulation=count)), question.fabric)
@@ -105,12 +113,12 @@ def step(question: Question, mapping: Mapping) -> StepTimeline:
     return question.steps.keep(question, mapping, question.engine(program(mapping=mapping), question.fabric))
 
 
-def step_doubt(question: Question, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
+def step_doubt(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
     """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
     return of_step(question, mapping, timeline, _in_other_forms(question, mapping, timeline))
 
 
-def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
+def _in_other_forms(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
     """Log of the step in each form that the fit cannot rule out, over that in the one in use; analytic, both."""
     parameters, quick = question.machine.parameters, question.by_formula
     if not parameters.near_forms:
@@ -123,7 +131,7 @@ def _in_other_forms(question: Question, mapping: Mapping, timeline: StepTimeline
     }
 
 
-def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
+def evaluation_s(question: TrainingCase, mapping: Mapping, step_s: float) -> float:
     """One evaluation: a forward-only program and a call of it, or as many training steps as it takes [s] (Eq. 27).
 
     Source: the v1.0 and v1.1 logs of BERT, where an evaluation takes a whole number of steps; v2.0 and checkpoints that
@@ -137,16 +145,21 @@ def evaluation_s(question: Question, mapping: Mapping, step_s: float) -> float:
     return forward_s(question, mapping) + question.overhead.each_evaluation_s
 
 
-def forward_s(question: Question, mapping: Mapping) -> float:
+def forward_s(question: TrainingCase, mapping: Mapping) -> float:
     """The forward-only program over the samples of one evaluation [s]."""
     each = mapping.micro_batch * mapping.replicas
     rows = math.ceil(question.workload.benchmark.evaluation_samples / mapping.samples_per_row)
 
     def time(micro_batches: int) -> StepTimeline:
         program = lower_evaluation(
-            question.workload, mapping, question.machine, question.fabric, rows=micro_batches * each,
-            folded=question.folded, tiles=question.tiles,
-        )  # fmt: skip
+            question.workload,
+            mapping,
+            question.machine,
+            question.fabric,
+            rows=micro_batches * each,
+            folded=question.folded,
+            tiles=question.tiles,
+        )
         return question.engine(program, question.fabric)
 
     far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
@@ -154,7 +167,7 @@ def forward_s(question: Question, mapping: Mapping) -> float:
     return (steady.run(time, micro_batches, far) if far else time(micro_batches)).step_s
 
 
-def samples(question: Question, batch: int) -> Samples:
+def samples(question: TrainingCase, batch: int) -> Samples:
     """Samples to converge at a global batch, as asked or as learned."""
     if question.by_law is not None:
         return question.by_law.at(batch)
@@ -164,12 +177,12 @@ def samples(question: Question, batch: int) -> Samples:
         return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
     workload = question.workload
-    found = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
+    samples = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
     if workload.benchmark.style is not EvaluationStyle.POINTS:
-        return found
+        return samples
     first, last = workload.points[0].batch, workload.points[-1].batch
-    outside = f"; a batch of {batch:,} lies outside its points, {first:,} to {last:,}" if found.beyond > 1 else ""
-    return replace(found, basis=f"{found.basis}{outside}; {_of_points(workload, found.mean)}")
+    outside = f"; a batch of {batch:,} lies outside its points, {first:,} to {last:,}" if samples.beyond > 1 else ""
+    return replace(samples, basis=f"{samples.basis}{outside}; {_of_points(workload, samples.mean)}")
 
 
 def _of_points(workload: Workload, count: float) -> str:
@@ -181,7 +194,7 @@ def _of_points(workload: Workload, count: float) -> str:
     return f"{counted(tokens)} tokens, {tokens / workload.parameters:.2g} a parameter; {text}"
 
 
-def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: float | None = None) -> Pace:
+def question_pace(question: TrainingCase, mapping: Mapping, step_s: float, each_s: float | None = None) -> RunPace:
     """The pace of a run with a given step; `each_s` is that of its evaluations where it is known."""
     one_s = evaluation_s(question, mapping, step_s) if each_s is None else each_s
     spent = question.overhead
@@ -196,14 +209,14 @@ def question_pace(question: Question, mapping: Mapping, step_s: float, each_s: f
 
 
 def predict(
-    question: Question, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...], *, weighs: bool = True
+    question: TrainingCase, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...], *, weighs: bool = True
 ) -> Prediction:
     """The answer for one mapping; unless it `weighs` what other software would do, assumptions are those given."""
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
     step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
-    held, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
+    content, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
@@ -226,10 +239,10 @@ def predict(
         time_to_train_s=time_s,
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
-        memory=held,
-        memory_relief=memory.relief(held, machine.chip.without(mapping.practice.io_tiles)),
+        memory=content,
+        memory_relief=memory.relief(content, machine.chip.without(mapping.practice.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
-        assumptions=_said(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
+        assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
@@ -239,12 +252,12 @@ def predict(
     )
 
 
-def _said(
-    question: Question, mapping: Mapping, step_s: float, assumptions: tuple[str, ...], need: Samples
+def _notes(
+    question: TrainingCase, mapping: Mapping, step_s: float, assumptions: tuple[str, ...], need: Samples
 ) -> tuple[str, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
     switched = switches.shown(question, mapping, step_s)
-    fewer = question.workload.minimum.said(mapping.ipus) if question.workload.minimum else ""
+    fewer = question.workload.minimum.caveat(mapping.ipus) if question.workload.minimum else ""
     return (
         *([fewer] if fewer else []),
         *assumptions,
@@ -254,15 +267,15 @@ def _said(
     )
 
 
-def _events(question: Question, mapping: Mapping, step_s: float) -> StepEvents | None:
+def _events(question: TrainingCase, mapping: Mapping, step_s: float) -> StepEvents | None:
     """The same step by formula, and how long tiles wait; None where the formula alone was asked for."""
     if question.tiles is None:
         return None
     formula = step(question.by_formula, mapping)
-    return events.of_step(question, mapping, step_s, formula.step_s)
+    return step_events.of_step(question, mapping, step_s, formula.step_s)
 
 
-def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
+def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
     """A line for each configuration for large machines that would move the time to train by more than a tenth."""
     quick = question.by_formula
     for configuration in question.workload.configurations:
@@ -272,13 +285,13 @@ def _offered(question: Question, mapping: Mapping) -> Iterator[str]:
         change = answer_s(quick, replace(mapping, practice=practice)) / answer_s(quick, mapping) - 1
         if abs(change) > switches.LEAST:
             yield (
-                f"with --preset {configuration.name} ({configuration.said}; assumed for a machine this large) this "
+                f"with --preset {configuration.name} ({configuration.text}; assumed for a machine this large) this "
                 f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
             )
 
 
 def _answered(
-    question: Question, mapping: Mapping, step_s: float, beat: Pace, need: Samples, doubt: StepDoubt
+    question: TrainingCase, mapping: Mapping, step_s: float, beat: RunPace, need: Samples, doubt: StepDoubt
 ) -> tuple[Estimate, Estimate, tuple[FormAnswer, ...]]:
     """Step, time to train [s], and what other forms answer, which both intervals contain from 90 % up."""
     level = question.interval
@@ -286,27 +299,27 @@ def _answered(
     time = _time_to_train(question, beat, need, doubt)
     others = _form_answers(question, mapping, (step_s, time.value), beat, need, doubt)
     return (
-        intervals.holding(step, (one.step_s for one in others), level),
-        intervals.holding(time, (one.time_to_train_s for one in others), level),
+        intervals.holding(step, (other.step_s for other in others), level),
+        intervals.holding(time, (other.time_to_train_s for other in others), level),
         others,
     )
 
 
 def _form_answers(
-    question: Question, mapping: Mapping, own_s: tuple[float, float], beat: Pace, need: Samples, doubt: StepDoubt
+    question: TrainingCase, mapping: Mapping, own_s: tuple[float, float], beat: RunPace, need: Samples, doubt: StepDoubt
 ) -> tuple[FormAnswer, ...]:
     """Step and time to train of other forms, `own_s` being those predicted [s]; a time moves as its mean run does."""
     step_s, time_s = own_s
-    above, found = question.machine.parameters.near_forms, []
+    above, answers = question.machine.parameters.near_forms, []
     for name, moved in doubt.forms.items():
         theirs = replace(question.by_formula, machine=question.machine.in_form(name))
         other = question_pace(theirs, mapping, step_s * math.exp(moved))
         longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
-        found.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
-    return tuple(found)
+        answers.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
+    return tuple(answers)
 
 
-def _target(question: Question) -> str:
+def _target(question: TrainingCase) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
     if question.by_law is not None:
@@ -316,40 +329,44 @@ def _target(question: Question) -> str:
     return benchmark.target
 
 
-def answer_s(question: Question, mapping: Mapping) -> float:
+def answer_s(question: TrainingCase, mapping: Mapping) -> float:
     """The time to train that `predict` answers for a mapping [s]."""
     timeline = step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     return _time_to_train(question, beat, need, step_doubt(question, mapping, timeline)).value
 
 
-def _time_to_train(question: Question, beat: Pace, need: Samples, doubt: StepDoubt) -> Estimate:
+def _time_to_train(question: TrainingCase, beat: RunPace, need: Samples, doubt: StepDoubt) -> Estimate:
     outside, level = question.outside_error, question.interval
     if question.samples is not None:
         return intervals.given_samples(beat, question.samples, doubt, outside_error=outside, level=level)
     return intervals.time_to_train(beat, need, doubt, question.seed, outside_error=outside, level=level)
 
 
-def _run(question: Question, beat: Pace, need: Samples) -> Run:
+def _run(question: TrainingCase, beat: RunPace, need: Samples) -> Run:
     """The run at the mean number of samples, up to the evaluation that passes; exactly those given, if given."""
     if question.samples is not None:
         return run(beat, question.samples)
     return run(beat, stop_samples(beat.benchmark, beat.interval_samples, need.mean))
 
 
-def _mfu(question: Question, mapping: Mapping, step_s: float) -> float:
+def _mfu(question: TrainingCase, mapping: Mapping, step_s: float) -> float:
     """Model FLOP/s of forward, backward and weight gradient over the peak of the IPUs used (Eq. 33)."""
     peak = question.machine.chip.peak_flop_per_s(question.workload.precision) * mapping.ipus
     return mapping.rows_per_step * question.workload.training_flop_per_row() / step_s / peak
 
 
-def _rate(beat: Pace, step_s: Estimate) -> Estimate:
+def _rate(beat: RunPace, step_s: Estimate) -> Estimate:
     """True samples a second inside training."""
     each = beat.samples_per_step
     return Estimate(
-        value=each / step_s.value, low=each / step_s.high, high=each / step_s.low, grade=step_s.grade,
-        beyond=step_s.beyond, causes=step_s.causes,
-    )  # fmt: skip
+        value=each / step_s.value,
+        low=each / step_s.high,
+        high=each / step_s.low,
+        grade=step_s.grade,
+        beyond=step_s.beyond,
+        causes=step_s.causes,
+    )
 
 
 def _samples_estimate(need: Samples, level: float) -> Estimate:

@@ -32,7 +32,7 @@ def luck(run: Interrupted, histories: int, seed: int) -> Luck:
     return Luck(run, histories, lambda name, rows, columns: stream(seed, name).random((rows, columns)))
 
 
-class Search:
+class IntervalSearch:
     """Simulated goodput by interval: coarse over all, in full where it is close to the best."""
 
     def __init__(self, run: Interrupted, least_s: float, seed: int) -> None:
@@ -56,8 +56,8 @@ class Search:
             raise self._hopeless(self.coarse[at])
         if interval_s is None:
             return self.coarse[at]
-        found = steady(self.run, self._sample, interval_s)
-        if found < LEAST_GOODPUT:
+        value = steady(self.run, self._sample, interval_s)
+        if value < LEAST_GOODPUT:
             percent = 100 * self.coarse[at]
             raise Infeasible(
                 f"a checkpoint every {_time(interval_s)} saves next to nothing: "
@@ -65,7 +65,7 @@ class Search:
                 code="no-progress",
                 hint=f"--checkpoint-every {_flag(self.grid[at])} makes {percent:.0f} % of the time useful",
             )
-        return found
+        return value
 
     def _hopeless(self, best: float) -> Infeasible:
         """What would work: the same machine with parts that fail less often."""
@@ -127,9 +127,10 @@ def histories(run: Interrupted, runs: int | None, useful: float) -> int:
         return min(USUAL_RUNS, max(LEAST_RUNS, most // 5))
     if runs > most:
         raise InputError(
-            f"{runs:,} runs of about {each:,.0f} failures each are too many to simulate", code="bad-value",
+            f"{runs:,} runs of about {each:,.0f} failures each are too many to simulate",
+            code="bad-value",
             hint=f"--runs {most:,}, or a shorter --work" if most >= LEAST_RUNS else "a shorter --work",
-        )  # fmt: skip
+        )
     return runs
 
 

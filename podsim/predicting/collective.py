@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.errors import InputError
-from podsim.lowering import collective as lowering
+from podsim.lowering import collective_choice as lowering
 from podsim.lowering.bound import lower_bound
+from podsim.lowering.collective_parts import CollectiveContext
 from podsim.lowering.groups import parse, rack_ipus
-from podsim.lowering.phases import Setting
-from podsim.lowering.update import in_training
+from podsim.lowering.weight_update import in_training
 from podsim.model.arguments import BYTES
 from podsim.model.collective import (
     Algorithm,
@@ -24,13 +24,13 @@ from podsim.model.collective import (
 )
 from podsim.model.trace import Trace, TraceLevel
 from podsim.physics.collectives import bus_factor
-from podsim.predicting import drawing, tracing, weighing
+from podsim.predicting import algorithm_choice, drawing, tracing
 from podsim.predicting.link_loads import Links, loads
 
 if TYPE_CHECKING:
     from podsim.engines.base import Engine
+    from podsim.lowering.collective_parts import CollectivePlan
     from podsim.lowering.groups import Group
-    from podsim.lowering.phases import Plan
     from podsim.model.calibration import ParameterSet
     from podsim.model.program import StepProgram, StepTimeline
     from podsim.topology.fabric import Fabric
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MOST_LINKS: Final = 5
 
 
-class Flags(NamedTuple):
+class CollectiveArguments(NamedTuple):
     """A collective as flags say it; names and meanings are those of `podsim collective`."""
 
     bytes: str | float
@@ -52,7 +52,7 @@ class Flags(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class CollectiveCase:
     """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named.
 
     `usual` is what would be soonest without faults: it is weighed, however many messages it has.
@@ -71,14 +71,19 @@ class Asked:
     usual: Algorithm | None = None
 
 
-def asked(collective: str, network: Fabric | GenericNetwork, flags: Flags, parameters: ParameterSet) -> Asked:
+def resolved_case(
+    collective: str, network: Fabric | GenericNetwork, flags: CollectiveArguments, parameters: ParameterSet
+) -> CollectiveCase:
     """What flags mean; InputError where one of them does not suit the network."""
     machine = rack_ipus(network) is not None
     pace = None if flags.pace is None else Pace(flags.pace)
     if pace is Pace.MESSAGES and machine:
-        raise InputError(f"IPUs of {network.name} exchange in supersteps, all at once", code="conflicting-flags",
-                         hint="leave --pace messages to generic fabrics")  # fmt: skip
-    return Asked(
+        raise InputError(
+            f"IPUs of {network.name} exchange in supersteps, all at once",
+            code="conflicting-flags",
+            hint="leave --pace messages to generic fabrics",
+        )
+    return CollectiveCase(
         collective=Collective(collective),
         network=network,
         group=flags.group,
@@ -92,85 +97,88 @@ def asked(collective: str, network: Fabric | GenericNetwork, flags: Flags, param
     )
 
 
-def _pace(asked: Asked, engine: str) -> Pace:
+def _pace(case: CollectiveCase, engine: str) -> Pace:
     """Lockstep on machines, and where an engine lets every task have the links to itself."""
     if engine == "des":
-        return asked.pace or (Pace.MESSAGES if asked.parameters is None else Pace.LOCKSTEP)
-    if asked.pace is Pace.MESSAGES:
-        raise InputError(f"the {engine} engine times each step alone on the links", code="conflicting-flags",
-                         hint="--pace messages goes with --engine des")  # fmt: skip
+        return case.pace or (Pace.MESSAGES if case.parameters is None else Pace.LOCKSTEP)
+    if case.pace is Pace.MESSAGES:
+        raise InputError(
+            f"the {engine} engine times each step alone on the links",
+            code="conflicting-flags",
+            hint="--pace messages goes with --engine des",
+        )
     return Pace.LOCKSTEP
 
 
 class _Ran(NamedTuple):
     """A collective as it was run."""
 
-    setting: Setting
+    setting: CollectiveContext
     group: Group
     pace: Pace
-    weighed: dict[Algorithm, Rival]
-    plan: Plan
+    alternatives: dict[Algorithm, Rival]
+    plan: CollectivePlan
     program: StepProgram
     timeline: StepTimeline
 
 
-def _run(asked: Asked, engine: Engine, engine_name: str, *, weighs: bool) -> _Ran:
+def _run(case: CollectiveCase, engine: Engine, engine_name: str, *, weighs: bool) -> _Ran:
     """Run the algorithm asked for, or the soonest; others are weighed where `weighs` or where none is asked for."""
-    pace = _pace(asked, engine_name)
-    group = parse(asked.group, asked.network, asked.ipus_per_replica)
-    volumes = (asked.volume_bytes,) * asked.ipus_per_replica
-    setting = Setting(asked.network, volumes, asked.network.endpoints, asked.folded)
-    rivals = weighing.weighed(asked, setting, group, engine) if weighs or asked.algorithm is None else {}
-    plan, tasks = weighing.chosen(asked, setting, group, (rivals, pace))
-    program = weighing.program(tasks)
+    pace = _pace(case, engine_name)
+    group = parse(case.group, case.network, case.ipus_per_replica)
+    volumes = (case.volume_bytes,) * case.ipus_per_replica
+    context = CollectiveContext(case.network, volumes, case.network.endpoints, case.folded)
+    rivals = algorithm_choice.alternatives(case, context, group, engine) if weighs or case.algorithm is None else {}
+    plan, tasks = algorithm_choice.chosen(case, context, group, (rivals, pace))
+    program = algorithm_choice.program(tasks)
     program = program if weighs else drawing.apart(program)
-    return _Ran(setting, group, pace, rivals, plan, program, engine(program, plan.roads))
+    return _Ran(context, group, pace, rivals, plan, program, engine(program, plan.roads))
 
 
-def trace(asked: Asked, engine: Engine, engine_name: str, most_spans: int) -> Trace:
+def trace(case: CollectiveCase, engine: Engine, engine_name: str, most_spans: int) -> Trace:
     """The steps of the collective and the load of links over time; InputError as `answer`."""
-    tracing.Wanted(most_spans=most_spans).check()
-    ran = _run(asked, drawing.recording(engine, engine_name), engine_name, weighs=False)
+    tracing.TraceLimits(most_spans=most_spans).check()
+    ran = _run(case, drawing.recording(engine, engine_name), engine_name, weighs=False)
     blocks = drawing.runs(ran.program, ran.timeline)
     drawn = drawing.Drawing(blocks, drawing.of_machine, (1.0,), most_spans)
     roads = ran.plan.roads
     links = loads(ran.timeline.links, Links(roads.link, roads.kind), drawn, most_spans)
     return Trace(
-        workload=asked.collective,
-        topology=asked.network.name,
+        workload=case.collective,
+        topology=case.network.name,
         chip="",
         level=TraceLevel.COLLECTIVE,
-        title=f"{asked.collective} among {ran.group.size:,} on {asked.network.name}",
-        shown=f"by {ran.plan.algorithm}, {'equal members as one' if asked.folded else 'all members'}",
+        title=f"{case.collective} among {ran.group.size:,} on {case.network.name}",
+        shown=f"by {ran.plan.algorithm}, {'equal members as one' if case.folded else 'all members'}",
         length_s=drawn.length_s,
         step_s=ran.timeline.step_s,
         spans=drawn.spans,
         busy=drawing.busy(blocks, drawing.of_machine),
         links=links,
-        notes=(*_notes(asked, ran.setting, ran.plan), *drawn.notes),
+        notes=(*_notes(case, ran.setting, ran.plan), *drawn.notes),
     )
 
 
-def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
+def answer(case: CollectiveCase, engine: Engine, engine_name: str) -> CollectiveReport:
     """The report; InputError where the group does not divide, or no algorithm or not the one asked for can serve."""
-    setting, group, pace, weighed, plan, _, timeline = _run(asked, engine, engine_name, weighs=True)
+    context, group, pace, rivals, plan, _, timeline = _run(case, engine, engine_name, weighs=True)
     time_s = timeline.step_s
-    bound = lower_bound(setting, group, asked.collective)
-    factor = bus_factor(asked.collective, group.size)
-    rate = asked.volume_bytes / time_s if time_s else 0.0
+    bound = lower_bound(context, group, case.collective)
+    factor = bus_factor(case.collective, group.size)
+    rate = case.volume_bytes / time_s if time_s else 0.0
     return CollectiveReport(
-        collective=asked.collective,
-        topology=asked.network.name,
-        group=asked.group,
+        collective=case.collective,
+        topology=case.network.name,
+        group=case.group,
         members=group.size,
-        groups=asked.network.endpoints // group.size,
-        volume_bytes=asked.volume_bytes,
+        groups=case.network.endpoints // group.size,
+        volume_bytes=case.volume_bytes,
         algorithm=plan.algorithm,
-        chosen=asked.algorithm is None,
+        chosen=case.algorithm is None,
         engine=engine_name,
-        fidelity=Fidelity.FOLDED if asked.folded else Fidelity.FULL,
+        fidelity=Fidelity.FOLDED if case.folded else Fidelity.FULL,
         pace=pace,
-        chunks=asked.chunks,
+        chunks=case.chunks,
         time_s=time_s,
         algorithm_bandwidth_bytes_per_s=rate,
         bus_bandwidth_bytes_per_s=rate * factor,
@@ -178,36 +186,36 @@ def answer(asked: Asked, engine: Engine, engine_name: str) -> CollectiveReport:
         lower_bound_s=bound.seconds,
         bound=bound.what,
         reached=bound.seconds / time_s if time_s else 1.0,
-        training_time_s=_training_s(asked, setting, group),
+        training_time_s=_training_s(case, context, group),
         phases=_legs(plan),
         links=_links(plan, time_s),
-        rivals=tuple(rival for rival in weighed.values() if rival.algorithm is not plan.algorithm),
+        rivals=tuple(rival for rival in rivals.values() if rival.algorithm is not plan.algorithm),
         events=timeline.events,
-        notes=tuple(_notes(asked, setting, plan)),
+        notes=tuple(_notes(case, context, plan)),
     )
 
 
-def _training_s(asked: Asked, setting: Setting, group: Group) -> float | None:
+def _training_s(case: CollectiveCase, context: CollectiveContext, group: Group) -> float | None:
     """What a weight update pays, by its own methods unless one is asked for; None without fitted costs."""
-    if asked.parameters is None or asked.collective not in lowering.REDUCING:
+    if case.parameters is None or case.collective not in lowering.REDUCING:
         return None
-    taxed = replace(setting, toll=in_training(asked.parameters))
+    taxed = replace(context, overhead=in_training(case.parameters))
     try:
-        if asked.algorithm is not None:
-            return lowering.plan(taxed, group, asked.collective, asked.algorithm).lockstep_s
-        return lowering.in_training(taxed, group, asked.collective).lockstep_s
+        if case.algorithm is not None:
+            return lowering.plan(taxed, group, case.collective, case.algorithm).lockstep_s
+        return lowering.in_training(taxed, group, case.collective).lockstep_s
     except ValueError:
         return None
 
 
-def _legs(plan: Plan) -> tuple[Leg, ...]:
+def _legs(plan: CollectivePlan) -> tuple[Leg, ...]:
     return tuple(
         Leg(
             name=phase.name,
             algorithm=phase.algorithm,
             members=phase.group.size,
             steps=phase.count,
-            volume_bytes=phase.sent * plan.setting.volumes_bytes[0],
+            volume_bytes=phase.sent * plan.context.volumes_bytes[0],
             time_s=plan.leg_s(at),
             latency_s=plan.latency_s(at),
         )
@@ -215,7 +223,7 @@ def _legs(plan: Plan) -> tuple[Leg, ...]:
     )
 
 
-def _links(plan: Plan, time_s: float) -> tuple[LoadedLink, ...]:
+def _links(plan: CollectivePlan, time_s: float) -> tuple[LoadedLink, ...]:
     """The links that would need longest for what they carry, the first found of equals."""
     load: dict[int, float] = {}
     for move in (move for moves in plan.moves for move in moves):
@@ -234,15 +242,15 @@ def _links(plan: Plan, time_s: float) -> tuple[LoadedLink, ...]:
     )
 
 
-def _notes(asked: Asked, setting: Setting, plan: Plan) -> list[str]:
+def _notes(case: CollectiveCase, context: CollectiveContext, plan: CollectivePlan) -> list[str]:
     notes = []
-    if plan.roads is not setting.network:
+    if plan.roads is not context.network:
         notes.append("every rank does the same, so one stands for all: links are its share of those of a dimension")
-    elif setting.followed is not None and asked.network.endpoints > (setting.rack or 0):
-        kinds = "racks" if len(setting.followed) == 1 else f"racks of {len(setting.followed)} kinds"
+    elif context.followed is not None and case.network.endpoints > (context.rack or 0):
+        kinds = "racks" if len(context.followed) == 1 else f"racks of {len(context.followed)} kinds"
         notes.append(f"{kinds} do the same, so links are those of the first")
-    if setting.rack is not None:
+    if context.rack is not None:
         notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")
-    if asked.parameters is not None and asked.collective in lowering.REDUCING:
+    if case.parameters is not None and case.collective in lowering.REDUCING:
         notes.append("in training: collective.efficiency and rack.step as fitted to published step times")
     return notes

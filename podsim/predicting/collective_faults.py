@@ -18,32 +18,34 @@ if TYPE_CHECKING:
 
     from podsim.engines.base import Engine
     from podsim.model.collective import CollectiveReport
-    from podsim.predicting.collective import Asked
+    from podsim.predicting.collective import CollectiveCase
 
 IDLE = "an IPU or rank at a share of its clock sends as fast as ever: only links are timed here"
 
 
-def compared(asked: Asked, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
+def compared(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
     """The report on the network with these faults, which says what they cost.
 
     Raises InputError: a fault that is none, names nothing or contradicts another. Infeasible: members are cut off from
     each other, or lost.
     """
-    hurt = broken(asked.network, parse(texts))
+    hurt = broken(case.network, parse(texts))
     lost = sorted(hurt.damage.lost)
     if lost:
         word = "ipu" if isinstance(hurt, Fabric) else "rank"
         raise Infeasible(
-            f"{len(lost):,} of {hurt.endpoints:,} members are lost, and the collective needs all", code="parts-lost",
-            context=[ranges(lost, word)], hint="a smaller machine or fabric without them",
-        )  # fmt: skip
-    healthy = answer(asked, *engine)
-    usual = None if asked.algorithm else healthy.algorithm
-    found = answer(replace(asked, network=hurt, usual=usual), *engine)
+            f"{len(lost):,} of {hurt.endpoints:,} members are lost, and the collective needs all",
+            code="parts-lost",
+            context=[ranges(lost, word)],
+            hint="a smaller machine or fabric without them",
+        )
+    healthy = answer(case, *engine)
+    usual = None if case.algorithm else healthy.algorithm
+    report = answer(replace(case, network=hurt, usual=usual), *engine)
     faults = WithFaults(
         texts=tuple(texts),
         healthy_time_s=healthy.time_s,
         healthy_algorithm=healthy.algorithm,
-        slowdown=found.time_s / healthy.time_s - 1 if healthy.time_s else 0.0,
+        slowdown=report.time_s / healthy.time_s - 1 if healthy.time_s else 0.0,
     )
-    return replace(found, faults=faults, notes=(*found.notes, *([IDLE] if hurt.damage.slow else [])))
+    return replace(report, faults=faults, notes=(*report.notes, *([IDLE] if hurt.damage.slow else [])))

@@ -23,7 +23,7 @@ MOST_BEYOND = 16.0  # so many times the largest or smallest published size is no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ComparatorCase:
     """What is asked of so many chips."""
 
     workload: Workload
@@ -59,7 +59,7 @@ def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
     step = sum_in_order(parts.values())
     moved = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
     return sum_in_order(
-        one / step * other / step * law.covariance[a][b] for a, one in moved.items() for b, other in moved.items()
+        value / step * other / step * law.covariance[a][b] for a, value in moved.items() for b, other in moved.items()
     )
 
 
@@ -102,7 +102,7 @@ def beyond(law: ScalingLaw, chips: int, global_batch: int) -> float:
     return max(chips / law.largest, law.smallest / chips, mine / law.most_each, law.least_each / mine, 1.0)
 
 
-def predict(question: Question) -> ComparatorPrediction:
+def predict(question: ComparatorCase) -> ComparatorPrediction:
     """The answer of the law.
 
     Raises MissingParameter: nothing is published of the workload on this chip. InputError: too many chips, or more
@@ -144,7 +144,7 @@ def predict(question: Question) -> ComparatorPrediction:
     )
 
 
-def _doubt(question: Question, law: ScalingLaw, global_batch: int, far: float) -> dict[Cause, float]:
+def _doubt(question: ComparatorCase, law: ScalingLaw, global_batch: int, far: float) -> dict[Cause, float]:
     """Variances of the log of a step by cause (Eq. 55)."""
     per_doubling = question.laws.workload[question.workload.name].per_doubling
     return {
@@ -160,7 +160,7 @@ def _needed(need: Samples) -> Estimate:
 
 
 def _time_to_train(
-    question: Question, run: Run, need: Samples, step: Estimate, doubt: Mapping[Cause, float]
+    question: ComparatorCase, run: Run, need: Samples, step: Estimate, doubt: Mapping[Cause, float]
 ) -> Estimate:
     """The score: its doubt is that of a step, of the mean samples, and of the seeds of the runs that count [s]."""
     scored = max(1, question.workload.benchmark.runs_scored - 2)
@@ -169,37 +169,41 @@ def _time_to_train(
     return intervals.lognormal(run.total_s, variances, grade, max(step.beyond, need.beyond))
 
 
-def _law(question: Question) -> ScalingLaw:
+def _law(question: ComparatorCase) -> ScalingLaw:
     workload, chip = question.workload.name, question.chip.name
-    found = question.laws.workload.get(workload)
-    if found is None or chip not in found.chip:
-        others = ", ".join(sorted(found.chip)) if found else "none"
+    laws = question.laws.workload.get(workload)
+    if laws is None or chip not in laws.chip:
+        others = ", ".join(sorted(laws.chip)) if laws else "none"
         raise MissingParameter(
             f"no published run of {workload} on {question.chip.title} says how it scales",
-            context=(f"chips with a law for {workload}: {others}",), hint="podsim validate --comparators",
-        )  # fmt: skip
-    law, chips = found.chip[chip], question.chips
+            context=(f"chips with a law for {workload}: {others}",),
+            hint="podsim validate --comparators",
+        )
+    law, chips = laws.chip[chip], question.chips
     least, most = law.smallest, law.largest
     if max(chips / most, least / chips) > MOST_BEYOND:
         raise InputError(
             f"{chips:,} chips are more than {MOST_BEYOND:g} times beyond what is published of {question.chip.title}",
-            code="beyond-comparator", context=(f"{workload}: {least:,} to {most:,} chips",), hint=f"--chips {most}",
-        )  # fmt: skip
+            code="beyond-comparator",
+            context=(f"{workload}: {least:,} to {most:,} chips",),
+            hint=f"--chips {most}",
+        )
     return law
 
 
-def _batch(question: Question, law: ScalingLaw) -> int:
+def _batch(question: ComparatorCase, law: ScalingLaw) -> int:
     if question.global_batch is None:
         return _default_global_batch(question, law)
     if question.global_batch < question.chips:
         raise InputError(
             f"a global batch of {question.global_batch:,} leaves some of {question.chips:,} chips without a sample",
-            code="bad-mapping", hint=f"--global-batch {question.chips}",
-        )  # fmt: skip
+            code="bad-mapping",
+            hint=f"--global-batch {question.chips}",
+        )
     return question.global_batch
 
 
-def _default_global_batch(question: Question, law: ScalingLaw) -> int:
+def _default_global_batch(question: ComparatorCase, law: ScalingLaw) -> int:
     """The usual global batch; beyond the largest size published the one that trains soonest, as submitters choose it.
 
     No smaller than the largest published, no more samples a chip than there (Eq. 54).
@@ -218,7 +222,7 @@ def _default_global_batch(question: Question, law: ScalingLaw) -> int:
     return min(sorted({least, *larger}), key=trains_s)
 
 
-def _samples(question: Question, law: ScalingLaw, batch: int) -> Samples:
+def _samples(question: ComparatorCase, law: ScalingLaw, batch: int) -> Samples:
     if question.samples is not None:
         return Samples(
             mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
@@ -227,7 +231,7 @@ def _samples(question: Question, law: ScalingLaw, batch: int) -> Samples:
     return to_converge(question.workload.curve, batch, factors, law.optimizer, question.division)
 
 
-def _run(question: Question, law: ScalingLaw, batch: int, samples: float, each_s: float) -> Run:
+def _run(question: ComparatorCase, law: ScalingLaw, batch: int, samples: float, each_s: float) -> Run:
     benchmark = question.workload.benchmark
     count = evaluations(benchmark, samples, batch)
     return Run(
@@ -261,24 +265,24 @@ def _limited_by(parts: Mapping[str, float], batch: int) -> str:
     )
 
 
-def _assumed(question: Question, law: ScalingLaw, need: Samples) -> list[str]:
+def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> list[str]:
     name = question.chip.title
-    said = [f"software of round {law.newest}, the newest published of {name}"]
+    notes = [f"software of round {law.newest}, the newest published of {name}"]
     if question.global_batch is None:
-        said.append(_global_batch_basis(question, law))
-    said.append(f"samples to converge: {need.basis}")
+        notes.append(_global_batch_basis(question, law))
+    notes.append(f"samples to converge: {need.basis}")
     if not law.evaluation_samples:
-        said.append("logs do not time evaluations by themselves: but for a fixed part they are in the step")
-    return said
+        notes.append("logs do not time evaluations by themselves: but for a fixed part they are in the step")
+    return notes
 
 
-def _global_batch_basis(question: Question, law: ScalingLaw) -> str:
+def _global_batch_basis(question: ComparatorCase, law: ScalingLaw) -> str:
     if question.chips <= max(law.sizes):
         return f"global batch as published runs on {law.smallest:,} to {law.largest:,} chips have it"
     return f"global batch that trains soonest by the law: none is published beyond {max(law.sizes):,} chips"
 
 
-def _worth(question: Question, law: ScalingLaw) -> str:
+def _worth(question: ComparatorCase, law: ScalingLaw) -> str:
     of = f"{law.results} published result{'' if law.results == 1 else 's'} on {question.chip.title}"
     if law.held_out:
         return f"scaling law over {of}, held-out error {100 * law.error:.1f} % (rms)"

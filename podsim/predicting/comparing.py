@@ -15,7 +15,7 @@ from podsim.model.program import Part
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.residue import clean
 from podsim.model.sums import sum_in_order
-from podsim.predicting import assemble, doubt, intervals
+from podsim.predicting import assemble, intervals, uncertainty
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.comparator import ComparatorPrediction
     from podsim.model.prediction import Prediction
-    from podsim.predicting.assemble import Question
-    from podsim.predicting.run import Pace
+    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.run import RunPace
 
 Source: TypeAlias = tuple[Cause, str]
 """Where a doubt comes from: two answers with the same source are wrong together."""
@@ -54,7 +54,7 @@ class Simulated:
     time_s: float
     doubts: Doubts
     runs: int
-    beat: Pace | None = None
+    beat: RunPace | None = None
     mean_samples: float = 0.0
     exact: bool = False  # so many samples were asked for: no run needs others
 
@@ -67,9 +67,9 @@ class Simulated:
         return intervals.inside_s(self.beat, done) / done.total_s
 
 
-def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simulated:
+def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> Simulated:
     """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
-    found = assemble.step_doubt(question, answer.mapping, answer.timeline)
+    step_doubt = assemble.step_doubt(question, answer.mapping, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
@@ -79,8 +79,8 @@ def of_prediction(answer: Prediction, question: Question, run: str = "") -> Simu
         time_s=answer.time_to_train_s.value,
         doubts=Doubts(
             pace={
-                **_of_parameters(parameters, doubt.sensitivity(question, answer.timeline)),
-                **_of_step(found, answer, question, called),
+                **_of_parameters(parameters, uncertainty.sensitivity(question, answer.timeline)),
+                **_of_step(step_doubt, answer, question, called),
             },
             need={(Cause.CONVERGENCE, "reference"): need.doubt},
             around={outside: question.outside_error},
@@ -97,8 +97,8 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
     """The fitted parameters as independent sources: the root of their covariance, times how the step hangs on them."""
     names = sorted(parameters.fitted)
     related = [
-        [1.0 if one == other else parameters.correlation.get(one, {}).get(other, 0.0) for other in names]
-        for one in names
+        [1.0 if name == other else parameters.correlation.get(name, {}).get(other, 0.0) for other in names]
+        for name in names
     ]
     sizes, vectors = np.linalg.eigh(np.array(related))
     root = vectors * np.sqrt(np.maximum(sizes, 0.0)) @ vectors.T
@@ -106,7 +106,9 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
     return {(Cause.PARAMETERS, name): float(size) for name, size in zip(names, each, strict=True)}
 
 
-def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question, called: str) -> dict[Source, float]:
+def _of_step(
+    result: uncertainty.StepDoubt, answer: Prediction, question: TrainingCase, called: str
+) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
     below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
     shared = {
@@ -116,17 +118,17 @@ def _of_step(found: doubt.StepDoubt, answer: Prediction, question: Question, cal
         Cause.CHIP: answer.chip,
         Cause.RELEASE: answer.sdk,
     }
-    sizes = {(cause, name): math.sqrt(found.variances.get(cause, 0.0)) for cause, name in shared.items()}
-    return {**sizes, **_of_forms(found)}
+    sizes = {(cause, name): math.sqrt(result.variances.get(cause, 0.0)) for cause, name in shared.items()}
+    return {**sizes, **_of_forms(result)}
 
 
-def _of_forms(found: doubt.StepDoubt) -> dict[Source, float]:
+def _of_forms(result: uncertainty.StepDoubt) -> dict[Source, float]:
     """Other forms of the model as sources: one that moves both answers alike leaves their ratio as it is."""
-    whole = math.hypot(*found.forms.values())
+    whole = math.hypot(*result.forms.values())
     if not whole:
         return {}
-    scale = math.sqrt(found.variances[Cause.FORM]) / whole
-    return {(Cause.FORM, name): scale * moved for name, moved in found.forms.items()}
+    scale = math.sqrt(result.variances[Cause.FORM]) / whole
+    return {(Cause.FORM, name): scale * moved for name, moved in result.forms.items()}
 
 
 def of_law(answer: ComparatorPrediction, runs: int) -> Simulated:
@@ -152,11 +154,13 @@ def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
         return np.random.default_rng(np.random.SeedSequence([seed, name])).standard_normal((count, each))
 
     def together(sizes: Mapping[Source, float]) -> NDArray[np.float64]:
-        found = np.zeros(count)
+        together = np.zeros(count)
         for source, size in sizes.items():
-            one = drawn(source, side.runs).sum(axis=1) / side.runs if source[0] is Cause.NOISE else drawn(source)[:, 0]
-            found += size * one
-        return found
+            values = (
+                drawn(source, side.runs).sum(axis=1) / side.runs if source[0] is Cause.NOISE else drawn(source)[:, 0]
+            )
+            together += size * values
+        return together
 
     luck = drawn(LUCK, side.runs) * doubts.luck
     slower, more, around = (together(sizes) for sizes in (doubts.pace, doubts.need, doubts.around))
@@ -167,9 +171,7 @@ def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
         done = run(side.beat, side.mean_samples)
         steps_s = intervals.inside_s(side.beat, done)
         return [float(time) for time in steps_s * np.exp(slower) + (done.total_s - steps_s) * np.exp(around)]
-    draws = intervals.Draws(
-        slower=slower.tolist(), more=more.tolist(), luck=luck.tolist(), around=around.tolist()
-    )  # fmt: skip
+    draws = intervals.Draws(slower=slower.tolist(), more=more.tolist(), luck=luck.tolist(), around=around.tolist())
     return intervals.timed(side.beat, side.mean_samples, draws)
 
 
@@ -195,34 +197,34 @@ def ratio(
 def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause, float]:
     """Shares of the variance of the log of the ratio by cause, to first order: what is shared cancels (Eq. 63)."""
     sizes = (_linear_sum(first), _linear_sum(other))
-    found: dict[Cause, float] = {}
+    table: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):
         before, after = (size.get(source, 0.0) for size in sizes)
         moved = clean(after - before, max(abs(before), abs(after)))  # what both share cancels
-        found[source[0]] = found.get(source[0], 0.0) + moved**2
-    return intervals.shares({cause: found[cause] for cause in Cause if cause in found})
+        table[source[0]] = table.get(source[0], 0.0) + moved**2
+    return intervals.shares({cause: table[cause] for cause in Cause if cause in table})
 
 
 def _linear_sum(sides: Sequence[Simulated]) -> dict[Source, float]:
     """The same of runs one after the other: each by its share of their time."""
-    whole_s, found = sum_in_order(side.time_s for side in sides), dict[Source, float]()
+    whole_s, table = sum_in_order(side.time_s for side in sides), dict[Source, float]()
     for side in sides:
         for source, size in _linear(side).items():
-            found[source] = found.get(source, 0.0) + side.time_s / whole_s * size
-    return found
+            table[source] = table.get(source, 0.0) + side.time_s / whole_s * size
+    return table
 
 
 def _linear(side: Simulated) -> dict[Source, float]:
     """How much the log of a score moves with each source, to first order."""
     inside, doubts = side.inside, side.doubts
     of_runs = math.sqrt(side.runs)
-    found = {
+    table = {
         source: inside * size / (of_runs if source[0] is Cause.NOISE else 1.0)
         for source, size in (*doubts.pace.items(), *doubts.need.items())
     }
     if not side.exact:
-        found[LUCK] = inside * doubts.luck / of_runs
-    return {**found, **{source: (1 - inside) * size for source, size in doubts.around.items()}}
+        table[LUCK] = inside * doubts.luck / of_runs
+    return {**table, **{source: (1 - inside) * size for source, size in doubts.around.items()}}
 
 
 def parts(first: Prediction | ComparatorPrediction, other: Prediction | ComparatorPrediction) -> list[PartDifference]:
@@ -242,7 +244,7 @@ def parts_of_step(
     def seconds(answer: Prediction | ComparatorPrediction) -> dict[str, float]:
         step_s = sum_in_order(answer.breakdown_s.values())
         steps = samples / (answer.throughput_samples_per_s.value * step_s)
-        return {str(part): one * steps for part, one in answer.breakdown_s.items()}
+        return {str(part): value * steps for part, value in answer.breakdown_s.items()}
 
     return _differences(seconds(first), seconds(other))
 

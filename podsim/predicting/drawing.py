@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from podsim.lowering.pacing import told
+from podsim.lowering.pacing import overhead_lines
 from podsim.model.program import Part, Record, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.trace import TraceSpan, TrackUse
@@ -46,9 +46,9 @@ def recording(engine: Engine, name: str) -> Engine:
 def apart(program: StepProgram) -> StepProgram:
     """The program with every step of a collective as a task, unless there are more than `APART` equal ones."""
     known: dict[int, Block] = {}
-    found = (known.setdefault(id(block.tasks), _apart(block)) for block in program.blocks)
+    result = (known.setdefault(id(block.tasks), _apart(block)) for block in program.blocks)
     blocks = (
-        replace(block, tasks=one.tasks, after=one.after) for block, one in zip(program.blocks, found, strict=True)
+        replace(block, tasks=item.tasks, after=item.after) for block, item in zip(program.blocks, result, strict=True)
     )
     return replace(program, blocks=tuple(blocks))
 
@@ -59,14 +59,14 @@ def _apart(block: Block) -> Block:
     if len(tasks) == sum(counts):
         return block
     ends = [end - 1 for end in accumulate(counts)]
-    found: list[Task] = []
+    result: list[Task] = []
     for task, count in zip(tasks, counts, strict=True):
         needs = tuple(ends[need] for need in task.needs)
         for _ in range(count):
-            found.append(replace(task, repeat=task.repeat // count, needs=needs))
-            needs = (len(found) - 1,)
+            result.append(replace(task, repeat=task.repeat // count, needs=needs))
+            needs = (len(result) - 1,)
     after = sum(counts[len(tasks) - block.after :]) if block.after else block.after
-    return replace(block, tasks=tuple(found), after=after)
+    return replace(block, tasks=tuple(result), after=after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DrawnBlock:
     """One run of a block in a drawing: where it starts there, and how much longer than usual everything takes."""
 
     ran: int
@@ -90,27 +90,27 @@ class Turn:
 
 def runs(program: StepProgram, timeline: StepTimeline) -> tuple[Ran, ...]:
     """Every block that has tasks, as it ran."""
-    found, first = [], 0
+    rans, first = [], 0
     for block in program.blocks:
         spans = timeline.spans[first : first + len(block.tasks)]
         first += len(spans)
         if spans:
             start_s = min(span.start_s for span in spans)
             order = sorted(zip(block.tasks, spans, strict=True), key=lambda pair: (pair[1].start_s, pair[1].where))
-            found.append(Ran(block, start_s, max(span.end_s for span in spans) - start_s, tuple(order)))
-    return tuple(found)
+            rans.append(Ran(block, start_s, max(span.end_s for span in spans) - start_s, tuple(order)))
+    return tuple(rans)
 
 
 def busy(ran: Sequence[Ran], place: Place) -> tuple[TrackUse, ...]:
     """For how long of a step each track has anything on it, in order of their names."""
     whole_s: dict[tuple[str, str], float] = {}
-    for one in ran:
+    for item in ran:
         ends_s: dict[tuple[str, str], float] = {}
-        for task, span in one.spans:
+        for task, span in item.spans:
             at = place(task)
             fresh_s = span.end_s - max(span.start_s, ends_s.get(at, 0.0))
             ends_s[at] = max(span.end_s, ends_s.get(at, 0.0))
-            whole_s[at] = whole_s.get(at, 0.0) + max(0.0, fresh_s) * one.block.repeat
+            whole_s[at] = whole_s.get(at, 0.0) + max(0.0, fresh_s) * item.block.repeat
     return tuple(TrackUse(group=at[0], track=at[1], busy_s=whole_s[at]) for at in sorted(whole_s, key=_order))
 
 
@@ -126,22 +126,25 @@ class Drawing:
         self.turns, kept = self._kept(every, most - len(paces))
         self.spans = tuple(self._placed([*self._step_spans(paces), *kept]))
 
-    def _turns(self, paces: Sequence[float]) -> Iterator[Turn]:
-        begin_s, length_s = 0.0, max((one.start_s + one.length_s * one.block.repeat for one in self.ran), default=0.0)
+    def _turns(self, paces: Sequence[float]) -> Iterator[DrawnBlock]:
+        begin_s, length_s = (
+            0.0,
+            max((item.start_s + item.length_s * item.block.repeat for item in self.ran), default=0.0),
+        )
         for pace in paces:
-            for number, one in enumerate(self.ran):
-                for turn in range(one.block.repeat):
-                    yield Turn(number, begin_s + (one.start_s + turn * one.length_s) * pace, pace)
+            for number, ran in enumerate(self.ran):
+                for turn in range(ran.block.repeat):
+                    yield DrawnBlock(number, begin_s + (ran.start_s + turn * ran.length_s) * pace, pace)
             self._steps.append((begin_s, begin_s + length_s * pace))
             begin_s += length_s * pace
 
-    def _kept(self, turns: list[Turn], most: int) -> tuple[list[Turn], list[TraceSpan]]:
+    def _kept(self, turns: list[DrawnBlock], most: int) -> tuple[list[DrawnBlock], list[TraceSpan]]:
         """Turns of which anything is drawn, and what is: the first spans and the last, if that is not all."""
         counts = [1 + len(self.ran[turn.ran].spans) for turn in turns]
         whole = sum(counts)
         first_half, last_half = most // 2, most - 1 - most // 2  # one more says what is left out
         head, tail = (whole, whole) if whole <= most else (first_half, whole - last_half)
-        seen, drawn, kept, gap = 0, list[Turn](), list[TraceSpan](), list[TraceSpan | Turn]()
+        seen, drawn, kept, gap = 0, list[DrawnBlock](), list[TraceSpan](), list[TraceSpan | DrawnBlock]()
         for turn, count in zip(turns, counts, strict=True):
             first, seen = seen, seen + count
             if first < head or seen > tail:
@@ -151,45 +154,59 @@ class Drawing:
             else:
                 gap.append(turn)
         if gap:
-            ends_s = [one.end_s if isinstance(one, TraceSpan) else self._end_s(one) for one in gap]
-            kept.append(self._left_out(tail - head, min(one.start_s for one in gap), max(ends_s)))
+            ends_s = [span.end_s if isinstance(span, TraceSpan) else self._end_s(span) for span in gap]
+            kept.append(self._left_out(tail - head, min(span.start_s for span in gap), max(ends_s)))
         return drawn, kept
 
-    def _end_s(self, turn: Turn) -> float:
+    def _end_s(self, turn: DrawnBlock) -> float:
         return turn.start_s + self.ran[turn.ran].length_s * turn.pace
 
     def _left_out(self, spans: int, start_s: float, end_s: float) -> TraceSpan:
         self.notes.append(f"{spans:,} spans in the middle are left out: --most-spans draws more")
         return TraceSpan(
-            name=f"{spans:,} spans left out", part=None, group=MACHINE, track=LEFT_OUT, start_s=start_s, end_s=end_s,
+            name=f"{spans:,} spans left out",
+            part=None,
+            group=MACHINE,
+            track=LEFT_OUT,
+            start_s=start_s,
+            end_s=end_s,
             details={"spans": spans},
-        )  # fmt: skip
+        )
 
     def _step_spans(self, paces: Sequence[float]) -> Iterator[TraceSpan]:
         for number, ((start_s, end_s), pace) in enumerate(zip(self._steps, paces, strict=True), 1):
             yield TraceSpan(
-                name=f"step {number}", part=None, group=MACHINE, track=STEPS, start_s=start_s, end_s=end_s,
+                name=f"step {number}",
+                part=None,
+                group=MACHINE,
+                track=STEPS,
+                start_s=start_s,
+                end_s=end_s,
                 details={"pace": pace},
-            )  # fmt: skip
+            )
 
-    def _spans(self, turn: Turn) -> list[TraceSpan]:
+    def _spans(self, turn: DrawnBlock) -> list[TraceSpan]:
         """The block, and what runs in it."""
-        one = self.ran[turn.ran]
+        ran = self.ran[turn.ran]
         block = TraceSpan(
-            name=one.block.name, part=None, group=MACHINE, track=STEPS, start_s=turn.start_s,
+            name=ran.block.name,
+            part=None,
+            group=MACHINE,
+            track=STEPS,
+            start_s=turn.start_s,
             end_s=self._end_s(turn),
-        )  # fmt: skip
-        return [block, *(self._span(turn, one, task, span) for task, span in one.spans)]
+        )
+        return [block, *(self._span(turn, ran, task, span) for task, span in ran.spans)]
 
-    def _span(self, turn: Turn, one: Ran, task: Task, span: Span) -> TraceSpan:
+    def _span(self, turn: DrawnBlock, ran: Ran, task: Task, span: Span) -> TraceSpan:
         group, track = self._place(task)
         return TraceSpan(
             name=span.name,
             part=span.part,
             group=group,
             track=track,
-            start_s=turn.start_s + (span.start_s - one.start_s) * turn.pace,
-            end_s=turn.start_s + (span.end_s - one.start_s) * turn.pace,
+            start_s=turn.start_s + (span.start_s - ran.start_s) * turn.pace,
+            end_s=turn.start_s + (span.end_s - ran.start_s) * turn.pace,
             details=dict(details(task)),
         )
 
@@ -224,7 +241,7 @@ def details(task: Task) -> Iterator[tuple[str, float | int | str]]:
         yield "flows", sum(flow.count for flow in task.flows)
     if task.part in OF_COLLECTIVES:
         yield "steps", task.repeat if task.flows else 0
-        yield from zip(("phase", "algorithm"), told(task.name), strict=False)
+        yield from zip(("phase", "algorithm"), overhead_lines(task.name), strict=False)
 
 
 def of_machine(task: Task) -> tuple[str, str]:

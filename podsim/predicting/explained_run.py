@@ -19,10 +19,10 @@ def together(whole: Prediction, phases: Sequence[Explanation]) -> Explanation:
         waterfall=tuple(_waterfall(phases)),
         without=tuple(_without(whole, phases)),
         influences=tuple(sorted(_influences(whole, phases), key=lambda item: (-abs(item.change), item.name))),
-        alternatives=tuple(sorted(
-            _alternatives(whole, phases), key=lambda item: (item.change is None, item.change or 0.0, item.name)
-        )),
-    )  # fmt: skip
+        alternatives=tuple(
+            sorted(_alternatives(whole, phases), key=lambda item: (item.change is None, item.change or 0.0, item.name))
+        ),
+    )
 
 
 def _waterfall(phases: Sequence[Explanation]) -> Iterator[Rise]:
@@ -50,14 +50,14 @@ def _influences(whole: Prediction, phases: Sequence[Explanation]) -> Iterator[In
     """1 % more of a number in all phases that have it."""
     whole_s = whole.time_to_train_s.value
     for name in dict.fromkeys(item.name for phase in phases for item in phase.influences):
-        found = [(phase, item) for phase in phases for item in phase.influences if item.name == name]
-        first, items = found[0][1], [item for _, item in found]
+        result = [(phase, item) for phase in phases for item in phase.influences if item.name == name]
+        first, items = result[0][1], [item for _, item in result]
         yield replace(
             first,
             value=" + ".join(dict.fromkeys(item.value for item in items)),
             source="; ".join(dict.fromkeys(item.source for item in items)),
             grade=intervals.worst(*(item.grade for item in items)),
-            change=sum_in_order(item.change * phase.prediction.time_to_train_s.value for phase, item in found)
+            change=sum_in_order(item.change * phase.prediction.time_to_train_s.value for phase, item in result)
             / whole_s,
         )
 
@@ -65,20 +65,25 @@ def _influences(whole: Prediction, phases: Sequence[Explanation]) -> Iterator[In
 def _alternatives(whole: Prediction, phases: Sequence[Explanation]) -> Iterator[Alternative]:
     each = [(phase.prediction, item) for phase in phases for item in phase.alternatives]
     for key in dict.fromkeys((item.name, item.flags) for _, item in each):
-        found = [(phase, item) for phase, item in each if (item.name, item.flags) == key]
-        if len(found) == len(phases) and all(item.time_to_train_s is not None for _, item in found):
-            yield _moved(whole, found, key[0])
+        result = [(phase, item) for phase, item in each if (item.name, item.flags) == key]
+        if len(result) == len(phases) and all(item.time_to_train_s is not None for _, item in result):
+            yield _moved(whole, result, key[0])
         else:
-            yield from (_moved(whole, [one], f"{one[0].workload}: {key[0]}") for one in found)
+            yield from (_moved(whole, [item], f"{item[0].workload}: {key[0]}") for item in result)
 
 
-def _moved(whole: Prediction, found: Sequence[tuple[Prediction, Alternative]], name: str) -> Alternative:
+def _moved(whole: Prediction, result: Sequence[tuple[Prediction, Alternative]], name: str) -> Alternative:
     """A choice of those phases, by what it does to the whole."""
-    item, whole_s = found[0][1], whole.time_to_train_s.value
+    item, whole_s = result[0][1], whole.time_to_train_s.value
     if item.time_to_train_s is None:
         return replace(item, name=name)
-    more_s = sum_in_order((one.time_to_train_s or 0.0) - phase.time_to_train_s.value for phase, one in found)
-    why = "; ".join(dict.fromkeys(
-        one.why if len(found) == 1 else f"{phase.workload}: {one.why}" for phase, one in found
-    ))  # fmt: skip
+    more_s = sum_in_order(
+        (alternative.time_to_train_s or 0.0) - phase.time_to_train_s.value for phase, alternative in result
+    )
+    why = "; ".join(
+        dict.fromkeys(
+            alternative.why if len(result) == 1 else f"{phase.workload}: {alternative.why}"
+            for phase, alternative in result
+        )
+    )
     return replace(item, name=name, time_to_train_s=whole_s + more_s, change=more_s / whole_s, why=why)

@@ -15,8 +15,8 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals
-from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.run import NO_OVERHEAD, run
+from podsim.predicting.uncertainty import StepDoubt
 from podsim.tiles.cost import cost
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.program import StepTimeline
     from podsim.model.workload import Operator
-    from podsim.predicting.assemble import Question
-    from podsim.predicting.run import Pace
+    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.run import RunPace
     from podsim.tiles.cost import Rates
 
 
@@ -39,7 +39,7 @@ class Answered:
     `answer_s` is the time to train that was answered. A second more of a step makes `slope` seconds more of a run.
     """
 
-    question: Question
+    question: TrainingCase
     mapping: Mapping
     doubt: StepDoubt
     answer_s: float
@@ -57,7 +57,7 @@ class Answered:
         return time_s / self.time_s * self.answer_s
 
 
-def answered(question: Question, prediction: Prediction) -> Answered:
+def answered(question: TrainingCase, prediction: Prediction) -> Answered:
     """What a prediction answered."""
     quick, mapping = question.by_formula, prediction.mapping
     doubt = assemble.step_doubt(question, mapping, prediction.timeline)
@@ -66,21 +66,27 @@ def answered(question: Question, prediction: Prediction) -> Answered:
     need = assemble.samples(quick, mapping.global_batch)
     base_s = score_s(quick, doubt, beat, need)
     longer = replace(beat, step_s=2 * beat.step_s), replace(beat, evaluation_s=beat.evaluation_s + beat.step_s)
-    slope = tuple((score_s(quick, doubt, one, need) - base_s) / beat.step_s for one in longer)
+    slope = tuple((score_s(quick, doubt, pace, need) - base_s) / beat.step_s for pace in longer)
     return Answered(
-        question=quick, mapping=mapping, doubt=doubt, answer_s=prediction.time_to_train_s.value, timeline=timeline,
-        evaluation_s=beat.evaluation_s, time_s=base_s, slope=(slope[0], slope[1]),
-    )  # fmt: skip
+        question=quick,
+        mapping=mapping,
+        doubt=doubt,
+        answer_s=prediction.time_to_train_s.value,
+        timeline=timeline,
+        evaluation_s=beat.evaluation_s,
+        time_s=base_s,
+        slope=(slope[0], slope[1]),
+    )
 
 
-def score_s(question: Question, doubt: StepDoubt, beat: Pace, need: Samples) -> float:
+def score_s(question: TrainingCase, doubt: StepDoubt, beat: RunPace, need: Samples) -> float:
     """The mean score at a pace [s] (Eq. 30); exactly the samples given, if given (Eq. 29)."""
     if question.samples is not None:
         return run(beat, need.mean).total_s
     return intervals.scores(beat, need, doubt, question.seed, question.outside_error)[1]
 
 
-def at_pace_s(known: Answered, question: Question) -> float:
+def at_pace_s(known: Answered, question: TrainingCase) -> float:
     """Time to train of a question that changes nothing but the pace [s]: a score is linear in it (Eq. 29, 30)."""
     step_s = assemble.step(question, known.mapping).step_s
     evaluation_s = assemble.evaluation_s(question, known.mapping, step_s)
@@ -89,19 +95,19 @@ def at_pace_s(known: Answered, question: Question) -> float:
     return known.time_s + slower_s + of_evaluation_s * (evaluation_s - known.evaluation_s)
 
 
-def timed(known: Answered, question: Question, mapping: Mapping) -> tuple[StepTimeline, float]:
+def timed(known: Answered, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
     """A step of another question or mapping and its time to train [s], with the doubt and the draws of the answer."""
     timeline = assemble.step(question, mapping)
     beat = assemble.question_pace(question, mapping, timeline.step_s)
     return timeline, time_s(known, beat, assemble.samples(question, mapping.global_batch))
 
 
-def time_s(known: Answered, beat: Pace, need: Samples) -> float:
+def time_s(known: Answered, beat: RunPace, need: Samples) -> float:
     """The mean score at another pace or of other samples [s]."""
     return score_s(known.question, known.doubt, beat, need)
 
 
-def _pace(known: Answered, question: Question, step_s: float) -> Pace:
+def _pace(known: Answered, question: TrainingCase, step_s: float) -> RunPace:
     return assemble.question_pace(question, known.mapping, step_s)
 
 
@@ -136,7 +142,7 @@ def without(known: Answered) -> Iterator[Without]:
     yield _row(known, "compute only", stripped(known.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True)
 
 
-def _row(known: Answered, name: str, question: Question, *, unfilled: bool = False) -> Without:
+def _row(known: Answered, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
     timeline = assemble.step(question, known.mapping)
     step_s = _unfilled_s(question, known.mapping, timeline) if unfilled else timeline.step_s
     taken_s = time_s(known, _pace(known, question, step_s), assemble.samples(question, known.mapping.global_batch))
@@ -150,17 +156,21 @@ def _steps_alone(known: Answered) -> Without:
     return Without(name=STEPS_ALONE, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
 
 
-def _unfilled_s(question: Question, mapping: Mapping, timeline: StepTimeline) -> float:
+def _unfilled_s(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> float:
     """A step whose micro-batches each take a period of the full pipeline, then the weight update [s]."""
     update = lower_update(
-        question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer,
+        question.workload,
+        mapping,
+        question.machine,
+        question.fabric,
+        optimizer=question.optimizer,
         folded=question.folded,
-    )  # fmt: skip
+    )
     after_s = question.engine(update, question.fabric).step_s
     return min(timeline.step_s, mapping.accumulation * timeline.period_s + after_s)
 
 
-def stripped(question: Question, parts: frozenset[Part]) -> Question:
+def stripped(question: TrainingCase, parts: frozenset[Part]) -> TrainingCase:
     """The question with an engine to which those parts of every program cost nothing."""
     engine: Engine = question.engine
 
@@ -193,23 +203,34 @@ def _less(program: StepProgram, parts: frozenset[Part]) -> StepProgram:
 # --- the waterfall --------------------------------------------------------------------------------------------------
 
 IN_ORDER = (
-    Part.EXCHANGE, Part.SYNC, Part.TRANSFER, Part.BUBBLE, Part.TENSOR_PARALLEL, Part.ALL_REDUCE, Part.COLLECTIVE_STEPS,
-    Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING, Part.HOST, Part.HOST_STEP,
+    Part.EXCHANGE,
+    Part.SYNC,
+    Part.TRANSFER,
+    Part.BUBBLE,
+    Part.TENSOR_PARALLEL,
+    Part.ALL_REDUCE,
+    Part.COLLECTIVE_STEPS,
+    Part.RACK_STEPS,
+    Part.WEIGHT_UPDATE,
+    Part.SHARDING,
+    Part.STREAMING,
+    Part.HOST,
+    Part.HOST_STEP,
     Part.FRAMEWORK,
-)  # fmt: skip
+)
 
 
-def waterfall(question: Question, prediction: Prediction) -> tuple[Rise, ...]:
+def waterfall(question: TrainingCase, prediction: Prediction) -> tuple[Rise, ...]:
     """From ideal arithmetic to the time to train, mechanism by mechanism; the last sum is the answer (Eq. 68)."""
-    until_s, found = 0.0, []
+    until_s, rises = 0.0, []
     for mechanism, added_s in _added(question, prediction):
         if clean(added_s, prediction.time_to_train_s.value):
             until_s += added_s
-            found.append(Rise(mechanism=mechanism, added_s=added_s, until_s=until_s))
-    return tuple(found)
+            rises.append(Rise(mechanism=mechanism, added_s=added_s, until_s=until_s))
+    return tuple(rises)
 
 
-def _added(question: Question, p: Prediction) -> Iterator[tuple[str, float]]:
+def _added(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
     steps = p.run.training_s / p.timeline.step_s
     for mechanism, seconds in _of_compute(question, p):
         yield mechanism, seconds * steps
@@ -221,7 +242,7 @@ def _added(question: Question, p: Prediction) -> Iterator[tuple[str, float]]:
     yield Mechanism.SEEDS, p.time_to_train_s.value - p.run.total_s
 
 
-def _of_compute(question: Question, p: Prediction) -> Iterator[tuple[str, float]]:
+def _of_compute(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
     practice = p.mapping.practice
     machine = computing(question.machine, practice)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from podsim.model.goodput import CheckpointCost, TriedInterval
     from podsim.model.prediction import Prediction
     from podsim.physics.order_statistics import Array
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
 
 
 def goodput(
     answer: Prediction,
-    question: Question,
+    question: TrainingCase,
     failures: Failures,
     *,
     work_s: float | None,
@@ -44,12 +44,12 @@ def goodput(
         spares=spares,
     )
     _refuse(run, answer.step_s.value, interval_s)
-    search = checkpoints.Search(run, answer.step_s.value, question.seed)
+    search = checkpoints.IntervalSearch(run, answer.step_s.value, question.seed)
     count = checkpoints.histories(run, runs, search.check(interval_s))
     tried = search.best() if interval_s is None else ()
-    chosen_s = interval_s or max(tried, key=lambda one: one.goodput).interval_s
-    found = simulate(checkpoints.luck(run, count, question.seed), chosen_s)
-    return _report(answer, run, cost, chosen_s, tried, found, seed=question.seed)
+    chosen_s = interval_s or max(tried, key=lambda interval: interval.goodput).interval_s
+    histories = simulate(checkpoints.luck(run, count, question.seed), chosen_s)
+    return _report(answer, run, cost, chosen_s, tried, histories, seed=question.seed)
 
 
 def _report(
@@ -58,7 +58,7 @@ def _report(
     cost: CheckpointCost,
     interval_s: float,
     tried: tuple[TriedInterval, ...],
-    found: Histories,
+    histories: Histories,
     *,
     seed: int,
 ) -> GoodputReport:
@@ -77,12 +77,12 @@ def _report(
         interval_s=interval_s,
         searched=bool(tried),
         tried=tried,
-        runs=len(found.finish_s),
+        runs=len(histories.finish_s),
         seed=seed,
-        finish_s=quantiles(found.finish_s),
-        goodput=quantiles(run.work_s / found.finish_s),
-        failures=quantiles(found.failures),
-        lost=found.lost,
+        finish_s=quantiles(histories.finish_s),
+        goodput=quantiles(run.work_s / histories.finish_s),
+        failures=quantiles(histories.failures),
+        lost=histories.lost,
         assumptions=answer.assumptions,
         faults=answer.faults,
     )
@@ -91,20 +91,23 @@ def _report(
 def _refuse(run: Interrupted, step_s: float, interval_s: float | None) -> None:
     """Raise InputError for times that contradict each other."""
     if not 0 < run.work_s <= MOST_WORK_S:
-        raise InputError(f"work must be above 0 and at most 100 years, not {run.work_s:.3g} s", code="bad-value",
-                         hint="--work 14d")  # fmt: skip
+        raise InputError(
+            f"work must be above 0 and at most 100 years, not {run.work_s:.3g} s", code="bad-value", hint="--work 14d"
+        )
     if interval_s is None:
         return
     if interval_s > run.work_s:
         raise InputError(
-            f"a checkpoint every {interval_s:.6g} s is longer than the work, {run.work_s:.6g} s", code="bad-value",
+            f"a checkpoint every {interval_s:.6g} s is longer than the work, {run.work_s:.6g} s",
+            code="bad-value",
             hint="leave --checkpoint-every out and the best is searched",
-        )  # fmt: skip
+        )
     if interval_s < step_s:
         raise InputError(
-            f"a checkpoint every {interval_s:.3g} s is shorter than a step, {step_s:.3g} s", code="bad-value",
+            f"a checkpoint every {interval_s:.3g} s is shorter than a step, {step_s:.3g} s",
+            code="bad-value",
             hint="a checkpoint is written between two steps",
-        )  # fmt: skip
+        )
 
 
 def quantiles(sample: Array) -> Quantiles:

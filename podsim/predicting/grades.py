@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from podsim.model.prediction import Figure, Grades
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting.doubt import OF_FRAMEWORK
 from podsim.predicting.intervals import worst
+from podsim.predicting.uncertainty import OF_FRAMEWORK
 
 if TYPE_CHECKING:
     from podsim.convergence.samples import Samples
     from podsim.model.prediction import Run
     from podsim.model.program import StepTimeline
-    from podsim.predicting.assemble import Question
-    from podsim.predicting.doubt import StepDoubt
+    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.uncertainty import StepDoubt
 
 OF_SIZE = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 """What grows with the machine; the rest of a step is that of one replica, at any size."""
 
 
 def grades(
-    question: Question, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, need: Samples
+    question: TrainingCase, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, need: Samples
 ) -> Grades:
     """The grade of every figure, and shares of the time to train by the grade of what it rests on."""
     outside = _outside(question, doubt)
@@ -39,7 +39,7 @@ def grades(
     return Grades(figures=figures, shares=_shares(question, timeline, run, racks, doubt, outside))
 
 
-def _outside(question: Question, doubt: StepDoubt) -> Grade:
+def _outside(question: TrainingCase, doubt: StepDoubt) -> Grade:
     parameters, sdk = question.machine.parameters, question.machine.sdk
     if question.workload.name not in parameters.largest:
         return Grade.ASSUMED
@@ -47,23 +47,23 @@ def _outside(question: Question, doubt: StepDoubt) -> Grade:
 
 
 def _shares(
-    question: Question, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, outside: Grade
+    question: TrainingCase, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, outside: Grade
 ) -> dict[Grade, float]:
-    found = dict.fromkeys(Grade, 0.0)
+    fromkeys = dict.fromkeys(Grade, 0.0)
     at_pace_s = run.training_s + (run.evaluation_s if run.interval_samples is not None else 0.0)
-    found[outside] += run.total_s - at_pace_s
+    fromkeys[outside] += run.total_s - at_pace_s
     for grade, share in _of_step(question, timeline, racks, doubt).items():
-        found[grade] += share * at_pace_s
-    return {grade: seconds / run.total_s for grade, seconds in found.items() if seconds > 0}
+        fromkeys[grade] += share * at_pace_s
+    return {grade: seconds / run.total_s for grade, seconds in fromkeys.items() if seconds > 0}
 
 
-def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
+def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
     """Shares of a step: one replica as its chip is known, what grows with the machine as its size is.
 
     `racks` is the share of all-reduce between racks, which rests on the GW-Links; host input rests on the servers,
     waits for input under a framework on published rates of other programs.
     """
-    machine, found = question.machine, dict.fromkeys(Grade, 0.0)
+    machine, table = question.machine, dict.fromkeys(Grade, 0.0)
     chip = Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
     if question.workload.name not in machine.parameters.largest:
         chip = Grade.ASSUMED
@@ -73,11 +73,11 @@ def _of_step(question: Question, timeline: StepTimeline, racks: float, doubt: St
         share = seconds / timeline.step_s
         grade = size if part in OF_SIZE else chip
         if part is Part.ALL_REDUCE and machine.guessed("gw-link."):
-            found[Grade.ASSUMED] += share * racks
+            table[Grade.ASSUMED] += share * racks
             share *= 1 - racks
         if part is Part.HOST and machine.guessed("hosts."):
             grade = Grade.ASSUMED
         if part is Part.FRAMEWORK:  # constants of other whole programs, which no calibrated step has
             grade = worst(chip, OF_FRAMEWORK)
-        found[grade] += share
-    return found
+        table[grade] += share
+    return table

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import MemoryFit
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
 
 RACKS_A_SWITCH = 2  # two switches join the four racks of a Bow Pod256 (datasheet-bow-pod256)
 
 
-def parts(question: Question, mapping: Mapping, failures: Failures) -> tuple[PartCount, ...]:
+def parts(question: TrainingCase, mapping: Mapping, failures: Failures) -> tuple[PartCount, ...]:
     """Everything that stops the run where one of it fails: the part of the machine that the mapping uses.
 
     A spare machine stands in for a failed machine or IPU; all else has to be repaired.
@@ -50,7 +50,7 @@ def parts(question: Question, mapping: Mapping, failures: Failures) -> tuple[Par
 def _cables_between_machines(topology: Topology) -> float:
     """IPU-Link cables for each machine of a full rack: a link a cable, those inside a machine have none."""
     size = topology.ipus_per_machine
-    links = sum(edge.links for edge in rack_edges(topology) if edge.one // size != edge.other // size)
+    links = sum(edge.links for edge in rack_edges(topology) if edge.end // size != edge.other // size)
     return links / topology.machines_per_rack
 
 
@@ -61,7 +61,7 @@ def _cables_between_racks(topology: Topology, machines: int) -> int:
     return ends if pod and pod.shape is Shape.SWITCH else math.ceil(ends / 2)
 
 
-def checkpoint(question: Question, mapping: Mapping, memory: MemoryFit, failures: Failures) -> CheckpointCost:
+def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, failures: Failures) -> CheckpointCost:
     """One copy of weights and optimizer state, on its way to the servers of the IPUs that hold it (Eq. 48).
 
     Sharded state is spread over the replicas of a rack; replicas and racks hold the same, so one copy is written.
@@ -80,12 +80,12 @@ def checkpoint(question: Question, mapping: Mapping, memory: MemoryFit, failures
     }
     copy = sum_in_order(weights.values()) + sum_in_order(state.values())
     streamed = mapping.state is StatePlace.STREAMING
-    held = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
+    footprint = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
     stored = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)
     machines = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_machine)
     servers = max(1, hosts // math.ceil(mapping.ipus / topology.ipus_per_rack))
     way = {
-        "ipu_to_gateway": held / gateway.pcie_bytes_per_s,
+        "ipu_to_gateway": footprint / gateway.pcie_bytes_per_s,
         "streaming_memory": stored / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,
         "gateway_to_host": copy / (machines * gateway.host_bytes_per_s),
         "host_network": copy / (servers * topology.hosts.server_bytes_per_s),

@@ -11,8 +11,8 @@ from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY, NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.residue import clean
 from podsim.model.sums import sum_in_order
-from podsim.predicting.doubt import StepDoubt
-from podsim.predicting.run import Pace, run, stopped
+from podsim.predicting.run import RunPace, run, stopped
+from podsim.predicting.uncertainty import StepDoubt
 
 SCORES = 400  # simulated scores behind an interval
 
@@ -70,7 +70,7 @@ def worst(*grades: Grade) -> Grade:
 
 
 def time_to_train(
-    pace: Pace,
+    pace: RunPace,
     samples: Samples,
     step: StepDoubt,
     seed: int,
@@ -94,7 +94,7 @@ def time_to_train(
 
 
 def scores(
-    pace: Pace, samples: Samples, step: StepDoubt, seed: int, outside_error: float = 0.0
+    pace: RunPace, samples: Samples, step: StepDoubt, seed: int, outside_error: float = 0.0
 ) -> tuple[list[float], float]:
     """Simulated scores in ascending order, and their mean [s] (Eq. 30)."""
     import numpy as np
@@ -106,8 +106,8 @@ def scores(
     seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
     around = stream.standard_normal(SCORES) * outside_error
     slower, more = doubt.T.tolist()
-    found = timed(pace, samples.mean, Draws(slower=slower, more=more, luck=seeds.tolist(), around=around.tolist()))
-    return sorted(found), float(np.mean(found))
+    values = timed(pace, samples.mean, Draws(slower=slower, more=more, luck=seeds.tolist(), around=around.tolist()))
+    return sorted(values), float(np.mean(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class Draws:
     around: Sequence[float]
 
 
-def timed(pace: Pace, mean_samples: float, draws: Draws) -> list[float]:
+def timed(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
     """The score of every draw, in their order [s] (Eq. 30)."""
     import numpy as np
 
@@ -129,16 +129,16 @@ def timed(pace: Pace, mean_samples: float, draws: Draws) -> list[float]:
     needed = [[mean_samples * math.exp(more + own) for own in luck] for more, luck in each]
     stops, ends = np.unique(stopped(pace.benchmark, pace.interval_samples, np.array(needed)), return_inverse=True)
     done = [run(pace, count) for count in stops.tolist()]  # runs end at an evaluation, so many end alike
-    steps_s = np.array([inside_s(pace, one) for one in done])
-    rest_s = np.array([one.total_s for one in done]) - steps_s
-    inside, outside = (np.array([[math.exp(one)] for one in logs]) for logs in (draws.slower, draws.around))
+    steps_s = np.array([inside_s(pace, item) for item in done])
+    rest_s = np.array([item.total_s for item in done]) - steps_s
+    inside, outside = (np.array([[math.exp(log)] for log in logs]) for logs in (draws.slower, draws.around))
     at = ends.reshape(len(needed), -1)
     times = np.sort(steps_s[at] * inside + rest_s[at] * outside, axis=1)
-    found: list[float] = (np.add.accumulate(times[:, 1:-1], axis=1)[:, -1] / (times.shape[1] - 2)).tolist()
-    return found
+    tolists: list[float] = (np.add.accumulate(times[:, 1:-1], axis=1)[:, -1] / (times.shape[1] - 2)).tolist()
+    return tolists
 
 
-def runs_scored(pace: Pace) -> int:
+def runs_scored(pace: RunPace) -> int:
     """Runs of one score, of which the fastest and the slowest are dropped."""
     return max(3, pace.benchmark.runs_scored)
 
@@ -148,7 +148,7 @@ def _of_a_score(step: StepDoubt, runs: int) -> dict[Cause, float]:
     return {cause: part / runs if cause is Cause.NOISE else part for cause, part in step.variances.items()}
 
 
-def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error: float) -> dict[Cause, float]:
+def score_variances(pace: RunPace, samples: Samples, step: StepDoubt, outside_error: float) -> dict[Cause, float]:
     """Variance of the log of a score by cause, to first order (Eq. 30).
 
     A run's samples are rounded to whole evaluations or epochs: evenly within one, a twelfth of its square.
@@ -161,8 +161,8 @@ def score_variances(pace: Pace, samples: Samples, step: StepDoubt, outside_error
         Cause.CONVERGENCE: samples.doubt**2,
         Cause.EVALUATION: (grain / samples.mean) ** 2 / 12 / runs,
     }
-    found = {cause: inside**2 * part for cause, part in {**_of_a_score(step, runs), **of_samples}.items()}
-    return {**found, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}
+    table = {cause: inside**2 * part for cause, part in {**_of_a_score(step, runs), **of_samples}.items()}
+    return {**table, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
@@ -176,13 +176,13 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
-def inside_s(pace: Pace, done: Run) -> float:
+def inside_s(pace: RunPace, done: Run) -> float:
     """What a run spends at the pace of its steps [s]."""
     return done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
 
 
 def given_samples(
-    pace: Pace, count: float, step: StepDoubt, *, outside_error: float = 0.0, level: float = NINETY_PERCENT
+    pace: RunPace, count: float, step: StepDoubt, *, outside_error: float = 0.0, level: float = NINETY_PERCENT
 ) -> Estimate:
     """Time for exactly `count` samples: only the step and what lies outside are in doubt [s]."""
     done = run(pace, count)

@@ -39,43 +39,48 @@ class _Alike(NamedTuple):
     members: int
 
 
-def loads(found: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) -> tuple[LinkLoad, ...]:
+def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) -> tuple[LinkLoad, ...]:
     """The links to show, by kind the busiest first; of more than `most` changes those of the least busy are left out.
 
     What is left out is said in the notes of the drawing.
     """
-    alike = _alike(found, links)
+    alike = _alike(uses, links)
     shown = _first_of_kinds(alike)
     if len(shown) < len(alike):
         drawing.notes.append(
             f"{len(alike) - len(shown):,} links are left out, less busy than {OF_A_KIND} of their kind"
         )
     changes: list[list[tuple[float, float]]] = []
-    for one in shown:
-        load = _changes(one.use, drawing)
+    for item in shown:
+        load = _changes(item.use, drawing)
         left = most - sum(map(len, changes))
         changes.append(load if len(load) <= left else [])
     if idle := sum(not each for each in changes):
         drawing.notes.append(f"the load of {idle:,} links changes too often for --most-spans and is not drawn")
     return tuple(
         LinkLoad(
-            name=one.link.name, kind=one.kind, alike=one.members, bytes_per_s=one.link.bytes_per_s,
-            moved_bytes=one.use.moved_bytes, busy_s=one.use.busy_s, changes=tuple(each),
+            name=alike.link.name,
+            kind=alike.kind,
+            alike=alike.members,
+            bytes_per_s=alike.link.bytes_per_s,
+            moved_bytes=alike.use.moved_bytes,
+            busy_s=alike.use.busy_s,
+            changes=tuple(each),
         )
-        for one, each in zip(shown, changes, strict=True)
-    )  # fmt: skip
+        for alike, each in zip(shown, changes, strict=True)
+    )
 
 
-def _alike(found: Iterable[LinkUse], links: Links) -> list[_Alike]:
+def _alike(uses: Iterable[LinkUse], links: Links) -> list[_Alike]:
     """Links that carry the same at the same time as one, the busiest first."""
     classes: dict[tuple[object, ...], list[_Alike]] = {}
-    for use in found:
-        one = _Alike(use, links.link(use.link), links.kind(use.link), 1)
+    for use in uses:
+        alike = _Alike(use, links.link(use.link), links.kind(use.link), 1)
         load = tuple(_rounded(value) for piece in use.load for value in piece)
-        key = (one.kind, _rounded(one.link.bytes_per_s), _rounded(use.moved_bytes), load)
-        classes.setdefault(key, []).append(one)
+        key = (alike.kind, _rounded(alike.link.bytes_per_s), _rounded(use.moved_bytes), load)
+        classes.setdefault(key, []).append(alike)
     firsts = [members[0]._replace(members=len(members)) for members in classes.values()]
-    return sorted(firsts, key=lambda one: (-_rounded(one.use.busy_s), -_rounded(one.use.moved_bytes), one.use.link))
+    return sorted(firsts, key=lambda item: (-_rounded(item.use.busy_s), -_rounded(item.use.moved_bytes), item.use.link))
 
 
 def _rounded(value: float) -> float:
@@ -86,36 +91,36 @@ def _first_of_kinds(alike: Iterable[_Alike]) -> list[_Alike]:
     """The busiest of each kind, then the next of each, and so on."""
     kinds: dict[str, int] = {}
     ranked: list[tuple[int, _Alike]] = []
-    for one in alike:
-        kinds[one.kind] = rank = kinds.get(one.kind, 0) + 1
-        ranked.append((rank, one))
-    return [one for rank, one in sorted(ranked, key=lambda pair: pair[0]) if rank <= OF_A_KIND]
+    for item in alike:
+        kinds[item.kind] = rank = kinds.get(item.kind, 0) + 1
+        ranked.append((rank, item))
+    return [alike for rank, alike in sorted(ranked, key=lambda pair: pair[0]) if rank <= OF_A_KIND]
 
 
 def _changes(use: LinkUse, drawing: Drawing) -> list[tuple[float, float]]:
     """When the rate of a link becomes what; 0 where nothing is drawn."""
     by_block = _by_block(use, drawing)
-    found: list[tuple[float, float]] = []
+    changes: list[tuple[float, float]] = []
     for turn in drawing.turns:
         begin_s = drawing.ran[turn.ran].start_s
         for start_s, end_s, rate in by_block.get(turn.ran, ()):
             at_s = turn.start_s + (start_s - begin_s) * turn.pace
-            if not found and at_s > 0:
-                found.append((0.0, 0.0))
-            if found and at_s <= found[-1][0] + NEAR_S:
-                at_s = found.pop()[0]
-            if not found or found[-1][1] != rate:
-                found.append((at_s, rate))
-            found.append((turn.start_s + (end_s - begin_s) * turn.pace, 0.0))
-    return found
+            if not changes and at_s > 0:
+                changes.append((0.0, 0.0))
+            if changes and at_s <= changes[-1][0] + NEAR_S:
+                at_s = changes.pop()[0]
+            if not changes or changes[-1][1] != rate:
+                changes.append((at_s, rate))
+            changes.append((turn.start_s + (end_s - begin_s) * turn.pace, 0.0))
+    return changes
 
 
 def _by_block(use: LinkUse, drawing: Drawing) -> dict[int, list[Piece]]:
-    starts_s = [one.start_s for one in drawing.ran]
-    found: dict[int, list[Piece]] = {}
+    starts_s = [ran.start_s for ran in drawing.ran]
+    table: dict[int, list[Piece]] = {}
     for piece in use.load:
-        found.setdefault(bisect_right(starts_s, piece[0]) - 1, []).append(piece)
-    return found
+        table.setdefault(bisect_right(starts_s, piece[0]) - 1, []).append(piece)
+    return table
 
 
 def of_replicas(
@@ -127,23 +132,23 @@ def of_replicas(
     from the one in its place in the first, unless both come at once; others of another replica are not shown.
     """
     by_name = {links.link(use.link).name: use for use in uses}
-    found, missing = [], False
+    result, missing = [], False
     for use in by_name.values():
         nodes = (links.link(use.link).source, links.link(use.link).target)
         replicas = {at for node in nodes for at in _replicas(node, ipus_per_replica, ipus_per_machine)}
         if not replicas or 0 in replicas:
-            found.append(use)
+            result.append(use)
         elif all(node.startswith(IPU) for node in nodes):
             first = min(replicas) * ipus_per_replica
             twin = "->".join(f"{IPU}{int(node.removeprefix(IPU)) - first}" for node in nodes)
             whole = use if len(replicas) > 1 else _joined(use, by_name.get(twin), drawing)
-            found += [whole] if whole else []
+            result += [whole] if whole else []
             missing |= whole is None
         else:
             missing = True
     if missing:
         drawing.notes.append("some links of other replicas are not shown: what passes them is not run; --fidelity full")
-    return found
+    return result
 
 
 def _joined(own: LinkUse, twin: LinkUse | None, drawing: Drawing) -> LinkUse | None:

@@ -40,12 +40,12 @@ def maturity(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
     return _earlier(sdk, workload, parameters, releases)
 
 
-def applied(parameters: ParameterSet, found: Maturity | None) -> ParameterSet:
+def applied(parameters: ParameterSet, maturity: Maturity | None) -> ParameterSet:
     """The parameters with the costs of software as a release without published runs has them (Eq. 56)."""
-    if found is None:
+    if maturity is None:
         return parameters
     fitted = {
-        name: replace(item, value=item.value * found.factor) if name in SOFTWARE else item
+        name: replace(item, value=item.value * maturity.factor) if name in SOFTWARE else item
         for name, item in parameters.fitted.items()
     }
     return replace(parameters, fitted=fitted)
@@ -57,9 +57,11 @@ def _unknown(sdk: str, parameters: ParameterSet, releases: Releases) -> InputErr
     if others:
         context.append(f"by claims or extrapolation: {', '.join(sorted(others, key=version))}")
     return InputError(
-        f"SDK {sdk} is not known", code="unknown-sdk", context=context,
+        f"SDK {sdk} is not known",
+        code="unknown-sdk",
+        context=context,
         hint="a release is a [[release]] with its month in calibration/sdk.toml",
-    )  # fmt: skip
+    )
 
 
 def _earlier(sdk: str, workload: str, parameters: ParameterSet, releases: Releases) -> Maturity:
@@ -71,14 +73,17 @@ def _earlier(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
         )
     like = claims[0].until
     own = [claim for claim in claims if claim.workload == workload and claim.until == like]
-    told = own or [claim for claim in claims if claim.until == like]
-    factor, spread = _together(told)
+    ups = own or [claim for claim in claims if claim.until == like]
+    factor, spread = _together(ups)
     error = math.hypot(releases.claim_error, spread)
-    whose = f"the vendor's claim for {workload}" if own else f"mean of the vendor's claims for {_names(told)}"
+    whose = f"the vendor's claim for {workload}" if own else f"mean of the vendor's claims for {_names(ups)}"
     return Maturity(
-        like=like, factor=factor, error=error, grade=Grade.EXTRAPOLATED if own else Grade.ASSUMED,
-        basis=f"SDK {sdk} has no published run: {_said(like, factor, error)}, {whose}",
-    )  # fmt: skip
+        like=like,
+        factor=factor,
+        error=error,
+        grade=Grade.EXTRAPOLATED if own else Grade.ASSUMED,
+        basis=f"SDK {sdk} has no published run: {_text(like, factor, error)}, {whose}",
+    )
 
 
 def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
@@ -89,11 +94,14 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
     like = newest(parameters)
     gain, undiminished = later_gain(releases.years_between(like, sdk), parameters, releases)
     factor, error = math.exp(-gain), abs(undiminished - gain)
-    said = f"{_said(like, factor, error)}, gains that shrink as they did from release to release"
+    text = f"{_text(like, factor, error)}, gains that shrink as they did from release to release"
     return Maturity(
-        like=like, factor=factor, error=error, grade=Grade.EXTRAPOLATED,
-        basis=f"SDK {sdk} has no published run: {said}; the doubt is that they do not shrink",
-    )  # fmt: skip
+        like=like,
+        factor=factor,
+        error=error,
+        grade=Grade.EXTRAPOLATED,
+        basis=f"SDK {sdk} has no published run: {text}; the doubt is that they do not shrink",
+    )
 
 
 def later_gain(years: float, parameters: ParameterSet, releases: Releases) -> tuple[float, float]:
@@ -132,7 +140,7 @@ def _names(claims: list[SpeedUp]) -> str:
     return ", ".join(claim.workload for claim in claims)
 
 
-def _said(like: str, factor: float, error: float) -> str:
+def _text(like: str, factor: float, error: float) -> str:
     return (
         f"costs of software taken as {factor:.3g} × those of {like} (± {100 * error:.0f} %), the rest as under {like}"
     )

@@ -16,7 +16,7 @@ from podsim.model.program import Block, StepProgram, TaskKind
 from podsim.model.quantity import NINETY
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Array, Barrier, exponential_maximum, poisson_maximum, total
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 
 ROUNDING = 1e-12  # share of a run below which what noise adds is none
 DRAWN = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them
@@ -44,12 +44,16 @@ def stream(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([seed, *name.encode()]))
 
 
-def meeting(question: Question, mapping: Mapping, step_s: float) -> Meeting:
+def meeting(question: TrainingCase, mapping: Mapping, step_s: float) -> Meeting:
     """Who meets in a step of a mapping."""
     program = lower(
-        question.workload, mapping, question.machine, question.fabric,
-        optimizer=question.optimizer, folded=True,
-    )  # fmt: skip
+        question.workload,
+        mapping,
+        question.machine,
+        question.fabric,
+        optimizer=question.optimizer,
+        folded=True,
+    )
     return Meeting(
         micro_batches=barriers(program, mapping, pipeline=True),
         update=barriers(program, mapping, pipeline=False),
@@ -127,7 +131,7 @@ def scaled(noise: Noise, scale: float) -> Noise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class NoiseSample:
     """Steps with noise: how long each takes, what each cause adds, and what of that is in a step as it was fitted."""
 
     where: Meeting
@@ -138,35 +142,35 @@ class Sample:
 
 
 def sample(
-    question: Question, mapping: Mapping, step_s: float, noises: tuple[Noise, Noise], *, steps: int, scale: float
-) -> Sample:
+    question: TrainingCase, mapping: Mapping, step_s: float, noises: tuple[Noise, Noise], *, steps: int, scale: float
+) -> NoiseSample:
     """`steps` steps of a mapping that takes `step_s` as fitted; the noise asked for, and that of the runs fitted to.
 
     The first of many steps are those of few, but for the mean noise that is in the fit.
     """
-    asked, shipped = scaled(noises[0], scale), noises[1]
+    noise, shipped = scaled(noises[0], scale), noises[1]
     where = meeting(question, mapping, step_s)
     draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
-    found = delays(where, asked, draws)
+    table = delays(where, noise, draws)
     fitted = where.at_most(_largest(question) // mapping.ipus_per_replica)
     in_fit_s = float(np.mean(_sum(delays(fitted, shipped, draws))))
-    steps_s = step_s - in_fit_s + _sum(found)
-    return Sample(where=where, parameters=asked, steps_s=steps_s, added_s=found, in_fit_s=in_fit_s)
+    steps_s = step_s - in_fit_s + _sum(table)
+    return NoiseSample(where=where, parameters=noise, steps_s=steps_s, added_s=table, in_fit_s=in_fit_s)
 
 
 def simulate(
-    answer: Prediction, question: Question, noise: Noise, shipped: Noise, *, steps: int, scale: float
+    answer: Prediction, question: TrainingCase, noise: Noise, shipped: Noise, *, steps: int, scale: float
 ) -> NoiseReport:
     """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
-    found = sample(
+    result = sample(
         question, answer.mapping, answer.step_s.value, (noise, shipped), steps=max(steps, DRAWN), scale=scale
     )
-    every, step_s, where = spread(found.steps_s), spread(found.steps_s[:steps]), found.where
+    every, step_s, where = spread(result.steps_s), spread(result.steps_s[:steps]), result.where
     run = answer.run
     each = run.training_s / answer.step_s.value
     added_s = each * (every.mean_s - answer.step_s.value)
     added_s = added_s if abs(added_s) > ROUNDING * run.training_s else 0.0
-    doubt_s = NINETY * float(np.hypot(found.parameters.run.spread * run.training_s, every.spread_s * np.sqrt(each)))
+    doubt_s = NINETY * float(np.hypot(result.parameters.run.spread * run.training_s, every.spread_s * np.sqrt(each)))
     members = {
         MICRO_BATCHES: where.replicas * answer.mapping.ipus_per_replica,
         UPDATE: where.replicas * answer.mapping.ipus_per_replica,
@@ -177,33 +181,37 @@ def simulate(
         steps=steps,
         seed=question.seed,
         scale=scale,
-        parameters=found.parameters,
+        parameters=result.parameters,
         step_s=step_s,
         causes=tuple(
             NoiseCause(name=name, members=members[name], delay_s=spread(delay_s[:steps]))
-            for name, delay_s in found.added_s.items()
+            for name, delay_s in result.added_s.items()
         ),
-        in_fit_s=found.in_fit_s,
+        in_fit_s=result.in_fit_s,
         added_s=added_s,
         added_low_s=added_s - doubt_s,
         added_high_s=added_s + doubt_s,
     )
 
 
-def _largest(question: Question) -> int:
+def _largest(question: TrainingCase) -> int:
     """IPUs of the largest machine whose steps were fitted."""
     largest = question.machine.parameters.largest
     return largest.get(question.workload.name) or max(largest.values(), default=1)
 
 
-def _sum(found: MappingType[str, Array]) -> Array:
-    return np.asarray(np.sum(list(found.values()), axis=0))
+def _sum(table: MappingType[str, Array]) -> Array:
+    return np.asarray(np.sum(list(table.values()), axis=0))
 
 
 def spread(sample: Array | Sequence[float]) -> Spread:
     """Mean, standard deviation and tail of a sample."""
     p50, p95, p99 = np.quantile(sample, (0.5, 0.95, 0.99)).tolist()
     return Spread(
-        mean_s=float(np.mean(sample)), spread_s=float(np.std(sample)), p50_s=p50, p95_s=p95, p99_s=p99,
+        mean_s=float(np.mean(sample)),
+        spread_s=float(np.std(sample)),
+        p50_s=p50,
+        p95_s=p95,
+        p99_s=p99,
         worst_s=float(np.max(sample)),
-    )  # fmt: skip
+    )

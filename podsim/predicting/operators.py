@@ -15,7 +15,7 @@ from podsim.model.operator_report import OperatorReport, SuperstepCost
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.predicting import tracing
-from podsim.predicting.kinds import KINDS, ONLY, RULES, Asked, Kind
+from podsim.predicting.operator_signatures import KINDS, ONLY, RULES, OperatorInstance, OperatorSignature
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.memory import CODE_SHARE
 from podsim.tiles.supersteps import cycles
@@ -27,7 +27,7 @@ TIMES_SRAM: Final = 16
 Given = int | str | Sequence[str] | None
 
 
-def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
+def operator_instance(operator: str, sizes: Mapping[str, Given]) -> OperatorInstance:
     """The question, complete; InputError with everything that is wrong with it."""
     if operator not in KINDS:
         raise InputError(
@@ -39,24 +39,25 @@ def asked(operator: str, sizes: Mapping[str, Given]) -> Asked:
     faults = [*strangers, *_count_faults(kind, given), *_choice_faults(kind, given)]
     counts = {name: given.get(name, default) for name, default in kind.counts.items()}
     choices = {name: given.get(name, words[0]) for name, words in kind.choices.items()}
-    found: dict[str, int | str] = {
+    table: dict[str, int | str] = {
         name: value for name, value in (counts | choices).items() if isinstance(value, int | str)
     }
     if kind.chain:
-        found["operation"] = ",".join(_chain(given))
-    if faults := faults or _odd(operator, found):
+        table["operation"] = ",".join(_chain(given))
+    if faults := faults or _odd(operator, table):
         code = "unknown-argument" if strangers else "bad-value"
-        raise InputError(f"{operator} cannot be planned as asked", code=code, context=faults,
-                         hint=f"podsim op {operator} --help")  # fmt: skip
-    return Asked(operator, found)
+        raise InputError(
+            f"{operator} cannot be planned as asked", code=code, context=faults, hint=f"podsim op {operator} --help"
+        )
+    return OperatorInstance(operator, table)
 
 
-def _strangers(operator: str, kind: Kind, given: Mapping[str, Given]) -> list[str]:
+def _strangers(operator: str, kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
     known = (*kind.counts, *kind.choices, *(("operation",) if kind.chain else ()))
     return [f"{_flag(name)} is no size of {operator}{meant(name, known)}" for name in given if name not in known]
 
 
-def _count_faults(kind: Kind, given: Mapping[str, Given]) -> list[str]:
+def _count_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
     faults = []
     for name, default in kind.counts.items():
         value = given.get(name, default)
@@ -65,7 +66,7 @@ def _count_faults(kind: Kind, given: Mapping[str, Given]) -> list[str]:
     return faults
 
 
-def _choice_faults(kind: Kind, given: Mapping[str, Given]) -> list[str]:
+def _choice_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
     faults = [
         f"{_flag(name)}: {unknown(str(given[name]), words)}"
         for name, words in kind.choices.items()
@@ -114,18 +115,21 @@ def _odd(operator: str, sizes: Mapping[str, int | str]) -> list[str]:
     ]
 
 
-def counting(question: Asked, chip: Chip, copies: bool | None) -> Chip:
+def counting(question: OperatorInstance, chip: Chip, copies: bool | None) -> Chip:
     """The chip whose library counts copies or not; InputError for an operator whose plans are always compared whole."""
     if copies is None:
         return chip
     if question.operator != "conv":
-        raise InputError(f"--count-copies is for conv, not {question.operator}", code="conflicting-flags",
-                         hint="leave it out: these plans are compared with all they take")  # fmt: skip
+        raise InputError(
+            f"--count-copies is for conv, not {question.operator}",
+            code="conflicting-flags",
+            hint="leave it out: these plans are compared with all they take",
+        )
     return replace(chip, library=replace(chip.library, counts_copies=copies))
 
 
 def report(
-    question: Asked,
+    question: OperatorInstance,
     chip: Chip,
     precision: str,
     available_memory: float,
@@ -176,7 +180,7 @@ def _cost(step: Superstep, chip: Chip) -> SuperstepCost:
     )
 
 
-def _planned(question: Asked, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
+def _planned(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
     kind = KINDS[question.operator]
     try:
         _refuse_absurd(kind.elements(question) * ELEMENT_BYTES[precision], chip)
@@ -190,11 +194,15 @@ def _refuse_absurd(resident_bytes: int, chip: Chip) -> None:
     """Raise Infeasible where the operands are far more than a chip holds; no split needs to be looked at."""
     if resident_bytes > TIMES_SRAM * chip.sram_bytes:
         needed, there = resident_bytes / 1e9, chip.sram_bytes / 1e9
-        raise Infeasible(f"operands and result take {needed:.3g} GB; a {chip.name} holds {there:.3g} GB",
-                         hint="a smaller operator, or one cut over more IPUs")  # fmt: skip
+        raise Infeasible(
+            f"operands and result take {needed:.3g} GB; a {chip.name} holds {there:.3g} GB",
+            hint="a smaller operator, or one cut over more IPUs",
+        )
 
 
-def _what_would(question: Asked, kind: Kind, chip: Chip, precision: Precision, available_memory: float) -> str:
+def _what_would(
+    question: OperatorInstance, kind: OperatorSignature, chip: Chip, precision: Precision, available_memory: float
+) -> str:
     """The least more memory with which a split fits, else smaller sizes that do; nothing if neither is found."""
     resident = kind.elements(question) * ELEMENT_BYTES[precision]
     more = range(int(available_memory * 10) + 1, 11) if kind.limited and resident <= chip.sram_bytes else range(0)
@@ -202,16 +210,16 @@ def _what_would(question: Asked, kind: Kind, chip: Chip, precision: Precision, a
     if tenths is not None:
         return f"--available-memory {tenths / 10:g} fits"
     smaller = [
-        one
-        for one in _halved(question, kind)
-        if kind.elements(one) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
-        and not _odd(one.operator, one.sizes)  # a hint must work as it is printed
+        item
+        for item in _halved(question, kind)
+        if kind.elements(item) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
+        and not _odd(item.operator, item.sizes)  # a hint must work as it is printed
     ]
-    found = _first(smaller, lambda one: _fits(one, kind, chip, precision, available_memory))
-    if found is None:
+    operator = _first(smaller, lambda item: _fits(item, kind, chip, precision, available_memory))
+    if operator is None:
         return ""
-    changed = (name for name in kind.scales if found.sizes[name] != question.sizes[name])
-    return f"{' '.join(f'{_flag(name)} {found.sizes[name]}' for name in changed)} fits"
+    changed = (name for name in kind.scales if operator.sizes[name] != question.sizes[name])
+    return f"{' '.join(f'{_flag(name)} {operator.sizes[name]}' for name in changed)} fits"
 
 
 def _first(options: Sequence[T], fits: Callable[[T], bool]) -> T | None:
@@ -221,16 +229,18 @@ def _first(options: Sequence[T], fits: Callable[[T], bool]) -> T | None:
     return options[bisect_left(options, True, hi=len(options) - 1, key=fits)]
 
 
-def _halved(question: Asked, kind: Kind) -> Iterator[Asked]:
+def _halved(question: OperatorInstance, kind: OperatorSignature) -> Iterator[OperatorInstance]:
     """The same operator ever smaller: the largest of the sizes that scale is halved."""
     sizes = {name: question.count(name) for name in kind.scales}
     while max(sizes.values()) > 1:
         largest = max(sizes, key=lambda name: sizes[name])
         sizes[largest] //= 2
-        yield Asked(question.operator, {**question.sizes, **sizes})
+        yield OperatorInstance(question.operator, {**question.sizes, **sizes})
 
 
-def _fits(question: Asked, kind: Kind, chip: Chip, precision: Precision, available_memory: float) -> bool:
+def _fits(
+    question: OperatorInstance, kind: OperatorSignature, chip: Chip, precision: Precision, available_memory: float
+) -> bool:
     try:
         kind.plan(question, chip, precision, available_memory)
     except Infeasible:

@@ -16,7 +16,7 @@ from podsim.predicting.assemble import limited_by
 Key = TypeVar("Key", Part, Cause, Grade)
 
 
-def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
+def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
     """The sum of its phases, as one run: what is wrong in one phase is so in all (Eq. 77)."""
     longest = max(phases, key=lambda phase: phase.time_to_train_s.value)
     spent = _run([phase.run for phase in phases])
@@ -24,8 +24,8 @@ def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
     timeline = _step([phase.timeline for phase in phases], steps)
     return replace(
         longest,
-        workload=found.name,
-        workload_title=found.title,
+        workload=result.name,
+        workload_title=result.title,
         target=", then ".join(phase.workload for phase in phases),
         timeline=timeline,
         step_s=_sum([phase.step_s for phase in phases], steps),
@@ -47,21 +47,23 @@ def together(found: Phases, phases: Sequence[Prediction]) -> Prediction:
 def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
     """Values and ends of intervals added up, as errors that are all shared add up (Eq. 77)."""
     pairs = list(zip(estimates, weights or [1.0] * len(estimates), strict=True))
-    value = sum_in_order(one.value * weight for one, weight in pairs)
+    value = sum_in_order(estimate.value * weight for estimate, weight in pairs)
     return Estimate(
         value=value,
-        low=sum_in_order(one.low * weight for one, weight in pairs),
-        high=sum_in_order(one.high * weight for one, weight in pairs),
-        grade=intervals.worst(*(one.grade for one in estimates)),
-        beyond=max(one.beyond for one in estimates),
-        causes=_mean([one.causes for one in estimates], [one.value * weight / value for one, weight in pairs]),
+        low=sum_in_order(estimate.low * weight for estimate, weight in pairs),
+        high=sum_in_order(estimate.high * weight for estimate, weight in pairs),
+        grade=intervals.worst(*(estimate.grade for estimate in estimates)),
+        beyond=max(estimate.beyond for estimate in estimates),
+        causes=_mean(
+            [estimate.causes for estimate in estimates], [estimate.value * weight / value for estimate, weight in pairs]
+        ),
     )
 
 
 def _mean(each: Sequence[Mapping[Key, float]], weights: Sequence[float]) -> dict[Key, float]:
-    keys = dict.fromkeys(key for found in each for key in found)
+    keys = dict.fromkeys(key for table in each for key in table)
     return {
-        key: sum_in_order(found.get(key, 0.0) * weight for found, weight in zip(each, weights, strict=True))
+        key: sum_in_order(table.get(key, 0.0) * weight for table, weight in zip(each, weights, strict=True))
         for key in keys
     }
 
@@ -82,11 +84,11 @@ def _run(runs: Sequence[Run]) -> Run:
 def _step(each: Sequence[StepTimeline], weights: Sequence[float]) -> StepTimeline:
     """The mean step, which has parts but no course."""
     return StepTimeline(
-        step_s=sum_in_order(one.step_s * weight for one, weight in zip(each, weights, strict=True)),
-        period_s=sum_in_order(one.period_s * weight for one, weight in zip(each, weights, strict=True)),
-        breakdown_s=_mean([one.breakdown_s for one in each], weights),
+        step_s=sum_in_order(timeline.step_s * weight for timeline, weight in zip(each, weights, strict=True)),
+        period_s=sum_in_order(timeline.period_s * weight for timeline, weight in zip(each, weights, strict=True)),
+        breakdown_s=_mean([timeline.breakdown_s for timeline in each], weights),
         spans=(),
-        events=sum(one.events for one in each),
+        events=sum(timeline.events for timeline in each),
     )
 
 
@@ -96,9 +98,11 @@ def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     samples = sum_in_order(phase.throughput_samples_per_s.value * phase.run.training_s for phase in phases)
     scale = spent.training_s / steps_s.value
     return replace(
-        steps_s, value=samples / spent.training_s, low=samples / (steps_s.high * scale),
+        steps_s,
+        value=samples / spent.training_s,
+        low=samples / (steps_s.high * scale),
         high=samples / (steps_s.low * scale),
-    )  # fmt: skip
+    )
 
 
 def _named(answer: Prediction, line: str) -> str:
@@ -122,6 +126,8 @@ def _grades(phases: Sequence[Prediction]) -> Grades:
     figures = {}
     for name in names:
         of = [phase.grades.figures[name] for phase in phases if name in phase.grades.figures]
-        figures[name] = Figure(grade=intervals.worst(*(one.grade for one in of)), beyond=max(one.beyond for one in of))
+        figures[name] = Figure(
+            grade=intervals.worst(*(figure.grade for figure in of)), beyond=max(figure.beyond for figure in of)
+        )
     weights = [phase.time_to_train_s.value / whole_s for phase in phases]
     return Grades(figures=figures, shares=_mean([phase.grades.shares for phase in phases], weights))

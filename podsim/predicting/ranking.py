@@ -10,7 +10,7 @@ from podsim.model.ranking import Bound, OperatorRanking, OperatorShare
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.convolutions import unmeasured
 from podsim.tiles.supersteps import Cycles, sram_rates, total
 
@@ -20,7 +20,7 @@ HALF = 0.5  # of the SRAM path a tile has: a vector operator above it waits for 
 
 
 @dataclass
-class _Group:
+class _OperatorGroup:
     """Equal operators met so far."""
 
     method: str
@@ -41,14 +41,14 @@ class _Group:
 Plans = Iterable[tuple[str, Pass, TilePlan]]
 
 
-def ranking(question: Question, micro_batch: int, plans: Plans) -> OperatorRanking:
+def ranking(question: TrainingCase, micro_batch: int, plans: Plans) -> OperatorRanking:
     """Every operator of all stages, equal ones of all layers together, longest first."""
     machine = question.machine
     stretch = rates(machine, question.workload).stretch
-    groups: dict[tuple[str, str], _Group] = {}
+    groups: dict[tuple[str, str], _OperatorGroup] = {}
     for name, run, plan in plans:
         key = NUMBER.sub("*", plan.operator or name), run.value
-        groups.setdefault(key, _Group(plan.method)).add(plan, total(plan.supersteps, machine.chip))
+        groups.setdefault(key, _OperatorGroup(plan.method)).add(plan, total(plan.supersteps, machine.chip))
     each_s = stretch / machine.chip.clock_hz
     whole = sum_in_order(group.cycles.total for group in groups.values())
     order = sorted(groups, key=lambda key: (-groups[key].cycles.total, key))
@@ -78,7 +78,7 @@ def ranking(question: Question, micro_batch: int, plans: Plans) -> OperatorRanki
     )
 
 
-def _bound(group: _Group, chip: Chip) -> Bound:
+def _bound(group: _OperatorGroup, chip: Chip) -> Bound:
     """The largest of exchange, sync and compute; vector work that keeps the SRAM path busy is SRAM."""
     cycles = group.cycles
     if cycles.exchange >= max(cycles.compute, cycles.sync):

@@ -19,7 +19,7 @@ NO_OVERHEAD = Overhead(startup_s=0, graph_switch_s=0, first_evaluation_s=0, each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class RunPace:
     """What repeats in a run: seconds a step and an evaluation, samples a step, and the rules."""
 
     step_s: float
@@ -30,9 +30,9 @@ class Pace:
     interval_samples: float | None
 
 
-def pace(workload: Workload, mapping: Mapping, step_s: float, evaluation_s: float, overhead: Overhead) -> Pace:
+def pace(workload: Workload, mapping: Mapping, step_s: float, evaluation_s: float, overhead: Overhead) -> RunPace:
     """The pace of a mapping."""
-    return Pace(
+    return RunPace(
         step_s=step_s,
         evaluation_s=evaluation_s,
         samples_per_step=mapping.global_batch * workload.packing,
@@ -82,7 +82,7 @@ def stopped(benchmark: Benchmark, interval: float | None, needed: "NDArray[np.fl
     return np.maximum(1.0, np.rint(needed / dataset)) * dataset
 
 
-def run(pace: Pace, samples: float) -> Run:
+def run(pace: RunPace, samples: float) -> Run:
     """The run that trains on exactly `samples` samples (Eq. 29)."""
     overhead, steps = pace.overhead, max(1, math.ceil(samples / pace.samples_per_step - 1e-9))
     if pace.interval_samples is not None:
@@ -98,9 +98,14 @@ def run(pace: Pace, samples: float) -> Run:
         )
     if not pace.benchmark.evaluates_checkpoints:  # nobody says when it evaluates, or nothing does
         return Run(
-            steps=steps, evaluations=0, interval_samples=None, startup_s=overhead.startup_s,
-            training_s=steps * pace.step_s, evaluation_s=0.0, checkpoint_s=0.0,
-        )  # fmt: skip
+            steps=steps,
+            evaluations=0,
+            interval_samples=None,
+            startup_s=overhead.startup_s,
+            training_s=steps * pace.step_s,
+            evaluation_s=0.0,
+            checkpoint_s=0.0,
+        )
     epochs = samples / float(pace.benchmark.dataset_samples or 1)
     evaluations = max(1, math.ceil(epochs / float(pace.benchmark.checkpoint_epochs or 1) - 1e-9))
     afterwards = overhead.graph_switch_s + overhead.first_evaluation_s
@@ -115,6 +120,6 @@ def run(pace: Pace, samples: float) -> Run:
     )
 
 
-def expected_s(pace: Pace, samples: Samples) -> float:
+def expected_s(pace: RunPace, samples: Samples) -> float:
     """Time to train at the mean number of samples, not rounded to an evaluation [s]; what a search compares."""
     return run(pace, samples.mean).total_s

@@ -36,8 +36,9 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int
             f"{sampler.name}: {samples:,} samples need {needed:,.0f} B on a tile; a tile of {chip.name} has "
             f"{chip.sram.bytes_per_tile:,.0f} B",
             hint=f"the most that fit {machine.name} at once are {most:,}; run them in parts, or on more IPUs"
-            if most else "one sample alone is more than a tile holds",
-        )  # fmt: skip
+            if most
+            else "one sample alone is more than a tile holds",
+        )
     returned = samples * sampler.kept * sampler.returned * OUTPUT_BYTES[sampler.precision]
     works = tuple(
         _cost(work, part, repeats * times, sampler, each, chip)

@@ -33,29 +33,46 @@ def star(name: str, title: str, dimensions: int, source: str, *, reach: int = 1,
     `more` fields of earlier sweeps are read and taken off.
     """
     each = 2 * dimensions * reach + 2 + more
-    return Stencil(name=name, title=title, dimensions=dimensions, reach=reach, accesses=each, flop=each,
-                   fields=2 + more, source=source)  # fmt: skip
+    return Stencil(
+        name=name,
+        title=title,
+        dimensions=dimensions,
+        reach=reach,
+        accesses=each,
+        flop=each,
+        fields=2 + more,
+        source=source,
+    )
 
 
 STENCILS: Final = {
-    one.name: one
-    for one in (
+    stencil.name: stencil
+    for stencil in (
         star("heat-2d", "heat equation, 5 points", 2, "simehaa-ipu"),
         star("heat-3d", "heat equation, 7 points", 3, "simehaa-ipu"),
         star("diffusion-3d", "diffusion of order 4, 13 points", 3, "devito-ipu", reach=2),
         star("wave-3d", "wave equation of order 4, 13 points", 3, "devito-ipu", reach=2, more=1),
-        Stencil(name="aliev-panfilov", title="Aliev-Panfilov, two fields", dimensions=2, accesses=8, flop=28,
-                divisions=1, fields=3, source="aliev-1996"),
+        Stencil(
+            name="aliev-panfilov",
+            title="Aliev-Panfilov, two fields",
+            dimensions=2,
+            accesses=8,
+            flop=28,
+            divisions=1,
+            fields=3,
+            source="aliev-1996",
+        ),
     )
-}  # fmt: skip
+}
 """By name. Aliev-Panfilov: 7 of diffusion, 9 and 12 of the reactions; six values read and two written."""
 
 
 def known(name: str) -> Stencil:
     """The stencil of that name; InputError where there is none."""
     if name not in STENCILS:
-        raise InputError(f"stencil {unknown(name, tuple(STENCILS))}", code="unknown-stencil",
-                         hint="podsim stencil --help")  # fmt: skip
+        raise InputError(
+            f"stencil {unknown(name, tuple(STENCILS))}", code="unknown-stencil", hint="podsim stencil --help"
+        )
     return STENCILS[name]
 
 
@@ -65,12 +82,18 @@ def edges(text: str, stencil: Stencil) -> tuple[int, ...]:
     words = [edge] * int(count) if power and count.isdecimal() and len(count) < 3 else text.split("x")
     if len(words) != stencil.dimensions or not all(word.isdecimal() and 0 < len(word) < 15 for word in words):
         example = "x".join(["500"] * stencil.dimensions)
-        raise InputError(f'--grid is "{text[:40]}": {stencil.name} has {stencil.dimensions} dimensions',
-                         code="bad-value", hint=f"for example --grid {example}")  # fmt: skip
+        raise InputError(
+            f'--grid is "{text[:40]}": {stencil.name} has {stencil.dimensions} dimensions',
+            code="bad-value",
+            hint=f"for example --grid {example}",
+        )
     grid = tuple(map(int, words))
     if min(grid) < 1 or math.prod(grid) > MOST_POINTS:
-        raise InputError(f"--grid {text[:40]} has {math.prod(grid):,} points, not 1 to {MOST_POINTS:,}",
-                         code="bad-value", hint="for example --grid 8000x8000")  # fmt: skip
+        raise InputError(
+            f"--grid {text[:40]} has {math.prod(grid):,} points, not 1 to {MOST_POINTS:,}",
+            code="bad-value",
+            hint="for example --grid 8000x8000",
+        )
     return grid
 
 
@@ -82,9 +105,15 @@ def slab(grid: tuple[int, ...], ipus: int) -> tuple[int, ...]:
 def planned(stencil: Stencil, part: tuple[int, ...], chip: Chip) -> TilePlan:
     """One sweep over the part of one IPU; Infeasible where its tiles cannot hold it."""
     return tiles.plan(
-        part, chip, accesses=stencil.accesses, flop=stencil.flop, divisions=stencil.divisions, fields=stencil.fields,
-        reach=stencil.reach, name=stencil.name,
-    )  # fmt: skip
+        part,
+        chip,
+        accesses=stencil.accesses,
+        flop=stencil.flop,
+        divisions=stencil.divisions,
+        fields=stencil.fields,
+        reach=stencil.reach,
+        name=stencil.name,
+    )
 
 
 def halo_s(part: tuple[int, ...], ipus: int, fabric: Fabric, reach: int) -> float:
@@ -92,8 +121,11 @@ def halo_s(part: tuple[int, ...], ipus: int, fabric: Fabric, reach: int) -> floa
     if ipus == 1:
         return 0.0
     volume = tiles.halo_bytes(part, 0, reach=reach)
-    routes = [fabric.route(*ends) for one, other in pairwise(ring_order(ipus, around_ladder=True))
-              for ends in ((one, other), (other, one))]  # fmt: skip
+    routes = [
+        fabric.route(*ends)
+        for number, other in pairwise(ring_order(ipus, around_ladder=True))
+        for ends in ((number, other), (other, number))
+    ]
     flows = [Flow(route.links, volume) for route in routes]
     return max(route.latency_s for route in routes) + links.alone_s(flows, fabric.capacities)
 
@@ -123,8 +155,14 @@ def report(stencil: Stencil, grid: tuple[int, ...], topology: Topology, fabric: 
 
 def _check(grid: Sequence[int], ipus: int, rack_ipus: int) -> None:
     if ipus > rack_ipus:
-        raise InputError(f"{ipus:,} IPUs: slabs are neighbours over the IPU-Links of one rack, {rack_ipus} at most",
-                         code="bad-pod", hint=f"--pod {rack_ipus}")  # fmt: skip
+        raise InputError(
+            f"{ipus:,} IPUs: slabs are neighbours over the IPU-Links of one rack, {rack_ipus} at most",
+            code="bad-pod",
+            hint=f"--pod {rack_ipus}",
+        )
     if grid[0] < ipus:
-        raise InputError(f"a grid of {grid[0]:,} rows cannot be cut for {ipus:,} IPUs", code="bad-value",
-                         hint="a larger first dimension, or fewer IPUs")  # fmt: skip
+        raise InputError(
+            f"a grid of {grid[0]:,} rows cannot be cut for {ipus:,} IPUs",
+            code="bad-value",
+            hint="a larger first dimension, or fewer IPUs",
+        )

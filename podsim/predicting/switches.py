@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from podsim.model.mapping import Mapping
-    from podsim.predicting.assemble import Question
+    from podsim.predicting.assemble import TrainingCase
 
 LEAST: Final = 0.1
 """Share of a step from which a switch is shown."""
@@ -20,7 +20,7 @@ COLLECTIVES: Final = ("a collective for each weight tensor or buffer", "collecti
 HOST: Final = ("a loop on the device", "a call from the host each step")
 
 
-def shown(question: Question, mapping: Mapping, step_s: float) -> Iterator[str]:
+def shown(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[str]:
     """A line for each switch that would move the step by more than a tenth: what holds, and what the other would do."""
     practice = mapping.practice
     merged, returns = practice.merged_collectives, practice.returns_to_host
@@ -36,9 +36,13 @@ def shown(question: Question, mapping: Mapping, step_s: float) -> Iterator[str]:
             yield f"{states[now]}, as in {practice.name}; with {states[not now]}, {moved}"
 
 
-def _update_s(question: Question, mapping: Mapping) -> float:
+def _update_s(question: TrainingCase, mapping: Mapping) -> float:
     program = lower_update(
-        question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer,
+        question.workload,
+        mapping,
+        question.machine,
+        question.fabric,
+        optimizer=question.optimizer,
         folded=question.folded,
-    )  # fmt: skip
+    )
     return analytic.run(program, question.fabric).step_s

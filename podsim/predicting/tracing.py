@@ -6,7 +6,7 @@ from typing import NamedTuple
 from podsim.engines.des import chip as tile_engine
 from podsim.errors import InputError
 from podsim.lowering.lower import lower
-from podsim.lowering.unlike import unlike
+from podsim.lowering.replica_symmetry import unlike
 from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
@@ -17,7 +17,7 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSpan
 from podsim.model.workload import Pass
 from podsim.predicting import drawing, noise
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.link_loads import Links, loads, of_replicas
 from podsim.tiles.supersteps import Cycles, cycles, total
 
@@ -26,7 +26,7 @@ MOST_TASKS = 1_000_000  # a few hundred MB of JSON; the viewers grow slow long b
 LEAST_SPANS = 100
 
 
-class Wanted(NamedTuple):
+class TraceLimits(NamedTuple):
     """How much is drawn: so many steps, with noise `noise_scale` times as published runs have it, so many spans."""
 
     steps: int = 1
@@ -38,21 +38,27 @@ class Wanted(NamedTuple):
         if stage is not None and level != "tile":
             raise InputError("--stage goes with --level tile", code="conflicting-flags", hint="add --level tile")
         if level == "tile" and (self.steps != 1 or self.noise_scale is not None):
-            raise InputError("--level tile shows one micro-batch without noise", code="conflicting-flags",
-                             hint="leave out --steps and --noise-scale")  # fmt: skip
+            raise InputError(
+                "--level tile shows one micro-batch without noise",
+                code="conflicting-flags",
+                hint="leave out --steps and --noise-scale",
+            )
         if self.most_spans < LEAST_SPANS + self.steps:
-            raise InputError(f"--most-spans must be at least {LEAST_SPANS + self.steps}, not {self.most_spans:,}",
-                             code="bad-value")  # fmt: skip
+            raise InputError(
+                f"--most-spans must be at least {LEAST_SPANS + self.steps}, not {self.most_spans:,}", code="bad-value"
+            )
 
 
-def step(question: Question, mapping: Mapping, wanted: Wanted, noises: tuple[Noise, Noise] | None = None) -> Trace:
+def step(
+    question: TrainingCase, mapping: Mapping, limits: TraceLimits, noises: tuple[Noise, Noise] | None = None
+) -> Trace:
     """Every micro-batch of the steps wanted; of equal replicas one, unless the question is not folded.
 
     `noises` are the noise asked for and that of published runs. Raises InputError where there is too much to simulate.
     """
     program = _lowered(question, mapping)
     timeline = drawing.recording(question.engine, question.engine_name)(program, question.fabric)
-    paces, notes = _paces(question, mapping, timeline, wanted, noises)
+    paces, notes = _paces(question, mapping, timeline, limits, noises)
 
     def place(task: Task) -> tuple[str, str]:
         if task.kind is TaskKind.COMPUTE and task.where >= 0:
@@ -60,19 +66,19 @@ def step(question: Question, mapping: Mapping, wanted: Wanted, noises: tuple[Noi
         return drawing.of_machine(task)
 
     ran = drawing.runs(program, timeline)
-    drawn = drawing.Drawing(ran, place, paces, wanted.most_spans)
-    links = _links(question, mapping, timeline, drawn, wanted.most_spans)
+    drawn = drawing.Drawing(ran, place, paces, limits.most_spans)
+    links = _links(question, mapping, timeline, drawn, limits.most_spans)
     return Trace(
         workload=question.workload.name,
         topology=question.machine.topology.name,
         chip=question.machine.chip.name,
         level=TraceLevel.POD,
-        title=f"{_count(wanted.steps)} of {question.workload.title} on {question.machine.topology.title}",
+        title=f"{_count(limits.steps)} of {question.workload.title} on {question.machine.topology.title}",
         shown=_shown(question, mapping),
         length_s=drawn.length_s,
         step_s=timeline.step_s,
         spans=drawn.spans,
-        steps=wanted.steps,
+        steps=limits.steps,
         busy=drawing.busy(ran, place),
         links=links,
         notes=(*notes, *drawn.notes),
@@ -85,41 +91,46 @@ def _count(steps: int) -> str:
     return "one step" if steps == 1 else f"{steps:,} steps"
 
 
-def _lowered(question: Question, mapping: Mapping) -> StepProgram:
+def _lowered(question: TrainingCase, mapping: Mapping) -> StepProgram:
     program = drawing.apart(
         lower(
-            question.workload, mapping, question.machine, question.fabric,
-            optimizer=question.optimizer, folded=question.folded,
+            question.workload,
+            mapping,
+            question.machine,
+            question.fabric,
+            optimizer=question.optimizer,
+            folded=question.folded,
         )
-    )  # fmt: skip
+    )
     refuse_many(
-        program.tasks, "step",
+        program.tasks,
+        "step",
         "--fidelity folded shows one of equal replicas; a smaller --accumulation shows fewer micro-batches",
-    )  # fmt: skip
+    )
     return program
 
 
 def _paces(
-    question: Question,
+    question: TrainingCase,
     mapping: Mapping,
     timeline: StepTimeline,
-    wanted: Wanted,
+    limits: TraceLimits,
     noises: tuple[Noise, Noise] | None,
 ) -> tuple[Sequence[float], list[str]]:
     """How long each step takes, as a multiple of the step without noise, and what is to be said of it."""
-    if noises is None or wanted.noise_scale is None:
-        return [1.0] * wanted.steps, []
-    found = noise.sample(
-        question, mapping, timeline.step_s, noises, steps=max(wanted.steps, noise.DRAWN), scale=wanted.noise_scale
+    if noises is None or limits.noise_scale is None:
+        return [1.0] * limits.steps, []
+    sample = noise.sample(
+        question, mapping, timeline.step_s, noises, steps=max(limits.steps, noise.DRAWN), scale=limits.noise_scale
     )
-    steps_s = found.steps_s[: wanted.steps].tolist()
+    steps_s = sample.steps_s[: limits.steps].tolist()
     return [seconds / timeline.step_s for seconds in steps_s], [
         "a step with noise is the step without, stretched: where in it a delay strikes is not known"
     ]
 
 
 def _links(
-    question: Question, mapping: Mapping, timeline: StepTimeline, drawn: drawing.Drawing, most: int
+    question: TrainingCase, mapping: Mapping, timeline: StepTimeline, drawn: drawing.Drawing, most: int
 ) -> tuple[LinkLoad, ...]:
     if not timeline.links:
         drawn.notes.append("the load of links is kept by --engine des")
@@ -136,12 +147,13 @@ def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one 
     """Raise InputError where that is more spans than any viewer opens."""
     if count > MOST_TASKS:
         raise InputError(
-            f"the {what} has {count:,} spans, more than the {MOST_TASKS:,} that can be drawn", code="too-large-to-draw",
+            f"the {what} has {count:,} spans, more than the {MOST_TASKS:,} that can be drawn",
+            code="too-large-to-draw",
             hint=hint,
-        )  # fmt: skip
+        )
 
 
-def _shown(question: Question, mapping: Mapping) -> str:
+def _shown(question: TrainingCase, mapping: Mapping) -> str:
     """Which replicas are drawn: all, or one of each kind."""
     if mapping.replicas == 1:
         return "the one replica"
@@ -156,26 +168,30 @@ def _shown(question: Question, mapping: Mapping) -> str:
 
 
 def _group(where: int, mapping: Mapping) -> str:
-    held = [str(stage.index) for stage in mapping.stages if stage.ipu == where % mapping.ipus_per_replica]
-    return f"IPU {where} (stage{'' if len(held) == 1 else 's'} {', '.join(held)})"
+    texts = [str(stage.index) for stage in mapping.stages if stage.ipu == where % mapping.ipus_per_replica]
+    return f"IPU {where} (stage{'' if len(texts) == 1 else 's'} {', '.join(texts)})"
 
 
-def stage_number(mapping: Mapping, asked: int | None) -> int:
+def stage_number(mapping: Mapping, stage_number: int | None) -> int:
     """The stage asked for, else the one with the most arithmetic; InputError where there is none of that number."""
-    if asked is None:
+    if stage_number is None:
         return max(
-            mapping.stages, key=lambda one: (sum_in_order(unit.flop(Pass.FORWARD) for unit in one.units), -one.index)
+            mapping.stages,
+            key=lambda stage: (sum_in_order(unit.flop(Pass.FORWARD) for unit in stage.units), -stage.index),
         ).index
-    if not 0 <= asked < len(mapping.stages):
-        raise InputError(f"there is no stage {asked}", code="bad-value",
-                         context=[f"the mapping has stages 0 to {len(mapping.stages) - 1}"])  # fmt: skip
-    return asked
+    if not 0 <= stage_number < len(mapping.stages):
+        raise InputError(
+            f"there is no stage {stage_number}",
+            code="bad-value",
+            context=[f"the mapping has stages 0 to {len(mapping.stages) - 1}"],
+        )
+    return stage_number
 
 
 Plans = Iterable[tuple[str, Pass, TilePlan]]
 
 
-def stage(question: Question, mapping: Mapping, number: int, plans: Plans) -> Trace:
+def stage(question: TrainingCase, mapping: Mapping, number: int, plans: Plans) -> Trace:
     """The supersteps of stage `number` for one micro-batch, one operator after the other, tile by tile.
 
     Raises InputError where every tile is wanted on its own and that would be more spans than any viewer opens.
@@ -215,25 +231,45 @@ def _operator(
 
     def span(label: str, part: Part | None, track: str, start: float, end: float, **details: float | str) -> TraceSpan:
         return TraceSpan(
-            name=label, part=part, group=group, track=track, start_s=clock_s + start / chip.clock_hz,
-            end_s=clock_s + end / chip.clock_hz, details=details,
-        )  # fmt: skip
+            name=label,
+            part=part,
+            group=group,
+            track=track,
+            start_s=clock_s + start / chip.clock_hz,
+            end_s=clock_s + end / chip.clock_hz,
+            details=details,
+        )
 
     splits = " ".join(f"{key} {count}" for key, count in plan.splits.items())
     costs = _costs(total(plan.supersteps, chip))
-    told = {"run": run.value, "method": plan.method, "splits": splits, "idle": timeline.idle}
-    yield span(name, None, "operators", 0.0, timeline.total_cycles, **told, **costs)
+    table = {"run": run.value, "method": plan.method, "splits": splits, "idle": timeline.idle}
+    yield span(name, None, "operators", 0.0, timeline.total_cycles, **table, **costs)
     clock = 0.0
     for superstep in plan.supersteps:
         spent = cycles(superstep, chip)
-        yield span(superstep.name, None, "supersteps", clock, clock + spent.total,
-                   purpose=superstep.phase, repeat=superstep.repeat, **_costs(spent))  # fmt: skip
+        yield span(
+            superstep.name,
+            None,
+            "supersteps",
+            clock,
+            clock + spent.total,
+            purpose=superstep.phase,
+            repeat=superstep.repeat,
+            **_costs(spent),
+        )
         clock += spent.total
     rank = {share.first_tile: at for at, share in enumerate(timeline.shares, 1)}
-    for one in timeline.spans:
-        last = one.first_tile + one.tiles - 1
-        yield span(one.part.value, one.part, _track(one, rank), one.start_cycles, one.end_cycles,
-                   superstep=plan.supersteps[one.superstep].name, tiles=f"{one.first_tile} to {last}")  # fmt: skip
+    for item in timeline.spans:
+        last = item.first_tile + item.tiles - 1
+        yield span(
+            item.part.value,
+            item.part,
+            _track(item, rank),
+            item.start_cycles,
+            item.end_cycles,
+            superstep=plan.supersteps[item.superstep].name,
+            tiles=f"{item.first_tile} to {last}",
+        )
 
 
 def _track(span: TileSpan, rank: dict[int, int]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from podsim.model.prediction import Choice, Considered, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
-from podsim.predicting.assemble import Question
+from podsim.predicting.assemble import TrainingCase
 
 ENDLESS = 1e15
 """Samples of a run to which start-up and the last step add nothing: its time follows the throughput alone."""
@@ -19,9 +19,14 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         return known
     nothing = math.nan
     run = Run(
-        steps=0, evaluations=0, interval_samples=None, startup_s=nothing, training_s=nothing, evaluation_s=nothing,
+        steps=0,
+        evaluations=0,
+        interval_samples=None,
+        startup_s=nothing,
+        training_s=nothing,
+        evaluation_s=nothing,
         checkpoint_s=nothing,
-    )  # fmt: skip
+    )
     lengths = ("samples to converge:",)
     return replace(
         known,
@@ -33,11 +38,11 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         choice=_untimed(known.choice),
         grades=replace(known.grades, figures=_of_steps(known), shares={}),
         assumptions=tuple(line for line in known.assumptions if not line.startswith(lengths)),
-        forms=known.forms and tuple(replace(one, time_to_train_s=nothing) for one in known.forms),
+        forms=known.forms and tuple(replace(form, time_to_train_s=nothing) for form in known.forms),
     )
 
 
-def endless(question: Question) -> Question:
+def endless(question: TrainingCase) -> TrainingCase:
     """The question about a run that goes on, so that times compare as times of a sample do."""
     return replace(question, samples=ENDLESS, by_law=None)
 
@@ -51,19 +56,24 @@ def on_and_on(known: Prediction) -> Prediction:
 def of_step(known: Prediction) -> Prediction:
     """The prediction of one step alone, as if it were the run."""
     run = Run(
-        steps=1, evaluations=0, interval_samples=None, startup_s=0.0, training_s=known.timeline.step_s,
-        evaluation_s=0.0, checkpoint_s=0.0,
-    )  # fmt: skip
+        steps=1,
+        evaluations=0,
+        interval_samples=None,
+        startup_s=0.0,
+        training_s=known.timeline.step_s,
+        evaluation_s=0.0,
+        checkpoint_s=0.0,
+    )
     step = replace(known.step_s, value=known.timeline.step_s)
     return replace(known, run=run, time_to_train_s=step)
 
 
 def _untimed(choice: Choice) -> Choice:
-    def one(other: Considered) -> Considered:
+    def candidate(other: Considered) -> Considered:
         return replace(other, time_to_train_s=math.nan, samples=math.nan)
 
     reason = choice.reason.replace("shortest expected time to train", "highest throughput")
-    return replace(choice, reason=reason, considered=tuple(map(one, choice.considered)))
+    return replace(choice, reason=reason, considered=tuple(map(candidate, choice.considered)))
 
 
 def _of_steps(known: Prediction) -> dict[str, Figure]:

@@ -88,5 +88,5 @@ def _counters(link: LinkLoad, pid: int) -> Iterator[Event]:
 
 def _us(ns: int) -> float:
     """Microseconds that come to as many nanoseconds again when a reader cuts off what is beyond."""
-    found = ns / 1000
-    return found if int(found * 1000) >= ns else math.nextafter(found, math.inf)
+    value = ns / 1000
+    return value if int(value * 1000) >= ns else math.nextafter(value, math.inf)

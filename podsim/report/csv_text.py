@@ -32,8 +32,8 @@ def flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str 
         if isinstance(item, Mapping):
             yield from flat(item, f"{name}.")
         elif isinstance(item, list):
-            if all(not isinstance(one, list | dict) for one in item):
-                yield name, " ".join(str(_cell(one)) for one in item)
+            if all(not isinstance(item, list | dict) for item in item):
+                yield name, " ".join(str(_cell(item)) for item in item)
         else:
             yield name, _cell(item)
 

@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DocTable:
     """Rows of text under titled columns; `marked` is the row that was chosen."""
 
     columns: tuple[Column, ...]
@@ -98,7 +98,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """What one direction of a chart measures; `ticks` are the values to name, none to leave that to the drawing."""
 
     title: str
@@ -107,7 +107,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class DocSeries:
     """Points (x, y) that belong together; `band` holds (low, high) of each, where there is one."""
 
     label: str
@@ -125,12 +125,12 @@ class Chart:
     """Series over one pair of axes."""
 
     title: str
-    x: Axis
-    y: Axis
-    series: tuple[Series, ...]
+    x: ChartAxis
+    y: ChartAxis
+    series: tuple[DocSeries, ...]
 
 
-Block = Heading | Facts | Table | Bars | Chart | Note
+Block = Heading | Facts | DocTable | Bars | Chart | Note
 
 
 @dataclass(frozen=True, slots=True)

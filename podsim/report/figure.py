@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from podsim.report.doc import Axis, Bars, Chart, Doc, Heading
+from podsim.report.doc import Bars, Chart, ChartAxis, Doc, Heading
 from podsim.report.escape import escaped, escaped_block
 
 if TYPE_CHECKING:
@@ -24,25 +24,27 @@ CHART_IN, BAR_IN, AROUND_IN = 3.2, 0.3, 0.9
 DOTS_AN_INCH = 160
 # matplotlib writes no date and no random names, so that the same answer is the same file
 SAME_BYTES: dict[Format, dict[str, None]] = {
-    "svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-}  # fmt: skip
+    "svg": {"Date": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+}
 
 Drawn = Chart | Bars
 
 
 def drawn(doc: Doc) -> list[tuple[str, Drawn]]:
     """What of a document can be drawn, each with its title: its own, or the heading before it."""
-    found: list[tuple[str, Drawn]] = []
+    result: list[tuple[str, Drawn]] = []
     for group in doc.groups:
         title = ""
         for block in group:
             if isinstance(block, Heading):
                 title = block.text
             elif isinstance(block, Chart):
-                found.append((block.title, block))
+                result.append((block.title, block))
             elif isinstance(block, Bars) and block.rows:
-                found.append((title, block))
-    return found
+                result.append((title, block))
+    return result
 
 
 def svg(block: Drawn, label: str = "") -> str:
@@ -79,9 +81,15 @@ def _style(ink: str) -> Any:  # noqa: ANN401  (matplotlib spells out its 300 key
     return {
         **dict.fromkeys(names, ink),
         "text.parse_math": False,
-        "svg.hashsalt": "podsim", "svg.fonttype": "none", "font.size": 9.5, "font.family": "sans-serif",
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left", "axes.titlesize": 11,
-    }  # fmt: skip
+        "svg.hashsalt": "podsim",
+        "svg.fonttype": "none",
+        "font.size": 9.5,
+        "font.family": "sans-serif",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 11,
+    }
 
 
 def _height_in(block: Drawn) -> float:
@@ -122,7 +130,7 @@ def _draw_chart(axes: "Axes", chart: Chart) -> None:
         axes.legend(frameon=False)
 
 
-def _scale(axes: "Axes", which: Literal["x", "y"], axis: Axis) -> None:
+def _scale(axes: "Axes", which: Literal["x", "y"], axis: ChartAxis) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     getattr(axes, f"set_{which}label")(axis.title)
@@ -162,8 +170,8 @@ def _draw_bars(axes: "Axes", bars: Bars) -> None:
     axes.barh([row.label for row in rows], [100 * row.share for row in rows], left=left, color=COLOURS[0], height=0.66)
     most = max((row.until for row in rows), default=0.0) or 1.0
     for at, row in enumerate(rows):
-        told = "  ".join(filter(None, (row.share_text, row.text)))
-        axes.text(100 * (row.start + max(row.share, 0.0)) + most, at, told, va="center", fontsize=8.5)
+        text = "  ".join(filter(None, (row.share_text, row.text)))
+        axes.text(100 * (row.start + max(row.share, 0.0)) + most, at, text, va="center", fontsize=8.5)
     axes.set_xlim(0, 100 * most * 1.4)
     axes.set_xticks([])
     axes.tick_params(length=0)

@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 
 def claims(report: ClaimsReport) -> str:
     """`podsim validate --claims --json`, schema podsim.claims-report/1; errors are fractions."""
-    return text("claims-report", {
-        "claims": [_claim(answer) for answer in report.answers],
-        "count": {verdict.value: report.count(verdict) for verdict in Verdict},
-        "count_by_worth": {
-            worth.value: {
-                verdict.value: report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES)
-            }
-            for worth in Worth
+    return text(
+        "claims-report",
+        {
+            "claims": [_claim(answer) for answer in report.answers],
+            "count": {verdict.value: report.count(verdict) for verdict in Verdict},
+            "count_by_worth": {
+                worth.value: {
+                    verdict.value: report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES)
+                }
+                for worth in Worth
+            },
         },
-    })  # fmt: skip
+    )
 
 
 def _claim(answer: ClaimAnswer) -> dict[str, Json]:
@@ -45,9 +48,17 @@ def _claim(answer: ClaimAnswer) -> dict[str, Json]:
         "note": claim.note,
         "estimated": claim.estimated,
         "parts": [
-            {"about": part.part.label, "claimed": plain(part.part.claimed), "podsim": plain(part.podsim),
-             "error": plain(part.error), "verdict": part.verdict.value, "why": part.why, "conflict": part.conflict,
-             "worth": part.worth.value if part.worth else None, "remark": part.remark}
+            {
+                "about": part.part.label,
+                "claimed": plain(part.part.claimed),
+                "podsim": plain(part.podsim),
+                "error": plain(part.error),
+                "verdict": part.verdict.value,
+                "why": part.why,
+                "conflict": part.conflict,
+                "worth": part.worth.value if part.worth else None,
+                "remark": part.remark,
+            }
             for part in answer.parts
         ],
-    }  # fmt: skip
+    }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         ComparatorReport,
         ComparatorResult,
     )
-    from podsim.model.money import Owned
+    from podsim.model.run_cost import Owned
 
 RUN = ("steps", "evaluations", "interval_samples", "startup_s", "training_s", "evaluation_s", "checkpoint_s")
 
@@ -22,44 +22,55 @@ RUN = ("steps", "evaluations", "interval_samples", "startup_s", "training_s", "e
 def prediction(p: ComparatorPrediction) -> str:
     """`podsim predict --json` on such chips: the keys of podsim.prediction/1 that a scaling law has."""
     question = ("workload", "topology", "chip", "chips", "division", "optimizer", "round")
-    return text("prediction", {
-        **{name: plain(getattr(p, name)) for name in question},
-        "engine": "law",
-        "mapping": {"global_batch": p.global_batch},
-        "step_s": plain(p.step_s.value),
-        "step_interval_s": {"low": plain(p.step_s.low), "high": plain(p.step_s.high)},
-        "step_grade": p.step_s.grade.value,
-        "breakdown_s": plain(p.breakdown_s),
-        "throughput_samples_per_s": plain(p.throughput_samples_per_s),
-        "samples_to_converge": plain(p.samples_to_converge),
-        **{name: plain(getattr(p.run, name)) for name in RUN},
-        "time_to_train_s": plain(p.time_to_train_s),
-        "limited_by": p.limited_by,
-        "assumptions": plain(p.assumptions),
-        "calibration": p.calibration,
-        **({"money": plain(p.money)} if p.money else {}),
-    })  # fmt: skip
+    return text(
+        "prediction",
+        {
+            **{name: plain(getattr(p, name)) for name in question},
+            "engine": "law",
+            "mapping": {"global_batch": p.global_batch},
+            "step_s": plain(p.step_s.value),
+            "step_interval_s": {"low": plain(p.step_s.low), "high": plain(p.step_s.high)},
+            "step_grade": p.step_s.grade.value,
+            "breakdown_s": plain(p.breakdown_s),
+            "throughput_samples_per_s": plain(p.throughput_samples_per_s),
+            "samples_to_converge": plain(p.samples_to_converge),
+            **{name: plain(getattr(p.run, name)) for name in RUN},
+            "time_to_train_s": plain(p.time_to_train_s),
+            "limited_by": p.limited_by,
+            "assumptions": plain(p.assumptions),
+            "calibration": p.calibration,
+            **({"money": plain(p.money)} if p.money else {}),
+        },
+    )
 
 
-def report(found: ComparatorReport) -> str:
+def report(report: ComparatorReport) -> str:
     """`podsim validate --comparators --json` and `calibrate --comparators --json`; errors are fractions."""
-    return text("comparators", {
-        "points": plain(found.points),
-        "left_out": plain(found.left_out),
-        "summaries": plain(found.summaries),
-        "judged": plain(found.judged),
-        "larger": plain(found.larger),
-        "passed": not found.misses,
-        "path": found.path,
-    })  # fmt: skip
+    return text(
+        "comparators",
+        {
+            "points": plain(report.points),
+            "left_out": plain(report.left_out),
+            "summaries": plain(report.summaries),
+            "judged": plain(report.judged),
+            "larger": plain(report.larger),
+            "passed": not report.misses,
+            "path": report.path,
+        },
+    )
 
 
-def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...], money: Owned) -> str:
+def machine(
+    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], money: Owned
+) -> str:
     """`podsim topology show --json` of a machine that has no IPUs, with its published results."""
     facts = {name: plain(getattr(chip, name)) for name in ("title", "clock_hz", "memory_bytes", "power_w")}
-    return text("comparator", {
-        "topology": plain(one),
-        "chip": {"name": chip.name, **facts},
-        "money": plain(money),
-        "results": plain(results),
-    })  # fmt: skip
+    return text(
+        "comparator",
+        {
+            "topology": plain(machine),
+            "chip": {"name": chip.name, **facts},
+            "money": plain(money),
+            "results": plain(results),
+        },
+    )

@@ -9,28 +9,31 @@ from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
-    from podsim.model.comparison import Comparison, Difference, Side
+    from podsim.model.comparison import CaseDifference, Comparison, ComparisonCase
     from podsim.model.prediction import Prediction
 
 QUANTITIES = ("step_s", "throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 
 
-def comparison(found: Comparison) -> str:
+def comparison(comparison: Comparison) -> str:
     """`podsim compare --json`, schema podsim.compare/1; quotients are over the first side."""
-    return text("compare", {
-        "workload": found.workload,
-        "sides": [_side(side) for side in found.sides],
-        "differences": [_difference(one) for one in found.differences],
-        "interval": plain(found.interval),
-        "seed": found.seed,
-        **({"infeasible": plain(found.infeasible)} if found.infeasible else {}),
-    })  # fmt: skip
+    return text(
+        "compare",
+        {
+            "workload": comparison.workload,
+            "sides": [_side(case) for case in comparison.sides],
+            "differences": [_difference(difference) for difference in comparison.differences],
+            "interval": plain(comparison.interval),
+            "seed": comparison.seed,
+            **({"infeasible": plain(comparison.infeasible)} if comparison.infeasible else {}),
+        },
+    )
 
 
-def _side(side: Side) -> Json:
-    p = side.answer
+def _side(case: ComparisonCase) -> Json:
+    p = case.answer
     return {
-        "label": side.label,
+        "label": case.label,
         "topology": p.topology,
         "chip": p.chip,
         **_mapped(p),
@@ -61,18 +64,23 @@ def _mapped(p: Prediction | ComparatorPrediction) -> dict[str, Json]:
     }
 
 
-def _difference(one: Difference) -> Json:
+def _difference(difference: CaseDifference) -> Json:
     return {
-        "label": one.label,
-        "time": plain(one.time),
-        "time_unshared": plain(one.unshared),
-        "throughput": plain(one.throughput),
-        "samples": plain(one.samples),
-        "causes": plain(one.causes),
+        "label": difference.label,
+        "time": plain(difference.time),
+        "time_unshared": plain(difference.unshared),
+        "throughput": plain(difference.throughput),
+        "samples": plain(difference.samples),
+        "causes": plain(difference.causes),
         "parts": [
-            {"part": part.part, "before_s": plain(part.before_s), "after_s": plain(part.after_s),
-             "difference_s": plain(part.difference_s)} for part in one.parts
+            {
+                "part": part.part,
+                "before_s": plain(part.before_s),
+                "after_s": plain(part.after_s),
+                "difference_s": plain(part.difference_s),
+            }
+            for part in difference.parts
         ],
-        "per_dollar": plain(one.per_dollar),
-        "per_watt": plain(one.per_watt),
-    }  # fmt: skip
+        "per_dollar": plain(difference.per_dollar),
+        "per_watt": plain(difference.per_watt),
+    }

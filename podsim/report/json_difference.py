@@ -4,18 +4,21 @@ from podsim.model.difference import Difference
 from podsim.report.json_text import plain, text
 
 
-def difference(found: Difference) -> str:
+def difference(difference: Difference) -> str:
     """`podsim diff --json`, schema podsim.diff/1; changes are fractions, effects factors on time to train and step."""
-    return text("diff", {
-        "compared": found.what,
-        "identical": not found.moved and not found.causes,
-        "old_hash": found.old_hash,
-        "new_hash": found.new_hash,
-        "moved": [
-            {"figure": one.path, "old": plain(one.old), "new": plain(one.new), "change": plain(one.change)}
-            for one in found.moved
-        ],
-        "causes": plain(found.causes),
-        "remainder": plain(found.remainder),
-        "notes": plain(found.notes),
-    })  # fmt: skip
+    return text(
+        "diff",
+        {
+            "compared": difference.what,
+            "identical": not difference.moved and not difference.causes,
+            "old_hash": difference.old_hash,
+            "new_hash": difference.new_hash,
+            "moved": [
+                {"figure": move.path, "old": plain(move.old), "new": plain(move.new), "change": plain(move.change)}
+                for move in difference.moved
+            ],
+            "causes": plain(difference.causes),
+            "remainder": plain(difference.remainder),
+            "notes": plain(difference.notes),
+        },
+    )

@@ -15,19 +15,23 @@ def explanation(e: Explanation) -> str:
     p, mapping = e.prediction, e.prediction.mapping
     question = ("workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine")
     split = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
-    return text("explanation", {
-        **{name: plain(getattr(p, name)) for name in question},
-        "mapping": {name: plain(getattr(mapping, name)) for name in split},
-        "time_to_train_s": plain(p.time_to_train_s),
-        "step_s": plain(p.step_s.value),
-        "limited_by": p.limited_by,
-        "waterfall": plain(e.waterfall),
-        "without": plain(e.without),
-        "influences": plain(e.influences),
-        "alternatives": [
-            {**item, "helps": one.helps} if isinstance(item := plain(one), dict) else item for one in e.alternatives
-        ],
-        **({} if p.timed else {"explains": "step", "length_flags": plain(p.length_flags)}),
-        "assumptions": plain(p.assumptions),
-        "calibration": p.calibration,
-    })  # fmt: skip
+    return text(
+        "explanation",
+        {
+            **{name: plain(getattr(p, name)) for name in question},
+            "mapping": {name: plain(getattr(mapping, name)) for name in split},
+            "time_to_train_s": plain(p.time_to_train_s),
+            "step_s": plain(p.step_s.value),
+            "limited_by": p.limited_by,
+            "waterfall": plain(e.waterfall),
+            "without": plain(e.without),
+            "influences": plain(e.influences),
+            "alternatives": [
+                {**item, "helps": alternative.helps} if isinstance(item := plain(alternative), dict) else item
+                for alternative in e.alternatives
+            ],
+            **({} if p.timed else {"explains": "step", "length_flags": plain(p.length_flags)}),
+            "assumptions": plain(p.assumptions),
+            "calibration": p.calibration,
+        },
+    )

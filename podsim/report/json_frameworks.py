@@ -10,11 +10,14 @@ if TYPE_CHECKING:
     from podsim.calibrate.frameworks import FrameworkFit
 
 
-def report(found: FrameworkFit) -> str:
+def report(fit: FrameworkFit) -> str:
     """`podsim calibrate --frameworks --json`; errors of rates are fractions."""
-    return text("frameworks", {
-        "costs": plain(found.costs),
-        "groups": plain(found.groups),
-        "frameworks": {str(name): plain(errors) for name, errors in found.by_framework.items()},
-        "path": found.path,
-    })  # fmt: skip
+    return text(
+        "frameworks",
+        {
+            "costs": plain(fit.costs),
+            "groups": plain(fit.groups),
+            "frameworks": {str(name): plain(errors) for name, errors in fit.by_framework.items()},
+            "path": fit.path,
+        },
+    )

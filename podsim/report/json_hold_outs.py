@@ -7,11 +7,17 @@ from podsim.report.json_text import held_intervals, plain, text
 def hold_outs(report: HoldOuts) -> str:
     """`podsim validate --hold-outs --json`, schema podsim.hold-outs/1; errors are fractions."""
     names = ("count", "mean_abs", "mean_signed", "worst")
-    return text("hold-outs", {
-        "hold_outs": {
-            by: {quantity: {name: plain(getattr(one, name)) for name in names} for quantity, one in found.items()}
-            for by, found in report.hold_outs.items()
+    return text(
+        "hold-outs",
+        {
+            "hold_outs": {
+                by: {
+                    quantity: {name: plain(getattr(summary, name)) for name in names}
+                    for quantity, summary in hold_out.items()
+                }
+                for by, hold_out in report.hold_outs.items()
+            },
+            "forms": plain(report.forms),
+            "intervals": held_intervals(report.intervals),
         },
-        "forms": plain(report.forms),
-        "intervals": held_intervals(report.intervals),
-    })  # fmt: skip
+    )

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from podsim.model.published import Sample, Stated
 from podsim.model.published_bars import bars
 from podsim.report.json_text import plain, text
-from podsim.report.views.published import MODES, asked
+from podsim.report.views.published import MODES
+from podsim.report.views.published_rows import question_text
 
 if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.model.published import FrameworkErrors, Group, LeftOutRow, PublishedReport, ReadRow, Summary
+    from podsim.model.published import FrameworkErrors, LeftOutRow, PublishedReport, ReadRow, RowGroup, Summary
     from podsim.model.published_bars import BarResult
     from podsim.model.readings import Option, RowReading
     from podsim.report.digits import Json
@@ -20,107 +21,178 @@ if TYPE_CHECKING:
 
 def published(report: PublishedReport) -> str:
     """`podsim validate --published --json`, schema podsim.published/1; errors are fractions."""
-    return text("published", {
-        "rows": [*(_compared(one) for one in report.compared), *(_left_out(one) for one in report.left_out)],
-        "families": [_group(one) for one in report.groups],
-        "summary": {**{name: _summary(one) for name, one in report.summaries.items()},
-                    "all": _summary(report.all_rows), "left_out": {"count": len(report.left_out)}},
-        "frameworks": [_framework(one) for one in report.frameworks],
-        "outdated": list(report.outdated),
-        "bars": [_bar(one) for one in bars(report)],
-    })  # fmt: skip
+    return text(
+        "published",
+        {
+            "rows": [*(_compared(row) for row in report.compared), *(_left_out(row) for row in report.left_out)],
+            "families": [_group(group) for group in report.groups],
+            "summary": {
+                **{name: _summary(summary) for name, summary in report.summaries.items()},
+                "all": _summary(report.all_rows),
+                "left_out": {"count": len(report.left_out)},
+            },
+            "frameworks": [_framework(framework) for framework in report.frameworks],
+            "outdated": list(report.outdated),
+            "bars": [_bar(bar) for bar in bars(report)],
+        },
+    )
 
 
-def _compared(one: ReadRow) -> dict[str, Json]:
+def _compared(row: ReadRow) -> dict[str, Json]:
     """A row at its stated choice, and every other reading of it."""
     return {
-        **_row(one.row), "family": one.family, "framework": one.framework, "mode": MODES[one.mode],
-        "configuration": one.stated.value, "predicted": plain(one.predicted),
-        "low_90": plain(one.low_90) if one.has_interval else None,
-        "high_90": plain(one.high_90) if one.has_interval else None,
-        "error": plain(one.error), "inside": one.inside if one.has_interval else None, "reason": "",
-        "sample": one.sample.value, "fitted": list(one.fit.constants), "reference": list(one.fit.reference),
-        "error_held_out": None if math.isnan(one.fit.held_out) else plain(one.fit.held_out),
-        "asked": _asked(one.reading), "chips": _chips(one),
-        "least": plain(one.low), "most": plain(one.high), "in_range": one.in_range,
-        "determined": one.determined, "choices": [_option(option) for option in one.options],
+        **_row(row.row),
+        "family": row.family,
+        "framework": row.framework,
+        "mode": MODES[row.mode],
+        "configuration": row.stated.value,
+        "predicted": plain(row.predicted),
+        "low_90": plain(row.low_90) if row.has_interval else None,
+        "high_90": plain(row.high_90) if row.has_interval else None,
+        "error": plain(row.error),
+        "inside": row.inside if row.has_interval else None,
+        "reason": "",
+        "sample": row.sample.value,
+        "fitted": list(row.fit.constants),
+        "reference": list(row.fit.reference),
+        "error_held_out": None if math.isnan(row.fit.held_out) else plain(row.fit.held_out),
+        "asked": _question_text(row.reading),
+        "chips": _chips(row),
+        "least": plain(row.low),
+        "most": plain(row.high),
+        "in_range": row.in_range,
+        "determined": row.determined,
+        "choices": [_option(option) for option in row.options],
         "others": [
-            {"choices": [_option(option) for option in other.options], "asked": _asked(other.reading),
-             "predicted": None if other.refused else plain(other.predicted), "refused": other.refused}
-            for other in one.others
+            {
+                "choices": [_option(option) for option in other.options],
+                "asked": _question_text(other.reading),
+                "predicted": None if other.refused else plain(other.predicted),
+                "refused": other.refused,
+            }
+            for other in row.others
         ],
-        "assumed": list(one.reading.assumed), "why": one.reading.why, "conflict": one.conflict,
-    }  # fmt: skip
+        "assumed": list(row.reading.assumed),
+        "why": row.reading.why,
+        "conflict": row.conflict,
+    }
 
 
-def _left_out(one: LeftOutRow) -> dict[str, Json]:
+def _left_out(row: LeftOutRow) -> dict[str, Json]:
     """A row without a prediction: the same keys as far as they have a value."""
     return {
-        **_row(one.row), "family": one.family, "framework": one.framework, "mode": one.mode, "configuration": "",
-        "predicted": None, "low_90": None, "high_90": None, "error": None, "inside": None, "reason": one.reason,
-        "sample": None, "fitted": [], "reference": [], "error_held_out": None,
-        "refused": one.refused,
-    }  # fmt: skip
+        **_row(row.row),
+        "family": row.family,
+        "framework": row.framework,
+        "mode": row.mode,
+        "configuration": "",
+        "predicted": None,
+        "low_90": None,
+        "high_90": None,
+        "error": None,
+        "inside": None,
+        "reason": row.reason,
+        "sample": None,
+        "fitted": [],
+        "reference": [],
+        "error_held_out": None,
+        "refused": row.refused,
+    }
 
 
-def _chips(one: ReadRow) -> Json:
+def _chips(row: ReadRow) -> Json:
     """The row on every chip it could be on, where none is stated."""
-    return [_chip(each) for each in one.each_chip] if one.stated is Stated.NO_CHIP else []
+    return [_chip(each) for each in row.each_chip] if row.stated is Stated.NO_CHIP else []
 
 
-def _chip(one: ReadRow) -> dict[str, Json]:
+def _chip(row: ReadRow) -> dict[str, Json]:
     """What a row of unknown chip would be on one that it could be."""
-    machine = next(option.name for option in one.options if option.machine)
-    return {"chip": machine, "predicted": plain(one.predicted), "low_90": plain(one.low_90),
-            "high_90": plain(one.high_90), "error": plain(one.error), "inside": one.inside}  # fmt: skip
+    machine = next(option.name for option in row.options if option.machine)
+    return {
+        "chip": machine,
+        "predicted": plain(row.predicted),
+        "low_90": plain(row.low_90),
+        "high_90": plain(row.high_90),
+        "error": plain(row.error),
+        "inside": row.inside,
+    }
 
 
-def _asked(reading: RowReading) -> str:
-    return asked(reading) if reading.workload or reading.operator else ""
+def _question_text(reading: RowReading) -> str:
+    return question_text(reading) if reading.workload or reading.operator else ""
 
 
 def _option(option: Option) -> dict[str, Json]:
     return {"name": option.name, "reason": option.reason}
 
 
-def _group(one: Group) -> dict[str, Json]:
+def _group(group: RowGroup) -> dict[str, Json]:
     return {
-        "family": one.family, "framework": one.framework, "mode": MODES[one.mode], "configuration": one.stated.value,
-        **_summary(one.summary),
-    }  # fmt: skip
+        "family": group.family,
+        "framework": group.framework,
+        "mode": MODES[group.mode],
+        "configuration": group.stated.value,
+        **_summary(group.summary),
+    }
 
 
-def _summary(found: Summary) -> dict[str, Json]:
+def _summary(summary: Summary) -> dict[str, Json]:
     """`inside_90` counts rows inside their interval, `with_interval` those that have one."""
     return {
-        "count": len(found.rows), "median_abs": plain(found.median_abs), "mean_signed": plain(found.mean),
-        "worst": plain(found.worst), "share_near": plain(found.share_near), "inside_90": found.inside,
-        "with_interval": found.with_interval,
-        "samples": {kind.value: found.samples.get(kind, 0) for kind in Sample},
-        "held_out": {"count": len(found.held_out.errors), "median_abs": plain(found.held_out.median_abs),
-                     "mean_signed": plain(found.held_out.mean)},
-    }  # fmt: skip
+        "count": len(summary.rows),
+        "median_abs": plain(summary.median_abs),
+        "mean_signed": plain(summary.mean),
+        "worst": plain(summary.worst),
+        "share_near": plain(summary.share_near),
+        "inside_90": summary.inside,
+        "with_interval": summary.with_interval,
+        "samples": {kind.value: summary.samples.get(kind, 0) for kind in Sample},
+        "held_out": {
+            "count": len(summary.held_out.errors),
+            "median_abs": plain(summary.held_out.median_abs),
+            "mean_signed": plain(summary.held_out.mean),
+        },
+    }
 
 
-def _framework(one: FrameworkErrors) -> dict[str, Json]:
+def _framework(errors: FrameworkErrors) -> dict[str, Json]:
     return {
-        "framework": one.framework, "families": one.families, "rows": len(one.summary.rows),
-        "constants": list(one.constants), "median_abs": plain(one.summary.median_abs),
-        "mean_signed": plain(one.summary.mean), "held_out_median_abs": plain(one.summary.held_out.median_abs),
-        "held_out_mean_signed": plain(one.summary.held_out.mean), "judged": plain(one.judged),
-    }  # fmt: skip
+        "framework": errors.framework,
+        "families": errors.families,
+        "rows": len(errors.summary.rows),
+        "constants": list(errors.constants),
+        "median_abs": plain(errors.summary.median_abs),
+        "mean_signed": plain(errors.summary.mean),
+        "held_out_median_abs": plain(errors.summary.held_out.median_abs),
+        "held_out_mean_signed": plain(errors.summary.held_out.mean),
+        "judged": plain(errors.judged),
+    }
 
 
-def _bar(one: BarResult) -> dict[str, Json]:
+def _bar(result: BarResult) -> dict[str, Json]:
     return {
-        "name": one.name, "statistic": one.statistic, "rows": one.rows, "in_sample": one.in_sample,
-        "value": plain(one.value), "least": plain(one.least), "most": plain(one.most), "verdict": one.verdict,
-    }  # fmt: skip
+        "name": result.name,
+        "statistic": result.statistic,
+        "rows": result.rows,
+        "in_sample": result.in_sample,
+        "value": plain(result.value),
+        "least": plain(result.least),
+        "most": plain(result.most),
+        "verdict": result.verdict,
+    }
 
 
 def _row(row: Microbenchmark) -> dict[str, Json]:
     return {
-        "id": row.id, "what": row.what, "category": row.category, "chip": row.chip, "shape": dict(row.shape),
-        "precision": row.precision, "measured": row.value, "unit": row.unit, "note": row.note, "source": row.source,
+        "id": row.id,
+        "what": row.what,
+        "category": row.category,
+        "chip": row.chip,
+        "shape": dict(row.shape),
+        "precision": row.precision,
+        "measured": row.value,
+        "unit": row.unit,
+        "note": row.note,
+        "source": row.source,
         "locator": row.locator,
-    }  # fmt: skip
+    }

@@ -16,29 +16,32 @@ UNKNOWN = ("samples_to_converge", "time_to_train_s")  # where no length of the r
 SPLIT = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
 
 
-def scale(found: ScaleReport) -> str:
+def scale(report: ScaleReport) -> str:
     """`podsim scale --json`, schema podsim.scale/1: an object a machine, then what they tell together."""
-    return text("scale", {
-        "workload": found.workload,
-        "scaling": found.scaling.value,
-        "preset": found.preset,
-        "interval": found.interval,
-        "machines": [_machine(row) for row in found.rows],
-        "doublings": plain(found.doublings),
-        "laws": {"amdahl": plain(found.amdahl), "universal": plain(found.universal)},
-        "knee_gain": found.knee_gain,
-        "knee_ipus": plain(found.knee_ipus),
-        "peak_ipus": plain(found.peak_ipus),
-        "grown": plain(found.grown),
-        "notes": plain(found.notes),
-    })  # fmt: skip
+    return text(
+        "scale",
+        {
+            "workload": report.workload,
+            "scaling": report.scaling.value,
+            "preset": report.preset,
+            "interval": report.interval,
+            "machines": [_machine(row) for row in report.rows],
+            "doublings": plain(report.doublings),
+            "laws": {"amdahl": plain(report.amdahl), "universal": plain(report.universal)},
+            "knee_gain": report.knee_gain,
+            "knee_ipus": plain(report.knee_ipus),
+            "peak_ipus": plain(report.peak_ipus),
+            "grown": plain(report.grown),
+            "notes": plain(report.notes),
+        },
+    )
 
 
 def _machine(row: ScaleRow) -> dict[str, Json]:
     """One machine; of one that does not fit the first four keys and what was published."""
-    told = {name: plain(getattr(row, name)) for name in ("topology", "ipus", "refused", "efficiency")}
+    table = {name: plain(getattr(row, name)) for name in ("topology", "ipus", "refused", "efficiency")}
     answered = _prediction(row.prediction) if row.prediction else {}
-    return {**told, **answered, "published": plain(row.published)}
+    return {**table, **answered, "published": plain(row.published)}
 
 
 def _prediction(p: Prediction) -> dict[str, Json]:
@@ -61,7 +64,7 @@ def _prediction(p: Prediction) -> dict[str, Json]:
     }
 
 
-def _goodput(found: GoodputReport) -> Json:
+def _goodput(report: GoodputReport) -> Json:
     """What failures leave of the time; `podsim goodput --json` says the rest."""
-    simulated = {name: drawn(getattr(found, name)) for name in ("goodput", "finish_s", "failures")}
-    return {**simulated, "interval_s": plain(found.interval_s)}
+    simulated = {name: drawn(getattr(report, name)) for name in ("goodput", "finish_s", "failures")}
+    return {**simulated, "interval_s": plain(report.interval_s)}

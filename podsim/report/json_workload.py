@@ -18,36 +18,53 @@ if TYPE_CHECKING:
 RUNS = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 
 
-def listing(found: Sequence[Workload], runs: Sequence[Phases]) -> str:
+def listing(workloads: Sequence[Workload], runs: Sequence[Phases]) -> str:
     """`podsim workload list --json`, schema podsim.workloads/1: workloads, and runs of several one after the other."""
-    return text("workloads", {
-        "workloads": [
-            {"name": value.name, "title": value.title, "parameters": value.parameters,
-             "training_flop_per_row": plain(value.training_flop_per_row()),
-             "presets": [preset.name for preset in value.presets]} for value in found
-        ],
-        "phases": [
-            {"name": run.name, "title": run.title, "phases": list(run.workloads)} for run in runs
-        ],
-    })  # fmt: skip
+    return text(
+        "workloads",
+        {
+            "workloads": [
+                {
+                    "name": value.name,
+                    "title": value.title,
+                    "parameters": value.parameters,
+                    "training_flop_per_row": plain(value.training_flop_per_row()),
+                    "presets": [preset.name for preset in value.presets],
+                }
+                for value in workloads
+            ],
+            "phases": [{"name": run.name, "title": run.title, "phases": list(run.workloads)} for run in runs],
+        },
+    )
 
 
 def workload(value: Workload, document: Sourced) -> str:
     """`podsim workload show --json`, schema podsim.workload-report/1."""
-    return text("workload-report", {
-        "parameters": value.parameters,
-        "training_flop_per_row": plain(value.training_flop_per_row()),
-        "totals": {
+    return text(
+        "workload-report",
+        {
             "parameters": value.parameters,
-            "forward_flop": plain(value.forward_flop_per_row()),
-            "training_flop": plain(value.training_flop_per_row()),
-            "operators": sum(len(unit.operators) for unit in value.units),
+            "training_flop_per_row": plain(value.training_flop_per_row()),
+            "totals": {
+                "parameters": value.parameters,
+                "forward_flop": plain(value.forward_flop_per_row()),
+                "training_flop": plain(value.training_flop_per_row()),
+                "operators": sum(len(unit.operators) for unit in value.units),
+            },
+            "operators": [
+                {
+                    "unit": unit.name,
+                    "name": operator.name,
+                    "kind": operator.kind.value,
+                    "parameters": operator.parameters,
+                    **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in RUNS},
+                }
+                for unit in value.units
+                for operator in unit.operators
+            ],
+            "workload": plain(
+                {field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}
+            ),
+            "provenance": plain(document.provenance),
         },
-        "operators": [
-            {"unit": unit.name, "name": operator.name, "kind": operator.kind.value, "parameters": operator.parameters,
-             **{f"{run.value.replace('-', '_')}_flop": plain(operator.flop(run)) for run in RUNS}}
-            for unit in value.units for operator in unit.operators
-        ],
-        "workload": plain({field.name: getattr(value, field.name) for field in fields(value) if field.name != "units"}),
-        "provenance": plain(document.provenance),
-    })  # fmt: skip
+    )

@@ -143,8 +143,8 @@ def rate(value: float | None, unit: str, figures: int = 3) -> str:
 
 def rates(values: Iterable[float], unit: str) -> Scale:
     """The SI prefix for a column of rates or amounts of `unit`."""
-    found = scale(values, _SI)
-    return Scale(found.factor, f"{found.unit}{unit}")
+    result = scale(values, _SI)
+    return Scale(result.factor, f"{result.unit}{unit}")
 
 
 def parted(text: str) -> tuple[str, str]:
@@ -154,7 +154,7 @@ def parted(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FormattedEstimate:
     """An estimate as it is printed: all three numbers in one unit, with the same decimals."""
 
     number: str
@@ -178,18 +178,18 @@ def is_coarse(estimate: Estimate) -> bool:
     return estimate.beyond > COARSE_BEYOND
 
 
-def shown(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> Shown:
+def shown(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> FormattedEstimate:
     """Print an estimate: two or three significant digits, enough to tell the ends from the value; one if coarse."""
     unit = scale(estimate.value, ladder)
     value, low, high = (x / unit.factor for x in (estimate.value, estimate.low, estimate.high))
     if coarse or is_coarse(estimate):
-        return Shown(significant(value, 1), significant(low, 1), significant(high, 1), unit.unit)
+        return FormattedEstimate(significant(value, 1), significant(low, 1), significant(high, 1), unit.unit)
     if not math.isfinite(value):
-        return Shown(UNKNOWN, UNKNOWN, UNKNOWN, unit.unit)
+        return FormattedEstimate(UNKNOWN, UNKNOWN, UNKNOWN, unit.unit)
     places = _places(value, 3)
     if abs(value) < 10 and _distinct(value, low, high, places - 1):
         places -= 1
-    return Shown(fixed(value, places), fixed(low, places), fixed(high, places), unit.unit)
+    return FormattedEstimate(fixed(value, places), fixed(low, places), fixed(high, places), unit.unit)
 
 
 def _distinct(value: float, low: float, high: float, places: int) -> bool:

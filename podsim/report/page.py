@@ -22,27 +22,34 @@ class Made:
 
 def html(doc: Doc, made: Made) -> str:
     """The whole page."""
-    return _environment().get_template("page.html.j2").render(
-        title=made.title, command=made.command, groups=_said(doc), version=version(), remark=NOT_MLPERF
-    )  # fmt: skip
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(title=made.title, command=made.command, groups=_blocks(doc), version=version(), remark=NOT_MLPERF)
+    )
 
 
 def fragment(doc: Doc) -> str:
     """The document alone, for a notebook."""
-    return _environment().get_template("fragment.html.j2").render(groups=_said(doc))
+    return _environment().get_template("fragment.html.j2").render(groups=_blocks(doc))
 
 
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
-        loader=PackageLoader("podsim.report", "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, finalize=_escaped,
-    )  # fmt: skip
-    found.filters["kind"] = lambda block: type(block).__name__
+    environment = Environment(
+        loader=PackageLoader("podsim.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_escaped,
+    )
+    environment.filters["kind"] = lambda block: type(block).__name__
     # the template marks this one text as safe: it is matplotlib's, whose texts matplotlib escapes
-    found.filters["svg"] = lambda chart: figure.svg(chart, chart.title)
-    return found
+    environment.filters["svg"] = lambda chart: figure.svg(chart, chart.title)
+    return environment
 
 
 def _escaped(value: object) -> object:
@@ -50,5 +57,5 @@ def _escaped(value: object) -> object:
     return escaped(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _said(doc: Doc) -> list[tuple[Block, ...]]:
+def _blocks(doc: Doc) -> list[tuple[Block, ...]]:
     return [group for group in doc.groups if group]

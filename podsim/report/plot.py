@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from podsim.report import numbers
-from podsim.report.doc import Axis, Chart, Series
+from podsim.report.doc import Chart, ChartAxis, DocSeries
 
 ROWS = 12
 WIDEST = 72
@@ -42,11 +42,11 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     ]
 
 
-def _place(value: float, axis: Axis) -> float:
+def _place(value: float, axis: ChartAxis) -> float:
     return math.log10(value) if axis.log else value
 
 
-def _shown(series: Series, chart: Chart) -> list[tuple[float, float]]:
+def _shown(series: DocSeries, chart: Chart) -> list[tuple[float, float]]:
     """The points of a series on the axes' own scales, less those that have no place there."""
     return [
         (_place(x, chart.x), _place(y, chart.y))
@@ -70,7 +70,7 @@ def _column(place: float, frame: tuple[float, float], columns: int) -> int:
 
 
 def _curves(
-    series: Sequence[Series],
+    series: Sequence[DocSeries],
     seen: Sequence[Sequence[tuple[float, float]]],
     size: tuple[int, tuple[float, float], tuple[float, float]],
     *,
@@ -82,15 +82,15 @@ def _curves(
     from plotille import Canvas
 
     canvas = Canvas(columns, ROWS, left, low, right, high)
-    for one, points in zip(series, seen, strict=True):
-        if one.joined:
+    for item, points in zip(series, seen, strict=True):
+        if item.joined:
             for (x0, y0), (x1, y1) in pairwise(points):
                 canvas.line(x0, y0, x1, y1)
     blank = "\u2800"  # a Braille cell without dots
     return [list(line.replace(blank, " ").ljust(columns)[:columns]) for line in canvas.plot().split("\n")]
 
 
-def _ticks(axis: Axis, frame: tuple[float, float], most: int) -> list[tuple[float, str]]:
+def _ticks(axis: ChartAxis, frame: tuple[float, float], most: int) -> list[tuple[float, str]]:
     """Where an axis is named, on its own scale, and how."""
     values = [value for value in axis.ticks or _round(axis, frame) if frame[0] <= _place(value, axis) <= frame[1]]
     every = math.ceil(len(values) / most) if len(values) > most else 1
@@ -101,7 +101,7 @@ def _text(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 and value == round(value) else numbers.short(value, 3)
 
 
-def _round(axis: Axis, frame: tuple[float, float]) -> list[float]:
+def _round(axis: ChartAxis, frame: tuple[float, float]) -> list[float]:
     """Round values inside a frame: 1, 2, 5 times powers of ten on a logarithm, equal steps otherwise."""
     low, high = frame
     if axis.log:
@@ -120,7 +120,7 @@ def _framed(
         yield f"{named.get(index, ''):>{margin}} {'┤' if index in named else '│'}{''.join(row)}"
 
 
-def _below(axis: Axis, frame: tuple[float, float], columns: int, margin: int, width: int) -> list[str]:
+def _below(axis: ChartAxis, frame: tuple[float, float], columns: int, margin: int, width: int) -> list[str]:
     """The axis with its ticks; what it measures beside them, or below where that would be too wide."""
     rule, names = ["─"] * columns, [" "] * (columns + margin + 2)
     free = 0

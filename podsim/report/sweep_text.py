@@ -12,18 +12,21 @@ from podsim.report.json_text import plain, text
 
 def document(report: SweepReport) -> str:
     """`podsim sweep --json`, schema podsim.sweep-report/1: points in the order of the design, whoever computed them."""
-    return text("sweep-report", {
-        "file": report.file,
-        "workload": report.workload,
-        "design": report.design.value,
-        "seed": report.seed,
-        "fixed": plain(report.fixed),
-        "axes": plain(report.axes),
-        "answered": len(report.answered),
-        "refused": plain(report.refused),
-        "alike": report.alike,
-        "points": [_point(report, row) for row in report.rows],
-    })  # fmt: skip
+    return text(
+        "sweep-report",
+        {
+            "file": report.file,
+            "workload": report.workload,
+            "design": report.design.value,
+            "seed": report.seed,
+            "fixed": plain(report.fixed),
+            "axes": plain(report.axes),
+            "answered": len(report.answered),
+            "refused": plain(report.refused),
+            "alike": report.alike,
+            "points": [_point(report, row) for row in report.rows],
+        },
+    )
 
 
 def _point(report: SweepReport, row: SweepRow) -> Json:
@@ -46,9 +49,10 @@ def check_parquet() -> None:
 
     if find_spec("pyarrow") is None:
         raise InputError(
-            "the package pyarrow is not installed", code="missing-package",
+            "the package pyarrow is not installed",
+            code="missing-package",
             hint="pip install 'podsim[parquet]', or take .csv",
-        )  # fmt: skip
+        )
 
 
 def parquet(report: SweepReport) -> bytes:

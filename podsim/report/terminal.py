@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.escape import escaped
 
 if TYPE_CHECKING:
@@ -19,11 +19,33 @@ LONGEST_BAR = 36
 SHORTEST_BAR = 6
 LEAST_WRAPPED = 24  # cells below which prose is unreadable, so that another column leaves first
 LEAST_FOLDED = 12  # of a name
-ASCII = str.maketrans({
-    "–": "-", "−": "-", "×": "x", "·": "-", "…": "...", "▸": ">", "→": "->", "±": "+-", "σ": "sigma", "≤": "<=",
-    "≥": ">=", "█": "#", "│": "|", "└": "\\", "╰": "`", "µ": "u", "²": "2", "“": '"', "”": '"', "’": "'",
-    "┤": "+", "─": "-", "┬": "+",
-})  # fmt: skip
+ASCII = str.maketrans(
+    {
+        "–": "-",
+        "−": "-",
+        "×": "x",
+        "·": "-",
+        "…": "...",
+        "▸": ">",
+        "→": "->",
+        "±": "+-",
+        "σ": "sigma",
+        "≤": "<=",
+        "≥": ">=",
+        "█": "#",
+        "│": "|",
+        "└": "\\",
+        "╰": "`",
+        "µ": "u",
+        "²": "2",
+        "“": '"',
+        "”": '"',
+        "’": "'",
+        "┤": "+",
+        "─": "-",
+        "┬": "+",
+    }
+)
 EIGHTHS = " ▏▎▍▌▋▊▉"
 THINNEST = "▏"
 STYLES = {Tone.PLAIN: "", Tone.QUIET: "dim", Tone.WARNING: "yellow", Tone.STRONG: "bold"}
@@ -60,7 +82,7 @@ def _block(block: Block, look: Look) -> list[str]:
             return _facts(block.rows, look)
         case Bars():
             return _bars(block, look)
-        case Table():
+        case DocTable():
             return _table(block, look)
         case Chart():
             return _chart(block, look)
@@ -198,7 +220,7 @@ def _bar(share: float, room: int, look: Look) -> str:
     return "█" * whole + EIGHTHS[eighths].strip()
 
 
-def _table(table: Table, look: Look) -> list[str]:
+def _table(table: DocTable, look: Look) -> list[str]:
     from rich.text import Text
 
     cells = [[look.clean(cell) for cell in row] for row in table.rows]

@@ -28,7 +28,7 @@ UNIT_MACS = {Precision.FP8_16: 8, Precision.FP16_16: 4, Precision.FP16_32: 4, Pr
 
 
 @dataclass(frozen=True, slots=True)
-class Amp:
+class AmpVertex:
     """The AMP as one vertex uses it: operand types, units working, channels in and out of a block."""
 
     precision: Precision
@@ -89,14 +89,14 @@ def units(chip: Chip, precision: Precision) -> int:
     return max(1, round(chip.amp.flop_per_cycle[precision] / 2 / UNIT_MACS[precision]))
 
 
-def shapes(chip: Chip, precision: Precision, outputs: int) -> tuple[Amp, ...]:
+def shapes(chip: Chip, precision: Precision, outputs: int) -> tuple[AmpVertex, ...]:
     """AMP shapes of full blocks worth trying: all units; two passes of 8; 8 of 16 for few outputs."""
     most = units(chip, precision)
     group = input_group(precision)
-    full = Amp(precision, most, group, most)
+    full = AmpVertex(precision, most, group, most)
     if most < 16:
-        return (full, Amp(precision, most, group, 2 * most))
-    return (full, Amp(precision, most // 2, group, most // 2)) if outputs <= most // 2 else (full,)
+        return (full, AmpVertex(precision, most, group, 2 * most))
+    return (full, AmpVertex(precision, most // 2, group, most // 2)) if outputs <= most // 2 else (full,)
 
 
 def up(size: Array, grain: float) -> Array:
@@ -104,7 +104,7 @@ def up(size: Array, grain: float) -> Array:
     return np.ceil(size / grain)
 
 
-def _row_cycles(amp: Amp, rows: Array, *, zeroing: bool) -> Array:
+def _row_cycles(amp: AmpVertex, rows: Array, *, zeroing: bool) -> Array:
     """Thread cycles to stream `rows` rows through one block; nothing for no rows."""
     if amp.float_input:
         cycles: Array = np.where(rows >= 3, 46 + 8 * (rows - 3), np.where(rows == 1, 47, 46))
@@ -116,7 +116,7 @@ def _row_cycles(amp: Amp, rows: Array, *, zeroing: bool) -> Array:
     return np.where(rows > 0, cycles, 0.0)
 
 
-def block_cycles(amp: Amp, field: Array, *, zeroing: bool) -> Array:
+def block_cycles(amp: AmpVertex, field: Array, *, zeroing: bool) -> Array:
     """Tile cycles of one block for a field of rows dealt to six threads; the supervisor waits for the slowest."""
     busy = THREADS * _row_cycles(amp, np.ceil(field / THREADS), zeroing=zeroing)
     light = THREADS * _row_cycles(amp, np.floor(field / THREADS), zeroing=zeroing)
@@ -124,7 +124,7 @@ def block_cycles(amp: Amp, field: Array, *, zeroing: bool) -> Array:
     return cycles
 
 
-def one_by_one(amp: Amp, field: Array, channels_in: Array, channels_out: Array, groups: Array) -> Array:
+def one_by_one(amp: AmpVertex, field: Array, channels_in: Array, channels_out: Array, groups: Array) -> Array:
     """Tile cycles of the 1 x 1 vertex: `field` rows, channels padded to full blocks.
 
     About 4 cycles a row and block of half operands plus 90 to 95 a block. Source: poplibs
@@ -140,13 +140,13 @@ def one_by_one(amp: Amp, field: Array, channels_in: Array, channels_out: Array, 
     return start + groups * (12 + loop + 11 + first + (blocks_in - 1) * (16 - loop + other))
 
 
-def kernel_rows(amp: Amp) -> int:
+def kernel_rows(amp: AmpVertex) -> int:
     """Kernel rows packed into one block where the input group is a part of a full one: 1, 2 or 4."""
     return max(1, input_group(amp.precision) // amp.in_group)
 
 
 def n_by_one(
-    amp: Amp,
+    amp: AmpVertex,
     field: tuple[Array, Array],
     kernel: tuple[Array, Array],
     channels: tuple[Array, Array],
@@ -172,7 +172,7 @@ def n_by_one(
     return fixed + heads + body + groups * blocks_out * _zeroing(rows * columns * amp.out_group)
 
 
-def _segments(amp: Amp, rows: Array, columns: Array) -> Array:
+def _segments(amp: AmpVertex, rows: Array, columns: Array) -> Array:
     """Thread cycles of the busiest of six threads, each with an equal run of outputs cut at the ends of rows."""
     field = rows * columns
     worst = np.zeros_like(field)
@@ -184,7 +184,7 @@ def _segments(amp: Amp, rows: Array, columns: Array) -> Array:
     return worst + 17 + (0 if amp.float_partials else 1)
 
 
-def _segment_cycles(amp: Amp, outputs: Array, pieces: Array) -> Array:
+def _segment_cycles(amp: AmpVertex, outputs: Array, pieces: Array) -> Array:
     """Thread cycles of `pieces` row segments with `outputs` between them, taken as equally long."""
     length = outputs / np.maximum(pieces, 1)
     if amp.float_input:

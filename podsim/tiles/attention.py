@@ -10,7 +10,7 @@ import numpy as np
 
 from podsim.errors import Infeasible
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.model.workload import Matmul
 from podsim.tiles import amp, composite, product, rearrange, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
@@ -68,7 +68,7 @@ def separate(
         splits={
             f"{part.operator} {split}": count for part in (scores, context) for split, count in part.splits.items()
         },
-        supersteps=tuple(one for part in parts for one in part.supersteps),
+        supersteps=tuple(superstep for part in parts for superstep in part.supersteps),
         flop=heads.flop,
         sram_bytes_per_tile={
             category: max(part.sram_bytes_per_tile.get(category, 0.0) for part in parts) for category in categories
@@ -99,10 +99,16 @@ def around_softmax(
     left = rearrange.whole_rows(heads.groups, heads.queries, heads.keys, chip)
     size = (heads.queries, heads.keys)
     return (
-        rearrange.plan(*size, made, rows, Precision.FP16_16 if ELEMENT_BYTES[precision] == 1 else precision, chip,
-                       name=f"{name} rows"),
+        rearrange.plan(
+            *size,
+            made,
+            rows,
+            Precision.FP16_16 if ELEMENT_BYTES[precision] == 1 else precision,
+            chip,
+            name=f"{name} rows",
+        ),
         rearrange.plan(*size, left, taken, precision, chip, name=f"{name} operand"),
-    )  # fmt: skip
+    )
 
 
 def around_heads(
@@ -129,9 +135,15 @@ def around_heads(
         groups = product_plan.splits.get("groups", 1)
         streamed = rows if along == "columns" else width
         after = rearrange.product_operand(
-            heads.groups, rows, width, field=max(1, min(streamed, chip.tiles // (groups * inputs))), inputs=inputs,
-            grain=grain, group_parts=groups, along=along,
-        )  # fmt: skip
+            heads.groups,
+            rows,
+            width,
+            field=max(1, min(streamed, chip.tiles // (groups * inputs))),
+            inputs=inputs,
+            grain=grain,
+            group_parts=groups,
+            along=along,
+        )
         before = _left_by_a_product(heads.groups, rows, width, chip)
         plans.append(rearrange.plan(rows, width, before, after, precision, chip, name=f"{name} {part}"))
     return tuple(plans)
@@ -170,14 +182,14 @@ def fused(
     rows = -(-heads.queries // a_group) * -(-heads.groups // (chip.tiles // a_group))
     tiles = min(chip.tiles, heads.groups * -(-heads.queries // -(-heads.queries // a_group)))
     tried = [_block(heads, rows, tiles, -(-heads.keys // count), precision, chip) for count in _counts(heads.keys)]
-    fitting = [one for one in tried if one.sram_bytes <= available_memory * chip.sram.bytes_per_tile]
+    fitting = [block for block in tried if block.sram_bytes <= available_memory * chip.sram.bytes_per_tile]
     if not fitting:
-        least = min(one.sram_bytes for one in tried)
+        least = min(block.sram_bytes for block in tried)
         raise Infeasible(
             f"{name} needs {least:,.0f} B on a tile; {available_memory * chip.sram.bytes_per_tile:,.0f} B are allowed",
             hint=("a larger share of memory, or " if least <= chip.sram.bytes_per_tile else "") + "fewer heads at once",
         )
-    best = min(fitting, key=lambda one: one.cycles)
+    best = min(fitting, key=lambda block: block.cycles)
     return TilePlan(
         operator=name,
         method="fused",
@@ -186,7 +198,7 @@ def fused(
         flop=heads.flop,
         sram_bytes_per_tile={"temporary": best.sram_bytes},
         tiles_used=tiles,
-        alternatives=tuple(_lost(one, best, one in fitting) for one in tried if one is not best),
+        alternatives=tuple(_lost(block, best, block in fitting) for block in tried if block is not best),
     )
 
 
@@ -199,12 +211,12 @@ class _Block:
     sram_bytes: float
 
 
-def _lost(one: _Block, best: _Block, fits: bool) -> Alternative:
-    return Alternative(
-        splits={"serial keys": one.step.repeat},
-        cycles=one.cycles,
-        sram_bytes_per_tile=one.sram_bytes,
-        why=f"{one.cycles / best.cycles - 1:+.1%} cycles" if fits else "does not fit the memory allowed",
+def _lost(block: _Block, best: _Block, fits: bool) -> RejectedPlan:
+    return RejectedPlan(
+        splits={"serial keys": block.step.repeat},
+        cycles=block.cycles,
+        sram_bytes_per_tile=block.sram_bytes,
+        why=f"{block.cycles / best.cycles - 1:+.1%} cycles" if fits else "does not fit the memory allowed",
     )
 
 
@@ -230,20 +242,20 @@ def _block(heads: Heads, rows: int, tiles: int, keys: int, precision: Precision,
     sent = float(2 * heads.keys * heads.width * size * heads.groups / tiles)
     cohort = Cohort(tiles=tiles, compute_cycles=compute, shared_receive_bytes=arriving, send_bytes=min(sent, arriving))
     block = step("block of keys", "multiply", (cohort,), repeat=-(-heads.keys // keys))
-    held = arriving + rows * (keys * result + 2 * heads.width * result)
-    return _Block(block, cycles(block, chip).total, held)
+    footprint = arriving + rows * (keys * result + 2 * heads.width * result)
+    return _Block(block, cycles(block, chip).total, footprint)
 
 
 def _product(rows: int, inputs: int, outputs: int, precision: Precision, chip: Chip) -> float:
     """The cheaper of streaming the rows and of streaming the other operand."""
-    one = amp.shapes(chip, precision, outputs)[0]
+    item = amp.shapes(chip, precision, outputs)[0]
     sizes = (np.array([float(value)]) for value in (rows, inputs, outputs))
     field, channels, others = sizes
     single = np.ones(1)
     return float(
         min(
-            amp.one_by_one(one, field, channels, others, single)[0],
-            amp.one_by_one(one, others, channels, field, single)[0],
+            amp.one_by_one(item, field, channels, others, single)[0],
+            amp.one_by_one(item, others, channels, field, single)[0],
         )
     )
 
@@ -251,7 +263,7 @@ def _product(rows: int, inputs: int, outputs: int, precision: Precision, chip: C
 def _softmax(rows: int, keys: int, size: int, chip: Chip) -> float:
     """Running maximum and sum, exponentials, and what was summed before scaled."""
     count = vectors(rows * keys, size, chip)
-    passes = sum(vector.OPERATIONS[one].thread_cycles(count, size, chip) for one in PASSES)
+    passes = sum(vector.OPERATIONS[pass_].thread_cycles(count, size, chip) for pass_ in PASSES)
     return vertex(passes + ONE_OVERHEAD + READ_CYCLES[size] * count, chip)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, Literal
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.reduction import Scattered
@@ -59,7 +59,7 @@ class _Rows:
             elements=self.rows * self.columns,
             share=self.shares[0][1],
             tiles=self.tiles,
-            held=self.rows_on_a_tile,
+            resident=self.rows_on_a_tile,
             outputs=self.rows,
         )
 
@@ -70,7 +70,7 @@ class _Choice:
 
     laid: _Rows
     steps: tuple[Superstep, ...]
-    lost: tuple[Alternative, ...]
+    lost: tuple[RejectedPlan, ...]
 
     @property
     def splits(self) -> dict[str, int]:
@@ -85,13 +85,13 @@ def _layouts(rows: int, columns: int, chip: Chip) -> list[_Rows]:
     """
     most = min(chip.tiles // rows, -(-columns // CHANNELS_ON_A_TILE))
     sizes = dict.fromkeys(up(-(-columns // parts), CHANNELS_ON_A_TILE) for parts in range(2, most + 1))
-    found = [_Rows(rows, columns, 1, tuple((count, held * columns) for count, held in spread(rows, chip.tiles)))]
+    layouts = [_Rows(rows, columns, 1, tuple((count, number * columns) for count, number in spread(rows, chip.tiles)))]
     for part in sizes:
         parts = -(-columns // part)
         if parts > 1:
             blocks = spread(rows * parts, chip.tiles)
-            found.append(_Rows(rows, columns, parts, tuple((count, held * part) for count, held in blocks)))
-    return found
+            layouts.append(_Rows(rows, columns, parts, tuple((count, number * part) for count, number in blocks)))
+    return layouts
 
 
 def _cheapest(
@@ -101,16 +101,16 @@ def _cheapest(
     tried = [(laid, steps(laid)) for laid in _layouts(*size, chip)]
     priced = [(laid, made, total(made, chip)) for laid, made in tried]
     bytes_of = {laid: float(OPERANDS_AND_RESULT * laid.shares[0][1] * element_bytes) for laid, _ in tried}
-    fitting = [one for one in priced if bytes_of[one[0]] <= chip.sram.bytes_per_tile]
-    best, made, least = min(fitting, key=lambda one: one[2].total) if fitting else priced[-1]
+    fitting = [item for item in priced if bytes_of[item[0]] <= chip.sram.bytes_per_tile]
+    best, made, least = min(fitting, key=lambda item: item[2].total) if fitting else priced[-1]
     lost = tuple(
-        Alternative(
+        RejectedPlan(
             splits={"rows": laid.tiles, "parts": laid.parts},
             cycles=own.total,
             sram_bytes_per_tile=bytes_of[laid],
             why=slower(own, least) if bytes_of[laid] <= chip.sram.bytes_per_tile else "does not fit",
         )
-        for laid, _, own in sorted(priced, key=lambda one: one[2].total)
+        for laid, _, own in sorted(priced, key=lambda item: item[2].total)
         if laid is not best
     )
     return _Choice(best, made, lost[:LOST_KEPT])
@@ -173,12 +173,12 @@ def norm(
     size = OUTPUT_BYTES[precision]
     shares = spread(rows * channels, chip.tiles, min(CHANNELS_ON_A_TILE, channels))
     tiles = sum(count for count, _ in shares)
-    held = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
+    footprint = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
     statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
-    on_tile = {"layer": math.ceil(shares[0][1] / held), "batch": held, "group": 1}[kind]
+    on_tile = {"layer": math.ceil(shares[0][1] / footprint), "batch": footprint, "group": 1}[kind]
     scattered = partial(Scattered, elements=rows * channels, share=shares[0][1], tiles=tiles)
-    sums = scattered(held=min(on_tile, statistics), outputs=statistics)
-    per_channel = scattered(held=held, outputs=channels)
+    sums = scattered(resident=min(on_tile, statistics), outputs=statistics)
+    per_channel = scattered(resident=footprint, outputs=channels)
     if backward:
         steps = _norm_backward(sums, per_channel, shares, precision, chip)
     else:
@@ -187,7 +187,7 @@ def norm(
             *_statistics(sums, chip),
             *_passes((*WHITEN, *AFFINE), shares, precision, chip),
         )
-    splits, share_bytes = {"elements": tiles, "channels": -(-channels // held)}, shares[0][1] * size
+    splits, share_bytes = {"elements": tiles, "channels": -(-channels // footprint)}, shares[0][1] * size
     return _plan(title, splits, steps, tiles=tiles, flop=8.0 * rows * channels, share_bytes=share_bytes, chip=chip)
 
 
@@ -226,8 +226,8 @@ def _loss_backward(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Super
 def _of_rows(name: str, choice: _Choice, *, flop: float, element_bytes: int, chip: Chip) -> TilePlan:
     laid = choice.laid
     share = laid.shares[0][1] * element_bytes
-    found = _plan(name, choice.splits, choice.steps, tiles=laid.tiles, flop=flop, share_bytes=share, chip=chip)
-    return replace(found, alternatives=choice.lost)
+    plan = _plan(name, choice.splits, choice.steps, tiles=laid.tiles, flop=flop, share_bytes=share, chip=chip)
+    return replace(plan, alternatives=choice.lost)
 
 
 def pool(
@@ -280,7 +280,7 @@ def _plan(
 def _passes(
     operations: tuple[str, ...], shares: tuple[Share, ...], precision: Precision, chip: Chip
 ) -> tuple[Superstep, ...]:
-    return tuple(vector.superstep(one, shares, precision, chip) for one in operations)
+    return tuple(vector.superstep(operation, shares, precision, chip) for operation in operations)
 
 
 def _each(name: str, thread_cycles: float, shares: tuple[Share, ...], chip: Chip) -> Superstep:
@@ -304,7 +304,7 @@ def _row_sums(laid: _Rows, element_bytes: int, chip: Chip, name: str) -> tuple[S
 
 def _back(sums: Scattered, moments: int) -> Superstep:
     """Each tile receives what was made of the sums it has a part in."""
-    arriving = float(moments * sums.held * FLOAT_BYTES)
+    arriving = float(moments * sums.resident * FLOAT_BYTES)
     return step("back to tiles", "reduce", (Cohort(tiles=sums.tiles, receive_bytes=arriving, send_bytes=arriving),))
 
 

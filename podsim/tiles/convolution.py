@@ -8,7 +8,7 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Pass
 from podsim.tiles import gradients, transforms
 from podsim.tiles.product import AVAILABLE_MEMORY, OVERHEAD_CYCLES, check_memory
-from podsim.tiles.search import Request, Way, search
+from podsim.tiles.product_search import Request, Way, search
 from podsim.tiles.transforms import Layer
 from podsim.tiles.vertices import Slic
 from podsim.tiles.writing import plan as write

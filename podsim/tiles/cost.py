@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from podsim.model.program import Cut, Part
+from podsim.model.program import Part, TimeByPart
 from podsim.model.workload import Operator, Pass
-from podsim.tiles.plan import Planner
+from podsim.tiles.planner import Planner
 from podsim.tiles.supersteps import TileEngine
 
 
@@ -34,7 +34,7 @@ class TileCost:
         return self.compute_s + self.exchange_s + self.sync_s
 
     @property
-    def cut(self) -> Cut:
+    def cut(self) -> TimeByPart:
         """The seconds by part of a step."""
         return ((Part.COMPUTE, self.compute_s), (Part.EXCHANGE, self.exchange_s), (Part.SYNC, self.sync_s))
 

@@ -13,10 +13,20 @@ import numpy.typing as npt
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.model.workload import Gather
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.gather_steps import ATOM_BYTES, BACK, Array, Ask, Candidates, Part, Work, add_up, look_up
+from podsim.tiles.gather_steps import (
+    ATOM_BYTES,
+    BACK,
+    Array,
+    Ask,
+    GatherCandidates,
+    GatherStep,
+    GatherWork,
+    add_up,
+    look_up,
+)
 from podsim.tiles.shares import call, checked, fitted, step
 from podsim.tiles.splitting import distinct
 from podsim.tiles.supersteps import TileRates, superstep_cycles, total
@@ -25,7 +35,7 @@ FRAMEWORK_CYCLES: Final = 400
 """What a framework's call takes beyond its plan, for gather and scatter alike; fitted to the calls in hydronet-gnn."""
 LOST_KEPT = 5  # alternatives a plan remembers
 
-_Supersteps = Callable[[Candidates, Ask], Work]
+_Supersteps = Callable[[GatherCandidates, Ask], GatherWork]
 
 
 def plan(
@@ -78,17 +88,17 @@ def _ask(name: str, shape: Gather, precision: Precision, chip: Chip, rearranged:
     return Ask(name, shape, OUTPUT_BYTES[precision], chip, rearranged, available_memory * chip.sram.bytes_per_tile)
 
 
-def candidates(ask: Ask, serial: int) -> Candidates:
+def candidates(ask: Ask, serial: int) -> GatherCandidates:
     """All splits for look-ups in so many serial parts."""
     shape, chip, atom = ask.shape, ask.chip, ATOM_BYTES // ask.size
     of_rows, of_width, of_lookups = (
         _cuts(count, chip.tiles) for count in (shape.table, -(-shape.width // atom), -(-shape.lookups // serial))
     )
     first, second = np.nonzero(np.outer(of_rows, of_width) <= chip.tiles)
-    held = of_rows[first] * of_width[second]
-    pair, third = np.nonzero(np.outer(held, of_lookups) <= chip.tiles)
+    footprint = of_rows[first] * of_width[second]
+    pair, third = np.nonzero(np.outer(footprint, of_lookups) <= chip.tiles)
     rows, width, lookups = of_rows[first[pair]], of_width[second[pair]], of_lookups[third]
-    return Candidates(
+    return GatherCandidates(
         rows,
         width,
         lookups,
@@ -134,35 +144,36 @@ def _chosen(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], ri
     )
 
 
-def _best(work: Work, cycles: Array, fitting: npt.NDArray[np.bool_]) -> int:
+def _best(work: GatherWork, cycles: Array, fitting: npt.NDArray[np.bool_]) -> int:
     """The split that is compared as the cheapest, of equal ones the one that takes least."""
     compared = cycles if work.compared is None else work.compared
     first = np.lexsort((cycles, np.where(fitting, compared, np.inf)))[0]
     return int(first)
 
 
-def _fitting(work: Work, ask: Ask) -> npt.NDArray[np.bool_]:
+def _fitting(work: GatherWork, ask: Ask) -> npt.NDArray[np.bool_]:
     fits: npt.NDArray[np.bool_] = (work.temporary <= ask.limit_bytes) & (
         work.operands + work.temporary <= ask.chip.sram.bytes_per_tile
     )
     return fits
 
 
-def _refuse(least: Work, ask: Ask) -> None:
+def _refuse(least: GatherWork, ask: Ask) -> None:
     """Raise Infeasible where nothing fits though every look-up is a serial part of its own."""
     if _fitting(least, ask).any():
         return
-    held = least.operands + least.temporary
-    at = int(held.argmin())
+    footprint = least.operands + least.temporary
+    at = int(footprint.argmin())
     fitted(ask.name, {"operands": float(least.operands[at]), "temporary": float(least.temporary[at])}, ask.chip)
     raise Infeasible(
-        f"{ask.name} needs at least {least.temporary[held <= ask.chip.sram.bytes_per_tile].min():,.0f} B of temporary "
+        f"{ask.name} needs at least {least.temporary[footprint <= ask.chip.sram.bytes_per_tile].min():,.0f} B "
+        "of temporary "
         f"memory on a tile; {ask.limit_bytes:,.0f} B of a tile of {ask.chip.name} are allowed",
         hint="a larger share of memory, or a narrower table",
     )
 
 
-def _cycles(part: Part, chip: Chip, serial: int) -> Array:
+def _cycles(part: GatherStep, chip: Chip, serial: int) -> Array:
     """Cycles of the superstep in all its repeats (Eq. 2), for all candidates at once; 0 where it does nothing.
 
     Copies into another order are as slow as the SRAM already (`shares.access_cycles`).
@@ -172,17 +183,23 @@ def _cycles(part: Part, chip: Chip, serial: int) -> Array:
     return works * (compute + exchange + sync) * (serial if part.serial else 1)
 
 
-def _steps(parts: tuple[Part, ...], at: int, tiles: int, serial: int, chip: Chip) -> tuple[Superstep, ...]:
+def _steps(parts: tuple[GatherStep, ...], at: int, tiles: int, serial: int, chip: Chip) -> tuple[Superstep, ...]:
     """Supersteps of one candidate; an even order is that of all tiles, on one side of the exchange or on the other."""
-    found = []
+    supersteps = []
     for part in parts:
         compute, receive = float(part.compute[at]), float(part.receive[at])
         send = float(np.broadcast_to(part.send, part.receive.shape)[at])
         if not (compute or receive or send):
             continue
         moved = receive if part.phase == "rearrange" else 0.0
-        here = Cohort(tiles=tiles, compute_cycles=compute, send_bytes=send, receive_bytes=receive, load_bytes=moved,
-                      store_bytes=moved)  # fmt: skip
+        here = Cohort(
+            tiles=tiles,
+            compute_cycles=compute,
+            send_bytes=send,
+            receive_bytes=receive,
+            load_bytes=moved,
+            store_bytes=moved,
+        )
         others = chip.tiles - tiles
         if part.phase != "rearrange" or not others:
             cohorts: tuple[Cohort, ...] = (here,)
@@ -190,22 +207,22 @@ def _steps(parts: tuple[Part, ...], at: int, tiles: int, serial: int, chip: Chip
             cohorts = (here, replace(here, tiles=others, send_bytes=0.0))
         else:
             cohorts = (here, Cohort(tiles=others, send_bytes=send))
-        found.append(step(part.name, part.phase, cohorts, repeat=serial if part.serial else 1))
-    return tuple(found)
+        supersteps.append(step(part.name, part.phase, cohorts, repeat=serial if part.serial else 1))
+    return tuple(supersteps)
 
 
-def _named(these: Candidates, at: int) -> dict[str, int]:
+def _named(these: GatherCandidates, at: int) -> dict[str, int]:
     return {name: int(split[at]) for name, split in zip(("rows", "width", "lookups"), these.splits, strict=True)}
 
 
 def _lost(
-    these: Candidates,
+    these: GatherCandidates,
     spent: Mapping[str, Array],
     cycles: Array,
-    work: Work,
+    work: GatherWork,
     fitting: npt.NDArray[np.bool_],
     best: int,
-) -> tuple[Alternative, ...]:
+) -> tuple[RejectedPlan, ...]:
     """The cheapest others, and the superstep that each spends most more on than the chosen one."""
     nearest = [int(at) for at in np.argsort(cycles, kind="stable")[: LOST_KEPT + 1] if at != best]
 
@@ -220,7 +237,7 @@ def _lost(
         return f"{most}: {spent[most][at] - spent[most][best]:,.0f} cycles more"
 
     return tuple(
-        Alternative(
+        RejectedPlan(
             splits=_named(these, at),
             cycles=float(cycles[at]),
             sram_bytes_per_tile=float(work.operands[at] + work.temporary[at]),

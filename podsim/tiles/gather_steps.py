@@ -47,7 +47,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GatherStep:
     """One superstep of all candidates, left out where it does nothing; `serial` ones run for each serial part."""
 
     name: str
@@ -59,20 +59,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class GatherWork:
     """All supersteps of all candidates, and the bytes of a tile: what stays, and what the operator needs meanwhile.
 
     `compared` are the cycles that candidates are compared by; those of all supersteps where there are none.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[GatherStep, ...]
     operands: Array
     temporary: Array
     compared: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class GatherCandidates:
     """All splits of table rows, width and look-ups that the tiles allow, and what a tile of each has."""
 
     rows: Array
@@ -99,7 +99,7 @@ def _thread(cycles: Array, chip: Chip) -> Array:
     return VERTEX_CYCLES + chip.worker_threads * cycles
 
 
-def look_up(these: Candidates, ask: Ask) -> Work:
+def look_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     """A table that is not copied stays where it is; where its rows are cut, a second stage collects partial rows.
 
     Splits are compared as poplibs compares them: by the table's copies and both stages, without syncs, changes of
@@ -116,56 +116,61 @@ def look_up(these: Candidates, ask: Ask) -> Work:
     second = np.where(cut, _thread(again, chip), 0.0)
     copied = np.where(these.lookups > 1, these.on_tile * these.elements * size, 0.0)
     arriving = np.where(cut, these.rows * merged * these.elements * size, 0.0)
-    found = these.looked * these.elements * size
+    values = these.looked * these.elements * size
     result = ask.even_bytes(ask.shape.lookups * ask.shape.width)
     parts = (
         *_brought(these, ask, 0),
-        Part("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
-        Part("look up", "vector", first, 0.0 * mine),
-        Part("indices of the second stage", "vector", np.where(cut, SECOND_STAGE_CYCLES, 0.0), 0.0 * mine),
-        Part("merge parts of the table", "reduce", second, arriving),
+        GatherStep("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
+        GatherStep("look up", "vector", first, 0.0 * mine),
+        GatherStep("indices of the second stage", "vector", np.where(cut, SECOND_STAGE_CYCLES, 0.0), 0.0 * mine),
+        GatherStep("merge parts of the table", "reduce", second, arriving),
         *_returned(np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True),
     )
-    temporary = copied + found + these.looked * INDEX_BYTES + arriving
+    temporary = copied + values + these.looked * INDEX_BYTES + arriving
     compared = (copied + arriving) / exchange_rates(chip)[1] + first + second
-    return Work(parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size, compared)
+    return GatherWork(parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size, compared)
 
 
-def add_up(these: Candidates, ask: Ask) -> Work:
+def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     """Threads share the table's rows, so each goes through all that are added.
 
     The partial tables are copied into the order of the table before they are summed, also where there is one
     (poplibs charges the delivery of a single partial, lib/poplin/ConvPlan.cpp).
     """
     size, chip, threads = ask.size, ask.chip, ask.chip.worker_threads
-    held = these.on_tile * these.elements
+    footprint = these.on_tile * these.elements
     hits = np.minimum(these.looked, np.ceil(these.looked * np.ceil(these.on_tile / threads) / ask.shape.table))
     adding = LOOK_OVERHEAD + hits * (ADD_HIT + ADD_ELEMENT * these.elements) + (these.looked - hits) * ADD_MISS
-    summed = np.ceil(np.ceil(held / these.lookups) * size / VECTOR_BYTES / threads)
+    summed = np.ceil(np.ceil(footprint / these.lookups) * size / VECTOR_BYTES / threads)
     cut = these.lookups > 1
     rows = ask.even_bytes(ask.shape.lookups * ask.shape.width)
     arriving = these.looked * (these.elements * size + INDEX_BYTES)
     added = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
     parts = (
         *_brought(these, ask, rows),
-        Part("rows and indices", "input", np.zeros_like(held), arriving),
-        Part(
-            "clear", "vector", _thread(23 + np.ceil(held / threads * size / VECTOR_BYTES), chip), 0.0 * held, 0.0, False
+        GatherStep("rows and indices", "input", np.zeros_like(footprint), arriving),
+        GatherStep(
+            "clear",
+            "vector",
+            _thread(23 + np.ceil(footprint / threads * size / VECTOR_BYTES), chip),
+            0.0 * footprint,
+            0.0,
+            False,
         ),
-        Part("add rows", "vector", _thread(adding, chip), 0.0 * held),
-        *_ordered(held * size, ask),
-        Part(
+        GatherStep("add rows", "vector", _thread(adding, chip), 0.0 * footprint),
+        *_ordered(footprint * size, ask),
+        GatherStep(
             "sum partial tables",
             "reduce",
             np.where(cut, _thread(SUM_OVERHEAD + summed * (SUM_VECTOR + SUM_PARTIAL * these.lookups), chip), 0.0),
-            np.where(cut, held * size, 0.0),
+            np.where(cut, footprint * size, 0.0),
             serial=False,
         ),
-        Part("scaled_add", "vector", _thread(_scaled(added, size, chip), chip), 0.0 * held, serial=False),
-        *_returned(np.full_like(held, _table(ask)), these.home * size, ask, serial=False),
+        GatherStep("scaled_add", "vector", _thread(_scaled(added, size, chip), chip), 0.0 * footprint, serial=False),
+        *_returned(np.full_like(footprint, _table(ask)), these.home * size, ask, serial=False),
     )
-    temporary = FLOAT_BYTES * held * (1 + cut) + arriving
-    return Work(parts, _resting(these, ask) + rows, temporary + ask.rearranged * (these.home * size + rows))
+    temporary = FLOAT_BYTES * footprint * (1 + cut) + arriving
+    return GatherWork(parts, _resting(these, ask) + rows, temporary + ask.rearranged * (these.home * size + rows))
 
 
 def _scaled(vectors: Array, size: int, chip: Chip) -> Array:
@@ -178,33 +183,33 @@ def _table(ask: Ask) -> int:
     return ask.even_bytes(ask.shape.table * ask.shape.width)
 
 
-def _resting(these: Candidates, ask: Ask) -> Array:
+def _resting(these: GatherCandidates, ask: Ask) -> Array:
     """Bytes of the table: evenly on all tiles where it is rearranged, else as it is cut."""
     return np.full_like(these.rows, _table(ask)) if ask.rearranged else these.home * ask.size
 
 
-def _brought(these: Candidates, ask: Ask, more_bytes: int) -> tuple[Part, ...]:
+def _brought(these: GatherCandidates, ask: Ask, more_bytes: int) -> tuple[GatherStep, ...]:
     """The table, and what else comes in another order, to the tiles of the split."""
     if not ask.rearranged:
         return ()
     home = these.home * ask.size + more_bytes
     sent = float(_table(ask) + more_bytes)
-    return (Part("other order", "rearrange", _copied(home, ask.chip), home, sent, serial=False),)
+    return (GatherStep("other order", "rearrange", _copied(home, ask.chip), home, sent, serial=False),)
 
 
-def _ordered(held_bytes: Array, ask: Ask) -> tuple[Part, ...]:
+def _ordered(held_bytes: Array, ask: Ask) -> tuple[GatherStep, ...]:
     """Partial tables in the order of the table."""
     if not ask.rearranged:
         return ()
     cycles = _copied(held_bytes, ask.chip)
-    return (Part("partial tables in order", "rearrange", cycles, held_bytes, held_bytes, serial=False),)
+    return (GatherStep("partial tables in order", "rearrange", cycles, held_bytes, held_bytes, serial=False),)
 
 
-def _returned(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[Part, ...]:
+def _returned(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[GatherStep, ...]:
     """From the tiles of the split to all, evenly."""
     if not ask.rearranged:
         return ()
-    return (Part(BACK, "rearrange", _copied(arriving, ask.chip), arriving, sent, serial),)
+    return (GatherStep(BACK, "rearrange", _copied(arriving, ask.chip), arriving, sent, serial),)
 
 
 def _copied(moved_bytes: Array, chip: Chip) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from podsim.model.workload import Conv
 from podsim.tiles import amp
 from podsim.tiles.problem import Copy, Problem
-from podsim.tiles.search import Way
+from podsim.tiles.product_search import Way
 from podsim.tiles.transforms import Layer, forward, padded
 from podsim.tiles.vertices import Dot, NByOne, OneByOne, Vmac
 
@@ -35,11 +35,11 @@ def of_input(layer: Layer) -> Iterator[Way]:
         for problem, vertex in forward(back):
             yield _with(problem, turned), vertex
         return
-    for one in amp.shapes(layer.chip, layer.precision, back.outputs):
+    for item in amp.shapes(layer.chip, layer.precision, back.outputs):
         if layer.positions == 1:
             spread = Copy("output", float(shape.inputs), layer.run_in)
-            yield _strided_product(layer, (turned, spread)), OneByOne(one)
-        yield _spread(back, shape.strides, (turned, *padded(back, layer.group))), NByOne(one)
+            yield _strided_product(layer, (turned, spread)), OneByOne(item)
+        yield _spread(back, shape.strides, (turned, *padded(back, layer.group))), NByOne(item)
     if back.inputs < layer.group:
         narrow = _spread(back, shape.strides, (turned,))
         yield narrow, Dot(layer.precision, amp.LOAD_ELEMENTS[layer.precision])
@@ -48,7 +48,7 @@ def of_input(layer: Layer) -> Iterator[Way]:
 
 
 def _with(problem: Problem, copy: Copy) -> Problem:
-    others = tuple(one for one in problem.copied if one.operand != copy.operand)
+    others = tuple(item for item in problem.copied if item.operand != copy.operand)
     return replace(problem, copied=(*others, copy))
 
 
@@ -101,15 +101,15 @@ def of_weights(layer: Layer) -> Iterator[Way]:
             outputs=outputs,
             copied=whole,
         )
-        for one in amp.shapes(layer.chip, layer.precision, outputs):
-            yield problem, OneByOne(one)
-    for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
+        for vertex in amp.shapes(layer.chip, layer.precision, outputs):
+            yield problem, OneByOne(vertex)
+    for vertex in amp.shapes(layer.chip, layer.precision, layer.outputs):
         if layer.positions > 1:
             rows = shape.batch * shape.size * shape.out_edges[1] * shape.kernel_edges[1]
-            yield _field_as_kernel(layer, (_moved(layer, rows), gradient), by_rows=True), NByOne(one)
+            yield _field_as_kernel(layer, (_moved(layer, rows), gradient), by_rows=True), NByOne(vertex)
             yield (
                 _field_as_kernel(layer, (_moved(layer, shape.batch * math.prod(shape.edges)), gradient), by_rows=False),
-                NByOne(one),
+                NByOne(vertex),
             )
 
 

@@ -12,9 +12,9 @@ from podsim.caches.tables import TABLES, Table
 from podsim.errors import Infeasible
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
+from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
-from podsim.tiles.plan import Planner, numbered, same_plans
+from podsim.tiles.planner import Planner, numbered, same_plans
 
 TRAINED: Final = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 PRODUCTS: Final = (Matmul, Conv, Gather)
@@ -114,16 +114,16 @@ def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known:
 
 def _of_segment(planner: Planner, segment: Segment, rows: int, known: Known) -> Point:
     """The point of a segment that holds most."""
-    found = known.peaks.get(segment.signature)
-    if found is None:
+    peak = known.peaks.get(segment.signature)
+    if peak is None:
         size, tiles = rows * ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
         points = [
             (place, Point(float(size * elements), _buffers(planner, operator, number, run, rows, known), "", run))
             for place, (operator, (number, *alive)) in enumerate(zip(segment.operators, segment.signature, strict=True))
             for run, elements in zip(TRAINED, alive, strict=True)
         ]
-        found = known.peaks[segment.signature] = max(points, key=lambda one: one[1].total(tiles))
-    place, point = found
+        peak = known.peaks[segment.signature] = max(points, key=lambda item: item[1].total(tiles))
+    place, point = peak
     return replace(point, operator=segment.operators[place].name)
 
 
@@ -138,13 +138,15 @@ def _segments(mapping: Mapping, stage: Stage) -> Iterator[Segment]:
             key = (recomputes, mapping.practice.attention_dropout, *(unit.number for unit in own))
             segment = _SEGMENTS.get(key)
             if segment is None:
-                found = tuple(_alive(mapping, own, recomputes))
-                operators, signature = tuple(one for one, _ in found), tuple(alive for _, alive in found)
+                result = tuple(_alive(mapping, own, recomputes))
+                operators, signature = tuple(operator for operator, _ in result), tuple(alive for _, alive in result)
                 segment = _SEGMENTS.keep(key, Segment(operators, signature))
             yield segment
 
 
-def _alive(mapping: Mapping, units: Sequence[Unit], recomputes: bool) -> Iterator[tuple[Operator, tuple[int, ...]]]:
+def _alive(
+    mapping: Mapping, units: Sequence[LayerUnit], recomputes: bool
+) -> Iterator[tuple[Operator, tuple[int, ...]]]:
     """Every operator of a segment with its number and the elements a row that are alive in each of its passes.
 
     Forward, which recomputation runs again: what operators before it have left for backward. Backward: the same, what
@@ -175,14 +177,14 @@ def _while_served(active: Sequence[Operator], place: int) -> int:
 
 def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: Known) -> Buffers:
     """What one pass of an operator holds; where no tile can hold its part, operands and result spread evenly."""
-    found = known.buffers.get((number, run))
-    if found is None:
+    buffers = known.buffers.get((number, run))
+    if buffers is None:
         chip, precision = planner.target.chip, planner.target.precision
         try:
             planned = planner.planned(operator, run, rows)
-            found = Buffers(planned.buffer_bytes_per_tile, planned.tiles or chip.tiles, planned.vertices)
+            buffers = Buffers(planned.buffer_bytes_per_tile, planned.tiles or chip.tiles, planned.vertices)
         except Infeasible:
             shape = operator.shape.at(rows)
-            found = Buffers(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0)
-        known.buffers[number, run] = found
-    return found
+            buffers = Buffers(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0)
+        known.buffers[number, run] = buffers
+    return buffers

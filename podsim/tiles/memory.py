@@ -11,10 +11,10 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import Pass, Unit, Workload
+from podsim.model.workload import LayerUnit, Pass, Workload
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.liveness import TRAINED, Known, peak, served_peak, vertices
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.planner import Planner, PlanTarget
 
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
     from podsim.model.inference import Served
@@ -31,19 +31,19 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
     topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(Target(topology.chip, workload.precision, mapping.practice.memory_proportion))
+    planner = Planner(PlanTarget(topology.chip, workload.precision, mapping.practice.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
     known = _KNOWN.remember(key, Known)
     if mapping.schedule is Schedule.PHASED and served is None:
         return _in_phases(planner, mapping, topology, known)
-    held = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
+    memories = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
     streaming = max(_stored_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
     return MemoryFit(
         capacity_bytes=topology.chip.sram_bytes,
-        ipus=held,
+        ipus=memories,
         streaming_bytes_per_ipu=streaming,
         streaming_capacity_bytes_per_ipu=gateway.streaming_bytes / topology.ipus_per_machine,
     )
@@ -53,7 +53,9 @@ def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Kn
     """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
     element, practice = ELEMENT_BYTES[planner.target.precision], mapping.practice
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
-    fullest = max((_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda held: held.used_bytes)
+    fullest = max(
+        (_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda memory: memory.used_bytes
+    )
     each = element + practice.gradient_bytes + sum(practice.moment_bytes)
     stored = _parameters(mapping, 0) * each / (mapping.replicas if practice.state_sharded else 1)
     # What passes from phase to phase lies shared out over the columns of a replica too.
@@ -78,12 +80,12 @@ RELIEF = {
 }
 
 
-def relief(held: MemoryFit, chip: Chip) -> str:
+def relief(memory: MemoryFit, chip: Chip) -> str:
     """Which tiles are fullest, what takes most of them, and what would relieve them."""
-    full = held.fullest
+    full = memory.fullest
     name, most = max(((key, size) for key, size in full.by_category.items() if key in RELIEF), key=lambda pair: pair[1])
     stages = " and ".join(str(stage) for stage in full.stages)
-    used, limit = full.used_bytes / chip.tiles / 1e3, held.capacity_bytes / chip.tiles / 1e3
+    used, limit = full.used_bytes / chip.tiles / 1e3, memory.capacity_bytes / chip.tiles / 1e3
     others = chip.tiles - full.tiles
     idle = (full.used_bytes - full.by_category["exchange_buffers"]) / chip.tiles / 1e3
     return (
@@ -196,6 +198,6 @@ def _entering(stage: Stage) -> int:
     return first.repeats * first.shape.inputs
 
 
-def _kept(mapping: Mapping, unit: Unit) -> int:
+def _kept(mapping: Mapping, unit: LayerUnit) -> int:
     """Elements a row that backward needs of a unit."""
     return sum(o.kept for o in unit.active(mapping.practice) if o.stashed)

@@ -6,7 +6,7 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Matmul
 from podsim.tiles import amp
 from podsim.tiles.problem import Copy, Problem, run_of
-from podsim.tiles.search import Request, Way, search
+from podsim.tiles.product_search import Request, Way, search
 from podsim.tiles.vertices import Dot, OneByOne, Outer
 from podsim.tiles.writing import plan as write
 
@@ -78,7 +78,7 @@ def _ways(shape: Matmul, precision: Precision, chip: Chip, copied: frozenset[str
     )
     ways: list[Way] = []
     for problem in (swapped, plain):
-        ways += [(problem, OneByOne(one)) for one in amp.shapes(chip, precision, problem.outputs)]
+        ways += [(problem, OneByOne(shape)) for shape in amp.shapes(chip, precision, problem.outputs)]
     if shape.k == 1 and not amp.float_operands(precision):
         ways.append((swapped, Outer(precision)))
     if shape.groups * shape.m * shape.k * shape.n <= SMALL:

@@ -39,8 +39,13 @@ def plan(
     tiles, share = sum(count for count, _ in shares), shares[0][1]
     over = partial(vector.superstep, shares=shares, precision=precision, chip=chip)
     if backward:
-        sums = Scattered(elements=elements, share=share, tiles=tiles, outputs=channels,
-                         held=min(channels, share, up(math.isqrt(share), reduction.GRAIN)))  # fmt: skip
+        sums = Scattered(
+            elements=elements,
+            share=share,
+            tiles=tiles,
+            outputs=channels,
+            resident=min(channels, share, up(math.isqrt(share), reduction.GRAIN)),
+        )
         steps = (
             over("multiply"),
             *reduction.steps(sums, size, chip, moments=STATISTICS, name="mean and deviation"),
@@ -49,9 +54,12 @@ def plan(
         )
     else:
         few = _of_points((*PLACE, function), ("square", "subtract", "rsqrt"), channels, chip)
-        steps = (*few, *(over(one) for one in APPLY))
-    memory = {"operands": 2.0 * share * size, "result": float(share * size),
-              "points": float(points.share * FLOAT_BYTES)}  # fmt: skip
+        steps = (*few, *(over(text) for text in APPLY))
+    memory = {
+        "operands": 2.0 * share * size,
+        "result": float(share * size),
+        "points": float(points.share * FLOAT_BYTES),
+    }
     return TilePlan(
         operator=name,
         method="vector",
@@ -67,7 +75,7 @@ def _points(channels: int, chip: Chip) -> Scattered:
     """The points of all channels, and the two sums that each channel has of its own."""
     shares = spread(channels * POINTS, chip.tiles)
     tiles = sum(count for count, _ in shares)
-    return Scattered(elements=channels * POINTS, share=shares[0][1], tiles=tiles, held=1, outputs=channels)
+    return Scattered(elements=channels * POINTS, share=shares[0][1], tiles=tiles, resident=1, outputs=channels)
 
 
 def _of_points(each: tuple[str, ...], after: tuple[str, ...], channels: int, chip: Chip) -> tuple[Superstep, ...]:
@@ -77,7 +85,7 @@ def _of_points(each: tuple[str, ...], after: tuple[str, ...], channels: int, chi
     )
     small = partial(vector.superstep, shares=spread(channels, chip.tiles), precision=Precision.FP32, chip=chip)
     return (
-        *(points(one) for one in each),
+        *(points(text) for text in each),
         *reduction.steps(_points(channels, chip), FLOAT_BYTES, chip, moments=STATISTICS, name="points"),
-        *(small(one) for one in after),
+        *(small(text) for text in after),
     )

@@ -51,9 +51,9 @@ class Layout:
 
 def whole_rows(groups: int, rows: int, columns: int, chip: Chip, *, pitch: int | None = None) -> Layout:
     """Whole rows of all groups spread over the tiles, as softmax wants them; `pitch` is the length of a padded row."""
-    held = -(-groups * rows // chip.tiles)
-    tiles = -(-groups * rows // held)
-    return Layout(rows=held, columns=columns, along="columns", run=columns, pitch=pitch or columns, tiles=tiles)
+    footprint = -(-groups * rows // chip.tiles)
+    tiles = -(-groups * rows // footprint)
+    return Layout(rows=footprint, columns=columns, along="columns", run=columns, pitch=pitch or columns, tiles=tiles)
 
 
 def product_result(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import VECTOR_BYTES, call, checked, fitted, spread, step, up, vertex
 from podsim.tiles.supersteps import Cycles, slower, total
@@ -32,18 +32,18 @@ class Scattered:
     elements: int
     share: int
     tiles: int
-    held: int
+    resident: int
     outputs: int
 
     @property
     def depth(self) -> float:
         """Values of one output on a tile."""
-        return self.share / self.held
+        return self.share / self.resident
 
     @property
     def sources(self) -> int:
         """Tiles that hold a partial sum of the same output."""
-        return -(-self.elements * self.held // (self.share * self.outputs))
+        return -(-self.elements * self.resident // (self.share * self.outputs))
 
 
 _Layout = tuple[Scattered, tuple[Superstep, ...], Cycles]
@@ -55,7 +55,7 @@ def plan(
     precision: Precision,
     chip: Chip,
     *,
-    held: int | None = None,
+    footprint: int | None = None,
     tiles: int | None = None,
     straight: bool | None = None,
     overhead_cycles: float = CALL_CYCLES,
@@ -66,33 +66,35 @@ def plan(
     `straight` sends partial sums to their output at once or in two stages; None chooses as poplibs does. The elements
     lie evenly on `tiles`; None takes as many as cost least, the others have no part in the sum.
     """
-    checked(name, elements=elements, outputs=outputs, held=held or 1, tiles=chip.tiles if tiles is None else tiles)
+    checked(name, elements=elements, outputs=outputs, held=footprint or 1, tiles=chip.tiles if tiles is None else tiles)
     size = OUTPUT_BYTES[precision]
     if tiles is not None:
-        values = _scattered(elements, outputs, held, min(tiles, chip.tiles))
+        values = _scattered(elements, outputs, footprint, min(tiles, chip.tiles))
         return _plan(values, steps(values, size, chip, straight=straight), size, chip, overhead_cycles, name)
-    tried = sorted(_layouts(elements, outputs, held, straight, size, chip), key=lambda one: one[2].total)
-    values, made, least = next((one for one in tried if _bytes(*one[:2], size) <= chip.sram.bytes_per_tile), tried[0])
-    found = _plan(values, made, size, chip, overhead_cycles, name)
-    around = total(found.supersteps, chip).total - least.total
-    others = {one[0].tiles.bit_length(): one for one in reversed(tried) if one[0] != values}
-    lost = sorted(others.values(), key=lambda one: one[2].total)[:LOST_KEPT]
-    return replace(found, alternatives=tuple(_lost(one, least, around, size, chip) for one in lost))
+    tried = sorted(_layouts(elements, outputs, footprint, straight, size, chip), key=lambda item: item[2].total)
+    values, made, least = next(
+        (item for item in tried if _bytes(*item[:2], size) <= chip.sram.bytes_per_tile), tried[0]
+    )
+    plan = _plan(values, made, size, chip, overhead_cycles, name)
+    around = total(plan.supersteps, chip).total - least.total
+    others = {item[0].tiles.bit_length(): item for item in reversed(tried) if item[0] != values}
+    lost = sorted(others.values(), key=lambda item: item[2].total)[:LOST_KEPT]
+    return replace(plan, alternatives=tuple(_lost(item, least, around, size, chip) for item in lost))
 
 
-def _scattered(elements: int, outputs: int, held: int | None, tiles: int) -> Scattered:
+def _scattered(elements: int, outputs: int, footprint: int | None, tiles: int) -> Scattered:
     """The elements evenly on the tiles; each holds values of as many outputs as the edge of a square block."""
     shares = spread(elements, tiles)
     share = shares[0][1]
     block = up(math.isqrt(share), GRAIN)
     used = sum(count for count, _ in shares)
     return Scattered(
-        elements=elements, share=share, tiles=used, held=min(held or block, outputs, share), outputs=outputs
+        elements=elements, share=share, tiles=used, resident=min(footprint or block, outputs, share), outputs=outputs
     )
 
 
 def _layouts(
-    elements: int, outputs: int, held: int | None, straight: bool | None, size: int, chip: Chip
+    elements: int, outputs: int, footprint: int | None, straight: bool | None, size: int, chip: Chip
 ) -> Iterator[_Layout]:
     """The sum on every number of tiles that makes a difference, the most first.
 
@@ -100,9 +102,9 @@ def _layouts(
     """
     seen, least = set(), math.inf
     for tiles in range(chip.tiles, 0, -1):
-        values = _scattered(elements, outputs, held, tiles)
+        values = _scattered(elements, outputs, footprint, tiles)
         made = steps(values, size, replace(chip, tiles=tiles), straight=straight)
-        if values.share > (held or GRAIN) and values.share * size / VECTOR_BYTES >= least:
+        if values.share > (footprint or GRAIN) and values.share * size / VECTOR_BYTES >= least:
             return
         if made in seen:
             continue
@@ -119,16 +121,16 @@ def _bytes(values: Scattered, made: tuple[Superstep, ...], size: int) -> float:
 def _partials(values: Scattered, made: tuple[Superstep, ...]) -> float:
     """Bytes of a tile beside what it reads: its own partial sums, and the most that arrive to be added in one stage."""
     arriving = max((cohort.receive_bytes for step in made for cohort in step.cohorts), default=0.0)
-    return float(values.held * FLOAT_BYTES) + arriving
+    return float(values.resident * FLOAT_BYTES) + arriving
 
 
-def _lost(one: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> Alternative:
-    values, made, cycles = one
+def _lost(item: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> RejectedPlan:
+    values, made, cycles = item
     needed = _bytes(values, made, size)
     why = slower(cycles, least)
     if needed > chip.sram.bytes_per_tile:
         why = f"{needed:,.0f} B a tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
-    return Alternative(
+    return RejectedPlan(
         splits={"elements": values.tiles, "sources": values.sources},
         cycles=cycles.total + around,
         sram_bytes_per_tile=needed,
@@ -173,24 +175,27 @@ def on_tile(
     """Each tile sums what it holds; where outputs are fewer than threads, the threads' sums are added after."""
     if values.depth <= 1:
         return ()
-    columns = math.ceil(values.held * element_bytes / VECTOR_BYTES)
+    columns = math.ceil(values.resident * element_bytes / VECTOR_BYTES)
     threads = chip.worker_threads
     if columns >= threads:
         loop = math.ceil(columns / threads) * (COLUMN_CYCLES + moments * math.ceil(values.depth))
         cycles = [vertex(COLUMN_OVERHEAD + loop, chip)]
     else:
-        rate = READ_CYCLES[element_bytes] if values.held == 1 else 1
+        rate = READ_CYCLES[element_bytes] if values.resident == 1 else 1
         count = math.ceil(math.ceil(values.share / threads) * element_bytes / VECTOR_BYTES)
-        cycles = [vertex(ONE_OVERHEAD + COLUMN_CYCLES * (values.held > 1) + moments * rate * count, chip)]
+        cycles = [vertex(ONE_OVERHEAD + COLUMN_CYCLES * (values.resident > 1) + moments * rate * count, chip)]
         if count > 1:
             added = math.ceil(threads * FLOAT_BYTES / VECTOR_BYTES) * max(1, math.ceil(columns / threads))
             cycles.append(vertex(ONE_OVERHEAD + moments * READ_CYCLES[FLOAT_BYTES] * added, chip))
     load = float(values.share * element_bytes)
     return tuple(
-        step(f"{name} on tile" if not at else f"{name} of threads", "reduce",
-             (Cohort(tiles=values.tiles, compute_cycles=spent, load_bytes=0.0 if at else load),))
+        step(
+            f"{name} on tile" if not at else f"{name} of threads",
+            "reduce",
+            (Cohort(tiles=values.tiles, compute_cycles=spent, load_bytes=0.0 if at else load),),
+        )
         for at, spent in enumerate(cycles)
-    )  # fmt: skip
+    )
 
 
 def across(
@@ -207,7 +212,7 @@ def across(
         return ()
     if straight is None:
         straight = sources < 2 * math.sqrt(chip.tiles)
-    sent = moments * values.held
+    sent = moments * values.resident
     if straight:
         return _stage(values.outputs * moments, sources, sent, chip, name)
     first = math.ceil(math.sqrt(sources))

@@ -17,8 +17,8 @@ DRAWS: Final = ("uniform", "normal", "bernoulli")
 
 def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterator[tuple[str, Superstep]]:
     """The supersteps of one work on all samples of an IPU, each with what it is: draws, elementwise or sums."""
-    held = spread(samples, chip.tiles)
-    shares = tuple((tiles, count * work.elements) for tiles, count in held)
+    spreads = spread(samples, chip.tiles)
+    shares = tuple((tiles, count * work.elements) for tiles, count in spreads)
     for operation in work.operations:
         kind = "draws" if operation in DRAWS else "elementwise"
         yield kind, vector.superstep(operation, shares, precision, chip)
@@ -26,8 +26,8 @@ def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterato
         values = Scattered(
             elements=samples * work.elements,
             share=shares[0][1],
-            tiles=sum(tiles for tiles, _ in held),
-            held=held[0][1] * work.sums,
+            tiles=sum(tiles for tiles, _ in spreads),
+            resident=spreads[0][1] * work.sums,
             outputs=samples * work.sums,
         )
         for each in reduction.on_tile(values, OUTPUT_BYTES[precision], chip):
@@ -37,16 +37,16 @@ def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterato
 def flop(work: Work) -> float:
     """Arithmetic of one work on one sample; drawing counts none [FLOP]."""
     summed = work.elements if work.sums else 0
-    return float(summed + work.elements * sum(vector.OPERATIONS[one].flop for one in work.operations))
+    return float(summed + work.elements * sum(vector.OPERATIONS[operation].flop for operation in work.operations))
 
 
 def sample_bytes(sampler: Sampler) -> float:
     """What one sample needs of its tile: its state, and operands and result of its largest operation [B] (Eq. 94)."""
     live = max(
-        work.elements * (vector.OPERATIONS[one].reads + 1)
+        work.elements * (vector.OPERATIONS[operation].reads + 1)
         for _, _, works in sampler.parts
         for work in works
-        for one in work.operations
+        for operation in work.operations
     )
     return float(OUTPUT_BYTES[sampler.precision] * (sampler.state + live))
 

@@ -65,12 +65,12 @@ def call(cycles: float, tiles: int) -> tuple[Superstep, ...]:
 USUAL_HINT = "split the operator, or spread it over more IPUs"
 
 
-def fitted(operator: str, held: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
+def fitted(operator: str, footprint: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
     """The bytes of the fullest tile; Infeasible where a tile has less SRAM than that."""
-    needed = sum_in_order(held.values())
+    needed = sum_in_order(footprint.values())
     if needed > chip.sram.bytes_per_tile:
         raise Infeasible(
             f"{operator} needs {needed:,.0f} B on a tile; a tile of {chip.name} has {chip.sram.bytes_per_tile:,.0f} B",
             hint=hint,
         )
-    return held
+    return footprint

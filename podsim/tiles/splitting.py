@@ -32,11 +32,11 @@ class Candidates:
         """Blocks of the same candidates one after the other."""
         if len(blocks) == 1:
             return blocks[0]
-        joined = [np.concatenate(axis) for axis in zip(*(one.field for one in blocks), strict=True)]
+        joined = [np.concatenate(axis) for axis in zip(*(block.field for block in blocks), strict=True)]
         return cls(
-            Splits(*(np.concatenate([getattr(one.splits, name) for one in blocks]) for name in Splits.__slots__)),
+            Splits(*(np.concatenate([getattr(block.splits, name) for block in blocks]) for name in Splits.__slots__)),
             (joined[0], joined[1], joined[2]),
-            Tile(*(np.concatenate([getattr(one.tile, name) for one in blocks]) for name in Tile.__slots__)),
+            Tile(*(np.concatenate([getattr(block.tile, name) for block in blocks]) for name in Tile.__slots__)),
         )
 
     def take(self, which: Indices) -> "Candidates":
@@ -134,16 +134,16 @@ def _channel_cuts(problem: Problem, vertex: Vertex, tiles: int, serial: tuple[in
     first = useful(-(-problem.groups // vertex.group_grain), tiles), useful(problem.kernel_height, tiles)
     axes = (*first, by_inputs, by_outputs)
     at = _within(axes, tiles)
-    found = [*(axis[here] for axis, here in zip(axes, at, strict=True)), times[at[2 if over == "inputs" else 3]]]
+    channel_cuts = [*(axis[here] for axis, here in zip(axes, at, strict=True)), times[at[2 if over == "inputs" else 3]]]
     if len(serial) == 1:
-        return found
-    order = np.argsort(found[-1], kind="stable")
-    return [column[order] for column in found]
+        return channel_cuts
+    order = np.argsort(channel_cuts[-1], kind="stable")
+    return [column[order] for column in channel_cuts]
 
 
 def _of_parts(splits: list[Array], serial: tuple[int, ...]) -> tuple[Array, Array]:
     """The splits of each number of serial parts, all in ascending order, with that number."""
-    every, times = np.concatenate(splits), np.repeat(np.array(serial, dtype=float), [len(one) for one in splits])
+    every, times = np.concatenate(splits), np.repeat(np.array(serial, dtype=float), [len(split) for split in splits])
     order = np.argsort(every, kind="stable")
     return every[order], times[order]
 
@@ -151,15 +151,15 @@ def _of_parts(splits: list[Array], serial: tuple[int, ...]) -> tuple[Array, Arra
 def _within(axes: tuple[Array, ...], tiles: int) -> tuple[Indices, ...]:
     """Positions on ascending axes of all combinations that need no more than the tiles; no others are ever made."""
     product = np.ones(1)
-    found: tuple[Indices, ...] = ()
+    within: tuple[Indices, ...] = ()
     for axis in axes:
         # The methods of arrays: what is small here spends longer in numpy's functions than in the work.
         counts = axis.searchsorted(np.floor(tiles / product), side="right")
         before = np.arange(len(product)).repeat(counts)
         here = np.arange(len(before)) - (counts.cumsum() - counts).repeat(counts)
-        found = (*(column[before] for column in found), here)
+        within = (*(column[before] for column in within), here)
         product = product[before] * axis[here]
-    return found
+    return within
 
 
 def _few(problem: Problem, vertex: Vertex) -> bool:
@@ -177,16 +177,16 @@ def _every_field(problem: Problem, budgets: Array) -> tuple[Indices, Array, Arra
     counts = np.searchsorted(axis, budgets, side="right")
     which = np.repeat(np.arange(len(budgets)), counts)
     at = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(which))
-    one = np.ones(len(which))
-    return which, one, one, axis[at]
+    ones = np.ones(len(which))
+    return which, ones, ones, axis[at]
 
 
 def _fields(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Array]:
     """For each number of tiles left, the cuts of batch, height and width to try: (which, batch, height, width)."""
     if problem.flat:
         part = np.ceil(problem.width / np.minimum(budgets, problem.width))
-        one = np.ones_like(budgets)
-        return np.arange(len(budgets)), one, one, np.ceil(problem.width / part)
+        ones_like = np.ones_like(budgets)
+        return np.arange(len(budgets)), ones_like, ones_like, np.ceil(problem.width / part)
     distinct, back = np.unique(budgets, return_inverse=True)
     most = int(distinct[-1])
     axes = (useful(size, most) for size in (problem.batch, problem.height, problem.width))
@@ -205,15 +205,15 @@ def _best_fields(problem: Problem, cuts: tuple[Array, Array, Array], parts: Arra
     images = np.ceil(problem.batch / cuts[0])
     rows, columns = np.ceil(problem.height / cuts[1]), np.ceil(problem.width / cuts[2])
     outputs = images * rows * (columns + 4)  # a row costs a worker about four outputs more
-    one = np.ones_like(rows)
-    height = halo(rows, one * problem.kernel_height, problem, 0)
-    inputs = images * height * halo(columns, one * problem.kernel_width, problem, 1)
+    ones_like = np.ones_like(rows)
+    height = halo(rows, ones_like * problem.kernel_height, problem, 0)
+    inputs = images * height * halo(columns, ones_like * problem.kernel_width, problem, 1)
     order = np.argsort(parts, kind="stable")
     ends = np.searchsorted(parts[order], budgets, side="right")
-    found = []
+    values = []
     for weight in FIELD_WEIGHTS:
         score = (outputs + weight * inputs)[order]
         least = np.minimum.accumulate(score)
         first = np.where(np.concatenate(([True], score[1:] < least[:-1])), np.arange(len(score)), 0)
-        found.append(order[np.maximum.accumulate(first)[ends - 1]])
-    return np.stack(found, axis=1)
+        values.append(order[np.maximum.accumulate(first)[ends - 1]])
+    return np.stack(values, axis=1)

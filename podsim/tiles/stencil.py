@@ -39,9 +39,16 @@ class Boxes:
 
 
 def plan(
-    grid: tuple[int, ...], chip: Chip, *, accesses: int | None = None, flop: float | None = None, divisions: int = 0,
-    fields: int = 2, reach: int = 1, name: str = "stencil",
-) -> TilePlan:  # fmt: skip
+    grid: tuple[int, ...],
+    chip: Chip,
+    *,
+    accesses: int | None = None,
+    flop: float | None = None,
+    divisions: int = 0,
+    fields: int = 2,
+    reach: int = 1,
+    name: str = "stencil",
+) -> TilePlan:
     """One sweep over the part of a grid of float points that one IPU holds; the last dimension is next to each other.
 
     `accesses` and `flop` of a point default to those of the star that averages its 2 x dimensions neighbours: it reads
@@ -56,7 +63,7 @@ def plan(
     each = max(touched, computed + divisions * (DIVISION_CYCLES - 1)) + LOOP_CYCLES
     sweep = vertex(SWEEP_OVERHEAD + each * math.ceil(boxes.points / chip.worker_threads), chip)
     moved = float(sum(boxes.faces(reach)) * FLOAT_BYTES)
-    held = {"points": float(fields) * boxes.points * FLOAT_BYTES, "halo": moved}
+    footprint = {"points": float(fields) * boxes.points * FLOAT_BYTES, "halo": moved}
     work = Cohort(
         tiles=tiles,
         compute_cycles=sweep,
@@ -71,7 +78,7 @@ def plan(
         splits={f"dimension {at}": count for at, count in enumerate(boxes.counts)},
         supersteps=(Superstep(name="sweep", phase="vector", cohorts=(work,), fragments=_pieces(boxes, reach)),),
         flop=math.prod(grid) * computed,
-        sram_bytes_per_tile=fitted(name, held, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
+        sram_bytes_per_tile=fitted(name, footprint, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
         tiles_used=tiles,
     )
 

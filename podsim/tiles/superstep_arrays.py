@@ -67,7 +67,7 @@ class SuperstepArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TileElements:
     """Elements one tile holds of each operand during one serial part, and its outputs when all are summed."""
 
     inputs: Array
@@ -76,7 +76,7 @@ class Held:
     results: Array
 
 
-def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
+def tile_elements(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> TileElements:
     """Elements a tile holds, channels and groups padded to the vertex's grains, the field with its halo."""
     groups = up(tile.groups, vertex.group_grain) * vertex.group_grain
     channels_in = up(tile.inputs, vertex.in_grain) * vertex.in_grain
@@ -84,7 +84,7 @@ def held(problem: Problem, vertex: Vertex, tile: Tile, splits: Splits) -> Held:
     height = halo(tile.height, tile.kernel_height, problem, 0)
     width = halo(tile.width, tile.kernel_width, problem, 1)
     sums = groups * tile.field * channels_out
-    return Held(
+    return TileElements(
         inputs=groups * tile.batch * height * width * channels_in,
         weights=groups * channels_in * channels_out * tile.kernel_height * tile.kernel_width,
         partials=sums,
@@ -108,7 +108,7 @@ def sequence(
     serial: Serial | None,
     chip: Chip,
     *,
-    hold: Held,
+    hold: TileElements,
     overhead_cycles: float,
     price_copies: bool = True,
 ) -> tuple[SuperstepArray, ...]:
@@ -136,7 +136,14 @@ def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip: C
 
 
 def _multiplied(
-    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, splits: Splits, serial: Serial | None, *, chip: Chip
+    problem: Problem,
+    vertex: Vertex,
+    tile: Tile,
+    hold: TileElements,
+    splits: Splits,
+    serial: Serial | None,
+    *,
+    chip: Chip,
 ) -> list[SuperstepArray]:
     """Operands exchanged, then multiplied; in serial parts their slices are taken first."""
     size = ELEMENT_BYTES[vertex.precision]
@@ -146,36 +153,36 @@ def _multiplied(
     shared = np.where(splits.outputs % 2 == 0, come, 0.0)
     inputs = (come - shared, shared, np.where(splits.outputs > 1, here * size, 0.0))
     weights, sent = (hold.weights - kept) * size, np.where(splits.field > 1, kept * size, 0.0)
-    found = []
+    arrays = []
     if serial and serial.once:
-        found.append(SuperstepArray(BROADCAST, "input", none + 1, none, *inputs))
+        arrays.append(SuperstepArray(BROADCAST, "input", none + 1, none, *inputs))
         inputs = (none, none, none)
     if serial:
         cycles = partials.slice_cycles(np.ceil(hold.weights / splits.field), size)
         if serial.over == "inputs":
             cycles = cycles + partials.slice_cycles(np.ceil(hold.inputs / splits.outputs), size)
-        found.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
+        arrays.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
     receive, shared, send = inputs
     moved = receive + weights, shared, send + sent
     through_sram = _through_sram(problem, vertex, tile, hold, chip)
     cycles = vertex.cycles(problem, tile)
-    found.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, *moved, *through_sram))
-    return found
+    arrays.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, *moved, *through_sram))
+    return arrays
 
 
-def broadcast_each_time(found: tuple[SuperstepArray, ...]) -> tuple[SuperstepArray, ...]:
+def broadcast_each_time(arrays: tuple[SuperstepArray, ...]) -> tuple[SuperstepArray, ...]:
     """The supersteps of the same cuts where inputs broadcast once are sent again in every serial part."""
-    sent = next(step for step in found if step.name == BROADCAST)
+    sent = next(step for step in arrays if step.name == BROADCAST)
     return tuple(
         step
         if step.purpose != "multiply"
         else replace(step, receive=sent.receive + step.receive, shared=sent.shared, send=sent.send + step.send)
-        for step in found
+        for step in arrays
         if step is not sent
     )
 
 
-def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: Held) -> tuple[Array, Array]:
+def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: TileElements) -> tuple[Array, Array]:
     """Bytes a tile loads and stores while it multiplies: a block reads its inputs and sums, and writes the sums."""
     size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
     times = vertex.sums(problem, tile)
@@ -184,7 +191,7 @@ def accesses(problem: Problem, vertex: Vertex, tile: Tile, hold: Held) -> tuple[
 
 
 def _through_sram(
-    problem: Problem, vertex: Vertex, tile: Tile, hold: Held, chip: Chip
+    problem: Problem, vertex: Vertex, tile: Tile, hold: TileElements, chip: Chip
 ) -> tuple[Array | float, Array | float]:
     """Bytes a tile loads and stores while it multiplies; 0 where SRAM delivers what instructions ask for at most."""
     load, store = sram_rates(chip)
@@ -193,7 +200,7 @@ def _through_sram(
     return accesses(problem, vertex, tile, hold)
 
 
-def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
+def _summed(vertex: Vertex, hold: TileElements, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
     """Partial sums exchanged and added in one to three stages; serial parts are put back or accumulated.
 
     A single partial sum is exchanged as well: that delivers the output to where it is wanted.
@@ -201,7 +208,7 @@ def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -
     size = PARTIAL_BYTES[vertex.precision]
     none = np.zeros_like(hold.partials)
     left = hold.partials
-    found = []
+    arrays = []
     for index, depth in enumerate(partials.stages(splits.depth)):
         if index and not np.any(depth > 1):
             break
@@ -209,17 +216,17 @@ def _summed(vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None) -
         cycles = partials.reduce_cycles(left, depth, size)
         repeat = splits.serial if index == 0 else np.where(depth > 1, splits.serial, 0.0)
         name = f"reduce, stage {index + 1}" if index else "reduce"
-        found.append(SuperstepArray(name, "reduce", repeat, cycles, moved, none, moved))
+        arrays.append(SuperstepArray(name, "reduce", repeat, cycles, moved, none, moved))
     if serial and serial.over == "inputs":
         cycles = partials.add_cycles(hold.results, size)
-        found.append(SuperstepArray("accumulate", "slice", splits.serial, cycles, none, none, none))
+        arrays.append(SuperstepArray("accumulate", "slice", splits.serial, cycles, none, none, none))
     elif serial:
         cycles = partials.slice_cycles(hold.results, OUTPUT_BYTES[vertex.precision])
-        found.append(SuperstepArray("put back", "slice", splits.serial, cycles, none, none, none))
-    return found
+        arrays.append(SuperstepArray("put back", "slice", splits.serial, cycles, none, none, none))
+    return arrays
 
 
-def _cast(vertex: Vertex, hold: Held, splits: Splits) -> list[SuperstepArray]:
+def _cast(vertex: Vertex, hold: TileElements, splits: Splits) -> list[SuperstepArray]:
     """Partial sums to the type of the output, where they differ."""
     if PARTIAL_BYTES[vertex.precision] == OUTPUT_BYTES[vertex.precision]:
         return []
@@ -229,11 +236,11 @@ def _cast(vertex: Vertex, hold: Held, splits: Splits) -> list[SuperstepArray]:
     ]
 
 
-def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
+def total_cycles(arrays: tuple[SuperstepArray, ...], chip: Chip) -> Array:
     """Cycles of the operator: the same sum as `supersteps.total` makes of the chosen plan."""
     rates = TileRates.of(chip)
-    whole = np.zeros_like(found[-1].compute)
-    for step in found:
+    whole = np.zeros_like(arrays[-1].compute)
+    for step in arrays:
         # Most supersteps that exchange nothing hold one array of zeros three times.
         still = step.send is step.receive is step.shared and not step.send.any()
         compute, exchange, sync = superstep_cycles(
@@ -250,14 +257,14 @@ def total_cycles(found: tuple[SuperstepArray, ...], chip: Chip) -> Array:
 
 
 def memory_bytes(
-    problem: Problem, vertex: Vertex, hold: Held, splits: Splits, serial: Serial | None
+    problem: Problem, vertex: Vertex, hold: TileElements, splits: Splits, serial: Serial | None
 ) -> dict[str, Array]:
     """Temporary bytes of the fullest tile by category; rearranging and multiplying do not overlap."""
     size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
-    found = {"inputs": hold.inputs * size, "weights": hold.weights * size, "partials": hold.partials * partial}
+    memory_bytes = {"inputs": hold.inputs * size, "weights": hold.weights * size, "partials": hold.partials * partial}
     if serial and serial.over == "inputs":
-        found["accumulator"] = hold.results * partial
+        memory_bytes["accumulator"] = hold.results * partial
     copied = max((copy.elements for copy in problem.copied), default=0.0) * size
     if copied:
-        found["rearranged"] = np.maximum(2 * copied / splits.tiles - sum(found.values()), 0.0)
-    return found
+        memory_bytes["rearranged"] = np.maximum(2 * copied / splits.tiles - sum(memory_bytes.values()), 0.0)
+    return memory_bytes

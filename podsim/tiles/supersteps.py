@@ -96,10 +96,10 @@ class TileRates:
         return cls(*exchange_rates(chip), *sram_rates(chip), chip.exchange.start_cycles, chip.sync.on_chip_cycles)
 
 
-def _larger(one: Amount, other: Amount) -> Amount:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.maximum(one, other)
-    return max(one, other)
+def _larger(item: Amount, other: Amount) -> Amount:
+    if isinstance(item, np.ndarray) or isinstance(other, np.ndarray):
+        return np.maximum(item, other)
+    return max(item, other)
 
 
 @overload

@@ -33,14 +33,14 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
     size = OUTPUT_BYTES[precision] + INDEX_BYTES
     steps = tuple(_superstep(rows * left, distance, size, chip) for left, distance in _comparisons(row, k))
     share = spread(rows * row, chip.tiles)[0][1]
-    held = {"operands": float(share * size), "other halves of pairs": float(share * size)}
+    footprint = {"operands": float(share * size), "other halves of pairs": float(share * size)}
     return TilePlan(
         operator=name,
         method="vector",
         splits={"elements": sum(count for count, _ in spread(rows * row, chip.tiles))},
         supersteps=steps or (_superstep(rows * row, 1, size, chip),),
         flop=float(sum(rows * left // 2 for left, _ in _comparisons(row, k))),
-        sram_bytes_per_tile=fitted(name, held, chip),
+        sram_bytes_per_tile=fitted(name, footprint, chip),
         tiles_used=min(chip.tiles, rows * row),
     )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Conv
 from podsim.tiles import amp
-from podsim.tiles.amp import Amp
+from podsim.tiles.amp import AmpVertex
 from podsim.tiles.problem import Copy, Problem, run_of
-from podsim.tiles.search import Way
+from podsim.tiles.product_search import Way
 from podsim.tiles.vertices import Dot, NByOne, OneByOne, Outer, Slic, Vmac
 
 SLIC_STRIDES = (1, 2)
@@ -103,14 +103,14 @@ def _flat(layer: Layer, transform: str, inputs: int, copied: tuple[Copy, ...], *
 def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
     """Operands copied where channels do not fill groups of a block: the input; the output of each of several groups."""
     shape = layer.shape
-    found = []
+    copies = []
     if layer.inputs % group:
         pixels = shape.batch * math.prod(shape.edges)
         padded = pixels * shape.channel_groups * -(-layer.inputs // group) * group
-        found.append(Copy("input", float(padded), layer.run_in))
+        copies.append(Copy("input", float(padded), layer.run_in))
     if shape.channel_groups > 1 and layer.outputs % min(8, group):
-        found.append(Copy("output", float(shape.outputs), layer.run_out))
-    return tuple(found)
+        copies.append(Copy("output", float(shape.outputs), layer.run_out))
+    return tuple(copies)
 
 
 def _pointwise(layer: Layer) -> Iterator[Way]:
@@ -120,21 +120,21 @@ def _pointwise(layer: Layer) -> Iterator[Way]:
     if strided:
         left = float(layer.pixels * layer.shape.in_channels)
         copied = (Copy("input", left, layer.run_in),)
-    for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
-        yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(one)
+    for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
+        yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(shape)
         if strided:
-            yield _image(layer, "as it stands", copied=padded(layer, layer.group)), NByOne(one)
+            yield _image(layer, "as it stands", copied=padded(layer, layer.group)), NByOne(shape)
 
 
 def _spatial(layer: Layer) -> Iterator[Way]:
     """Kernel positions one after the other, its columns among the channels, or all of it among the channels."""
-    for one in amp.shapes(layer.chip, layer.precision, layer.outputs):
+    for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
         for group in _groups(layer):
-            packed = Amp(layer.precision, one.units, group, one.out_group)
+            packed = AmpVertex(layer.precision, shape.units, group, shape.out_group)
             yield _image(layer, "as it stands", copied=padded(layer, group)), NByOne(packed)
-        yield _columns(layer), NByOne(one)
+        yield _columns(layer), NByOne(shape)
         expanded = _expanded(layer, layer.pixels, layer.inputs * layer.positions)
-        yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, expanded), OneByOne(one)
+        yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, expanded), OneByOne(shape)
 
 
 def _groups(layer: Layer) -> tuple[int, ...]:
@@ -185,12 +185,12 @@ def _grouped(layer: Layer) -> Iterator[Way]:
             Copy("weights", float(shape.parameters * combined), layer.run_in),
             Copy("output", float(shape.outputs), layer.run_out),
         )
-        for one in amp.shapes(layer.chip, layer.precision, layer.outputs * combined):
+        for vertex in amp.shapes(layer.chip, layer.precision, layer.outputs * combined):
             if layer.positions == 1 and shape.strides == (1, 1):
                 problem = _flat(layer, f"{combined} groups as one", layer.inputs, copied, combined=combined)
-                yield problem, OneByOne(one)
+                yield problem, OneByOne(vertex)
             else:
-                yield _image(layer, f"{combined} groups as one", combined=combined, copied=copied), NByOne(one)
+                yield _image(layer, f"{combined} groups as one", combined=combined, copied=copied), NByOne(vertex)
         combined *= 2
 
 

@@ -65,16 +65,18 @@ def plan(
     each = -(-parameters // tensors)
     shares = spread(each, chip.tiles, VECTOR_BYTES // size)
     tiles = sum(count for count, _ in shares)
-    values = Scattered(elements=each, share=shares[0][1], tiles=tiles, held=1, outputs=1)
+    values = Scattered(elements=each, share=shares[0][1], tiles=tiles, resident=1, outputs=1)
     share = shares[0][1] * tensors
-    held = {"weights": float(2 * share * size), "optimizer_state": float(passes.moments * share * FLOAT_BYTES)}
+    footprint = {"weights": float(2 * share * size), "optimizer_state": float(passes.moments * share * FLOAT_BYTES)}
     return TilePlan(
         operator=title,
         method="vector",
         splits={"elements": tiles, "tensors": tensors},
-        supersteps=tuple(_repeated(one, tensors) for one in _steps(passes, each, values, precision, chip, fused=fused)),
+        supersteps=tuple(
+            _repeated(step, tensors) for step in _steps(passes, each, values, precision, chip, fused=fused)
+        ),
         flop=float(parameters * (2 * (len(passes.state) + len(passes.weights)) + 2 * passes.norms)),
-        sram_bytes_per_tile=fitted(title, held, chip),
+        sram_bytes_per_tile=fitted(title, footprint, chip),
         tiles_used=tiles,
     )
 
@@ -94,7 +96,11 @@ def _steps(
     return tuple(steps)
 
 
-def _repeated(one: Superstep, count: int) -> Superstep:
+def _repeated(superstep: Superstep, count: int) -> Superstep:
     return Superstep(
-        name=one.name, phase="update", cohorts=one.cohorts, repeat=one.repeat * count, fragments=one.fragments
+        name=superstep.name,
+        phase="update",
+        cohorts=superstep.cohorts,
+        repeat=superstep.repeat * count,
+        fragments=superstep.fragments,
     )

@@ -45,28 +45,52 @@ def _two(half: float, float_: float) -> Operation:
     return Operation(half, float_, 26, 29, reads=2)
 
 
-def _one(half: float, float_: float, overhead: int = 22) -> Operation:
+def _single_pass(half: float, float_: float, overhead: int = 22) -> Operation:
     return Operation(half, float_, overhead, overhead)
 
 
 OPERATIONS: Final = {
-    "add": _two(3, 3), "subtract": _two(3, 3), "multiply": _two(3, 3), "divide": _two(21, 10),
-    "maximum": _two(4, 3), "minimum": _two(4, 3), "compare": _two(9, 14), "select": Operation(20, 10, 26, 29, reads=3),
+    "add": _two(3, 3),
+    "subtract": _two(3, 3),
+    "multiply": _two(3, 3),
+    "divide": _two(21, 10),
+    "maximum": _two(4, 3),
+    "minimum": _two(4, 3),
+    "compare": _two(9, 14),
+    "select": Operation(20, 10, 26, 29, reads=3),
     "scaled_add": Operation(3, 3, 20, 20, reads=2, flop=2),
-    "scale": _one(2, 2, 20), "square": _one(2, 2), "negate": _one(2, 2), "exp": _one(4, 6), "log": _one(4, 12),
-    "sqrt": _one(23, 10), "rsqrt": _one(19, 8), "inverse": _one(15, 6), "erf": _one(52, 82),
-    "sin": _one(25, 2300), "cos": _one(25, 2300),
-    "relu": _one(1, 1), "tanh": _one(2, 10), "sigmoid": _one(4, 10), "gelu": _one(5, 10), "gelu_erf": _one(15, 30),
-    "swish": _one(5, 11), "relu_grad": Operation(3, 3, 22, 22, reads=2), "tanh_grad": Operation(3, 3, 22, 22, reads=2),
-    "sigmoid_grad": Operation(3, 3, 22, 22, reads=2), "gelu_grad": Operation(5, 10, 22, 22, reads=2),
+    "scale": _single_pass(2, 2, 20),
+    "square": _single_pass(2, 2),
+    "negate": _single_pass(2, 2),
+    "exp": _single_pass(4, 6),
+    "log": _single_pass(4, 12),
+    "sqrt": _single_pass(23, 10),
+    "rsqrt": _single_pass(19, 8),
+    "inverse": _single_pass(15, 6),
+    "erf": _single_pass(52, 82),
+    "sin": _single_pass(25, 2300),
+    "cos": _single_pass(25, 2300),
+    "relu": _single_pass(1, 1),
+    "tanh": _single_pass(2, 10),
+    "sigmoid": _single_pass(4, 10),
+    "gelu": _single_pass(5, 10),
+    "gelu_erf": _single_pass(15, 30),
+    "swish": _single_pass(5, 11),
+    "relu_grad": Operation(3, 3, 22, 22, reads=2),
+    "tanh_grad": Operation(3, 3, 22, 22, reads=2),
+    "sigmoid_grad": Operation(3, 3, 22, 22, reads=2),
+    "gelu_grad": Operation(5, 10, 22, 22, reads=2),
     "swish_grad": Operation(9, 15, 22, 22, reads=2),
-    "bias": _one(2, 2, 19), "mask": _one(2, 2, 19),
+    "bias": _single_pass(2, 2, 19),
+    "mask": _single_pass(2, 2, 19),
     "cast": Operation(2, 2, 37, 37, flop=0, kind="cast", moves=True),
     "copy": Operation(1, 1, 22, 22, flop=0, kind="copy", moves=True),
     "fill": Operation(1, 1, 23, 23, reads=0, flop=0, moves=True),
-    "dropout": Operation(2, 2, 24, 24), "bernoulli": Operation(1, 1, 24, 24, reads=0, flop=0),
-    "uniform": Operation(4, 4, 24, 24, reads=0, flop=0), "normal": Operation(4, 4, 24, 24, reads=0, flop=0),
-}  # fmt: skip
+    "dropout": Operation(2, 2, 24, 24),
+    "bernoulli": Operation(1, 1, 24, 24, reads=0, flop=0),
+    "uniform": Operation(4, 4, 24, 24, reads=0, flop=0),
+    "normal": Operation(4, 4, 24, 24, reads=0, flop=0),
+}
 """By name. A bias or mask is one vector that all rows share; a cast is bound by its store; a copy moves 8 B a cycle."""
 
 HAND_WRITTEN_OVERHEAD = 20  # cycles a thread, as a vertex with a scalar operand (poplibs)
@@ -98,16 +122,19 @@ def plan(
     if fused:
         steps += (_fused(title, known, shares, size, chip),)
     else:
-        steps += tuple(superstep(one, shares, precision, chip) for one in operations)
+        steps += tuple(superstep(operation, shares, precision, chip) for operation in operations)
     reads = max(operation.reads for operation in known)
-    held = {"operands": float(reads * shares[0][1] * size), "result": 0.0 if in_place else float(shares[0][1] * size)}
+    footprint = {
+        "operands": float(reads * shares[0][1] * size),
+        "result": 0.0 if in_place else float(shares[0][1] * size),
+    }
     return TilePlan(
         operator=title,
         method="vector",
         splits={"elements": sum(count for count, _ in shares)},
         supersteps=steps,
         flop=float(elements * sum(operation.flop for operation in known)),
-        sram_bytes_per_tile=fitted(title, held, chip),
+        sram_bytes_per_tile=fitted(title, footprint, chip),
         tiles_used=sum(count for count, _ in shares),
     )
 
@@ -178,11 +205,12 @@ def _fused(
     title: str, known: tuple[Operation, ...], shares: tuple[Share, ...], element_bytes: int, chip: Chip
 ) -> Superstep:
     """One vertex: the load and store of a vector, one cycle as they overlap, are paid once."""
-    overhead = max(one.thread_cycles(0, element_bytes, chip) for one in known)
+    overhead = max(operation.thread_cycles(0, element_bytes, chip) for operation in known)
     a_vector = 1 + sum_in_order(
-        one.thread_cycles(1, element_bytes, chip) - one.thread_cycles(0, element_bytes, chip) - 1 for one in known
+        operation.thread_cycles(1, element_bytes, chip) - operation.thread_cycles(0, element_bytes, chip) - 1
+        for operation in known
     )
-    reads = known[0].reads + sum(max(0, one.reads - 1) for one in known[1:])
+    reads = known[0].reads + sum(max(0, operation.reads - 1) for operation in known[1:])
     cohorts = tuple(
         Cohort(
             tiles=count,

@@ -6,7 +6,7 @@ import numpy as np
 
 from podsim.model.chip import Precision
 from podsim.tiles import amp, narrow
-from podsim.tiles.amp import Amp
+from podsim.tiles.amp import AmpVertex
 from podsim.tiles.problem import Array, Problem, Tile
 
 
@@ -14,7 +14,7 @@ from podsim.tiles.problem import Array, Problem, Tile
 class OneByOne:
     """Full AMP blocks over a field without a kernel."""
 
-    amp: Amp
+    amp: AmpVertex
     method: str = "AMP 1x1"
     group_grain: int = 1
 
@@ -46,7 +46,7 @@ class OneByOne:
 class NByOne:
     """AMP blocks over rows of a field, one kernel column at a time."""
 
-    amp: Amp
+    amp: AmpVertex
     method: str = "AMP n x 1"
     group_grain: int = 1
 

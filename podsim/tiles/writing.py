@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
-from podsim.tiles.search import Evaluated, Request, in_full
-from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, held, memory_bytes, sequence
+from podsim.tiles.product_search import Evaluated, Request, in_full
+from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, memory_bytes, sequence, tile_elements
 
 RIVALS = 6  # plans kept that were not chosen
 
@@ -20,18 +20,24 @@ def plan(
     """The cheapest cut of all evaluated that fits the limit, with its rivals where they are wanted."""
     chosen, at = _cheapest(evaluated, limit_bytes)
     problem, vertex = chosen.problem, chosen.vertex
-    one = chosen.cuts.take(np.array([at]))
+    candidates = chosen.cuts.take(np.array([at]))
     tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
-    hold, overhead = held(problem, vertex, tile, splits), request.overhead_cycles
-    found = sequence(problem, vertex, tile, splits, chosen.serial, request.chip, hold=hold, overhead_cycles=overhead)
-    memory = memory_bytes(problem, vertex, held(problem, vertex, one.tile, one.splits), one.splits, chosen.serial)
+    hold, overhead = tile_elements(problem, vertex, tile, splits), request.overhead_cycles
+    arrays = sequence(problem, vertex, tile, splits, chosen.serial, request.chip, hold=hold, overhead_cycles=overhead)
+    memory = memory_bytes(
+        problem,
+        vertex,
+        tile_elements(problem, vertex, candidates.tile, candidates.splits),
+        candidates.splits,
+        chosen.serial,
+    )
     idle = request.chip.tiles - int(tiles.sum())
     access = accesses(problem, vertex, tile, hold)
     return TilePlan(
         operator=name,
         method=vertex.method,
         splits=_named(chosen, at),
-        supersteps=tuple(_superstep(step, tiles, idle, access) for step in found),
+        supersteps=tuple(_superstep(step, tiles, idle, access) for step in arrays),
         flop=flop,
         sram_bytes_per_tile={category: float(value[0]) for category, value in memory.items() if value[0]},
         tiles_used=int(tiles.sum()),
@@ -43,8 +49,8 @@ def plan(
 
 def _cheapest(evaluated: list[Evaluated], limit_bytes: float) -> tuple[Evaluated, int]:
     """The cheapest cut that fits; the earlier way to multiply wins where two cost the same."""
-    found = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluated]
-    fitting = [(way, at) for way, at in found if at is not None]
+    result = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluated]
+    fitting = [(way, at) for way, at in result if at is not None]
     return min(fitting, key=lambda pair: float(pair[0].cycles[pair[1]]))
 
 
@@ -52,7 +58,7 @@ def _named(way: Evaluated, at: int) -> dict[str, int]:
     """Parallel and serial splits of one cut by name, without those that split nothing."""
     splits = way.cuts.splits
     images, height, width = way.cuts.field
-    found = {
+    table = {
         "groups": splits.groups,
         "batch": images,
         "height": height,
@@ -61,7 +67,7 @@ def _named(way: Evaluated, at: int) -> dict[str, int]:
         "outputs": splits.outputs,
         "inputs": splits.inputs,
     }
-    named = {name: int(value[at]) for name, value in found.items()}
+    named = {name: int(value[at]) for name, value in table.items()}
     always = ("field", "outputs", "inputs")
     kept = {name: value for name, value in named.items() if value > 1 or name in always}
     if way.serial:
@@ -100,8 +106,8 @@ def _parts(size: int, grain: int, parts: int, serial: int = 1) -> tuple[tuple[in
     """(tiles, elements) of the parts of one dimension, the larger first; of serial parts, the largest."""
     grains = math.ceil(math.ceil(size / grain) / serial)
     least, more = divmod(grains, parts)
-    found = ((more, (least + 1) * grain), (parts - more, least * grain))
-    return tuple((count, min(elements, size)) for count, elements in found if count and elements)
+    numbers = ((more, (least + 1) * grain), (parts - more, least * grain))
+    return tuple((count, min(elements, size)) for count, elements in numbers if count and elements)
 
 
 def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Array, Array]) -> Superstep:
@@ -140,18 +146,18 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 
 def _rivals(
     evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float, request: Request
-) -> list[Alternative]:
+) -> list[RejectedPlan]:
     """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
     best = float(chosen[0].cycles[chosen[1]])
     seen = {_described(*chosen)}
-    found: list[Alternative] = []
+    plans: list[RejectedPlan] = []
     next_best = ((chosen[0], int(at)) for at in np.argsort(chosen[0].cycles, kind="stable")[: 2 * RIVALS])
-    for wanted, rivals in ((math.inf, _of_each_kind(evaluated, chosen, limit_bytes)), (RIVALS, next_best)):
+    for target, rivals in ((math.inf, _of_each_kind(evaluated, chosen, limit_bytes)), (RIVALS, next_best)):
         for way, at in rivals:
-            if len(found) < wanted and _described(way, at) not in seen:
+            if len(plans) < target and _described(way, at) not in seen:
                 seen.add(_described(way, at))
-                found.append(_rival(way, at, best, limit_bytes, request))
-    return sorted(found, key=lambda rival: rival.cycles)[:RIVALS]
+                plans.append(_rival(way, at, best, limit_bytes, request))
+    return sorted(plans, key=lambda rival: rival.cycles)[:RIVALS]
 
 
 def _called(way: Evaluated) -> str:
@@ -163,13 +169,13 @@ def _described(way: Evaluated, at: int) -> tuple[str, tuple[tuple[str, int], ...
     return _called(way), tuple(_named(way, at).items())
 
 
-def _rival(way: Evaluated, at: int, best: float, limit_bytes: float, request: Request) -> Alternative:
+def _rival(way: Evaluated, at: int, best: float, limit_bytes: float, request: Request) -> RejectedPlan:
     """What it takes in full, and why it lost: compared as the chosen one was."""
     cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
     why = f"{cycles - best:,.0f} cycles more{'' if request.price_copies else ' before copies'}"
     if sram > limit_bytes:
         why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
-    return Alternative(
+    return RejectedPlan(
         splits=_named(way, at),
         cycles=in_full(way, at, request),
         sram_bytes_per_tile=sram,
@@ -185,8 +191,8 @@ def _of_each_kind(
     fits, splits = way.sram_bytes <= limit_bytes, way.cuts.splits
     own = [(way, fits & (getattr(splits, name) == 1)) for name in ("inputs", "field", "outputs")]
     other = [(way, fits & (getattr(splits, name) != getattr(splits, name)[at])) for name in ("inputs", "outputs")]
-    fitting = [(one, one.sram_bytes <= limit_bytes) for one in evaluated]
-    for one, within in (*everything, *fitting, *own, *other):
-        index = one.cheapest(within)
+    fitting = [(entry, entry.sram_bytes <= limit_bytes) for entry in evaluated]
+    for item, within in (*everything, *fitting, *own, *other):
+        index = item.cheapest(within)
         if index is not None:
-            yield one, index
+            yield item, index

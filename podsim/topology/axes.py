@@ -186,7 +186,7 @@ class Axis:
 
 def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
     """Every dimension of a fabric, innermost first; a torus has one for each side."""
-    found: list[Axis] = []
+    axis: list[Axis] = []
     stride = 1
     for at, level in enumerate(fabric.levels):
         grouped = level.attach is not Attach.EACH and at > 0
@@ -198,6 +198,6 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
         for side, size in enumerate(level.extents):
             name = f"{level.name}.{side}" if level.shape is Shape.TORUS else level.name
             shape = Shape.RING if level.shape is Shape.TORUS else level.shape
-            found.append(Axis(len(found), name, at, shape, size, stride, unit, kind, hub, inner, level.name, spread))
+            axis.append(Axis(len(axis), name, at, shape, size, stride, unit, kind, hub, inner, level.name, spread))
             stride *= size
-    return tuple(found)
+    return tuple(axis)

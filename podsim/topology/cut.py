@@ -62,11 +62,11 @@ def cut_off(network: str, word: str, parted: tuple[Sequence[int], Sequence[int]]
 
 def ranges(numbers: Sequence[int], word: str) -> str:
     """Numbers in words, the first few ranges of them: "ipu0 to ipu15, ipu20"."""
-    found: list[list[int]] = []
+    result: list[list[int]] = []
     for number in sorted(numbers):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if result and number == result[-1][1] + 1:
+            result[-1][1] = number
         else:
-            found.append([number, number])
-    texts = [f"{word}{low}" + (f" to {word}{high}" if high > low else "") for low, high in found[:MOST_LISTED]]
-    return ", ".join(texts) + (" and others" if len(found) > MOST_LISTED else "")
+            result.append([number, number])
+    texts = [f"{word}{low}" + (f" to {word}{high}" if high > low else "") for low, high in result[:MOST_LISTED]]
+    return ", ".join(texts) + (" and others" if len(result) > MOST_LISTED else "")

@@ -39,7 +39,7 @@ class Gathered(Generic[Key]):
         self.rates: dict[Key, float] = {}
         self.lost: dict[int, PartFault] = {}
         self.slow: dict[int, float] = {}
-        self._said: dict[object, PartFault] = {}
+        self._fault_of: dict[object, PartFault] = {}
 
     def link(self, key: Key, fault: PartFault) -> None:
         """One link that is down or slow."""
@@ -60,25 +60,25 @@ class Gathered(Generic[Key]):
     def take_down(self, keys: Iterable[Key], fault: PartFault) -> None:
         """Links that are down because a part at their end is lost; InputError where more is said of one of them."""
         for key in keys:
-            said = self._said.get(key)
-            if said is not None and said is not fault:
-                raise _twice(said, fault)
+            text = self._fault_of.get(key)
+            if text is not None and text is not fault:
+                raise _twice(text, fault)
             self.down[key] = None
 
     def say(self, part: object, fault: PartFault) -> None:
         """Note that a fault is about a part; InputError where another is too."""
-        if part in self._said:
-            raise _twice(self._said[part], fault)
-        self._said[part] = fault
+        if part in self._fault_of:
+            raise _twice(self._fault_of[part], fault)
+        self._fault_of[part] = fault
 
     def damage(self) -> Damage[Key]:
         """All of it."""
         return Damage(frozenset(self.down), dict(self.rates), frozenset(self.lost), dict(self.slow))
 
 
-def _twice(one: PartFault, other: PartFault) -> InputError:
+def _twice(fault: PartFault, other: PartFault) -> InputError:
     return InputError(
-        f'"{one.text}" and "{other.text}" are about the same part',
+        f'"{fault.text}" and "{other.text}" are about the same part',
         code="conflicting-faults",
         hint="say of each part once what is wrong with it",
     )

@@ -36,11 +36,11 @@ def detour(
         if best[node] < (hops, narrowest) or (goal in best and paid(node) and (hops + 1, narrowest) >= best[goal]):
             continue
         for key, there in steps(node):
-            found = (hops, narrowest) if key is None else (hops + 1, max(narrowest, -bytes_per_s(key)))
-            if there not in best or found < best[there]:
-                best[there], back[there] = found, (key, node)
+            result = (hops, narrowest) if key is None else (hops + 1, max(narrowest, -bytes_per_s(key)))
+            if there not in best or result < best[there]:
+                best[there], back[there] = result, (key, node)
                 order += 1
-                heapq.heappush(queue, (*found, order, there))
+                heapq.heappush(queue, (*result, order, there))
     return None
 
 
@@ -57,29 +57,29 @@ def reached(
     start: Node, steps: Callable[[Node], Iterable[tuple[Key | None, Node]]], until: Collection[Node] = ()
 ) -> dict[Node, None]:
     """Every node that can be reached, in the order in which it is; no further than to the first one of `until`."""
-    found, rest = {start: None}, deque([start])
+    table, rest = {start: None}, deque([start])
     while rest:
         for _, there in steps(rest.popleft()):
-            if there not in found:
-                found[there] = None
+            if there not in table:
+                table[there] = None
                 if there in until:
-                    return found
+                    return table
                 rest.append(there)
-    return found
+    return table
 
 
 def joined(nodes: Iterable[Node], steps: Callable[[Node], Iterable[tuple[Key | None, Node]]]) -> bool:
     """Whether each of the nodes can be reached from each other."""
-    wanted = list(dict.fromkeys(nodes))
-    missing, found, rest = set(wanted[1:]), set(wanted[:1]), deque(wanted[:1])
+    target = list(dict.fromkeys(nodes))
+    missing, result, rest = set(target[1:]), set(target[:1]), deque(target[:1])
     while rest and missing:
         for _, there in steps(rest.popleft()):
-            if there not in found:
-                found.add(there)
+            if there not in result:
+                result.add(there)
                 missing.discard(there)
                 rest.append(there)
-    home = set(wanted[:1])
-    for node in wanted[1:]:
+    home = set(target[:1])
+    for node in target[1:]:
         near = {} if missing else reached(node, steps, home)
         if home.isdisjoint(near):
             return False

@@ -22,8 +22,8 @@ def link_keys(fabric: GenericFabric, text: str) -> tuple[Key, ...]:
 
     ValueError where there is no such link, with what there is.
     """
-    found = axes(fabric)
-    if through := [(axis.index, middle, HUB) for axis in found if (middle := _hub(axis, fabric, text)) is not None]:
+    axis = axes(fabric)
+    if through := [(axis.index, middle, HUB) for axis in axis if (middle := _hub(axis, fabric, text)) is not None]:
         return tuple(through)
     if "->" in text:
         source, _, target = text.partition("->")
@@ -32,16 +32,16 @@ def link_keys(fabric: GenericFabric, text: str) -> tuple[Key, ...]:
         parts = text.split("-")
         both, ends = True, [("-".join(parts[:at]), "-".join(parts[at:])) for at in range(1, len(parts))]
     for source, target in ends:
-        there, back = _between(fabric, found, source, target), _between(fabric, found, target, source)
+        there, back = _between(fabric, axis, source, target), _between(fabric, axis, target, source)
         if there and (back or not both):
             return tuple(dict.fromkeys((*there, *(back if both else ()))))
-    raise ValueError(_nothing(fabric, found, ends))
+    raise ValueError(_nothing(fabric, axis, ends))
 
 
-def _between(fabric: GenericFabric, found: Sequence[Axis], source: str, target: str) -> list[Key]:
+def _between(fabric: GenericFabric, result: Sequence[Axis], source: str, target: str) -> list[Key]:
     """Links from one node to another; links that both directions share are named either way."""
     keys = []
-    for axis in found:
+    for axis in result:
         candidates = [*_leaving(fabric, axis, source), *_leaving(fabric, axis, target)]
         for key in dict.fromkeys(candidates):
             ends = axis.ends(key)
@@ -81,15 +81,15 @@ def _number(name: str, prefix: str, below: int) -> int | None:
     return number if number < below and str(number) == digits else None
 
 
-def _nothing(fabric: GenericFabric, found: Sequence[Axis], ends: Sequence[tuple[str, str]]) -> str:
+def _nothing(fabric: GenericFabric, axis: Sequence[Axis], ends: Sequence[tuple[str, str]]) -> str:
     """What there is instead of a link."""
-    known = {name for pair in ends for name in pair if any(_is_node(fabric, axis, name) for axis in found)}
+    known = {name for pair in ends for name in pair if any(_is_node(fabric, axis, name) for axis in axis)}
     for source, target in ends:
         if source in known and target in known:
-            near = [other for axis in found for key in _leaving(fabric, axis, source) for other in axis.ends(key)]
+            near = [other for axis in axis for key in _leaving(fabric, axis, source) for other in axis.ends(key)]
             joined = [name for name in dict.fromkeys(near) if name != source][:MOST_LISTED]
             return f"no link joins {source} and {target}; {source} is joined to {', '.join(joined) or 'nothing'}"
-    return f"no such link; nodes are {nodes(fabric)}; a link is named by its ends, as {_example(fabric, found)}"
+    return f"no such link; nodes are {nodes(fabric)}; a link is named by its ends, as {_example(fabric, axis)}"
 
 
 def _is_node(fabric: GenericFabric, axis: Axis, name: str) -> bool:
@@ -114,8 +114,8 @@ def nodes(fabric: GenericFabric) -> str:
     return ", ".join(dict.fromkeys(words))
 
 
-def _example(fabric: GenericFabric, found: Sequence[Axis]) -> str:
-    for axis in found:
+def _example(fabric: GenericFabric, result: Sequence[Axis]) -> str:
+    for axis in result:
         for key in _leaving(fabric, axis, axis.inner + "0"):
             return "-".join(axis.ends(key))
         if axis.hub is not None:

@@ -42,8 +42,8 @@ class Fabric:
         self._leaves: list[str] = []  # the kind of node that each link leaves
         self._numbers: dict[Ends, int] = {}
         self._routes: dict[tuple[int, int], Route] = {}
-        for (one, other), joint in self.joints.rack.items():
-            self._add((wiring.ipu(one), wiring.ipu(other)), joint)
+        for (number, other), joint in self.joints.rack.items():
+            self._add((wiring.ipu(number), wiring.ipu(other)), joint)
 
     @property
     def name(self) -> str:
@@ -60,12 +60,12 @@ class Fabric:
         """The two IPUs of a rung, the rungs along the rails of a rack, the racks; those of one member are left out."""
         rack, pod = self.topology.ipus_per_rack, self.topology.level("pod")
         along = Shape.RING if self._loops else Shape.LINE
-        found = (
+        dimensions = (
             Dimension("pair", min(rack, 2), 1, Shape.RING),
             Dimension("rail", max(rack // 2, 1), 2, along),
             Dimension("racks", self.topology.racks, rack, pod.shape if pod else Shape.RING),
         )
-        return tuple(dimension for dimension in found if dimension.size > 1)
+        return tuple(dimension for dimension in dimensions if dimension.size > 1)
 
     @property
     def capacities(self) -> Sequence[float]:
@@ -117,8 +117,8 @@ class Fabric:
             raise ValueError(f"IPUs of {self.name} are 0 to {ipus - 1}, not {a} and {b}")
         across = a // size != b // size
         nodes = self._over_gateways(a, b) if across else self._in_rack(a, b)
-        found = self._routes[a, b] = self._left(nodes, across=across)
-        return found
+        route = self._routes[a, b] = self._left(nodes, across=across)
+        return route
 
     def _in_rack(self, a: int, b: int) -> list[str]:
         size = self.topology.ipus_per_rack
@@ -190,16 +190,16 @@ class Fabric:
     def _left(self, nodes: Sequence[str], *, across: bool) -> Route:
         """The route over these nodes, or the way round where a link of it is down."""
         if self.damage.down and not self.damage.down.isdisjoint(pairwise(nodes)):
-            found = detour(
+            detours = detour(
                 nodes[0],
                 nodes[-1],
                 lambda node: self.steps(node, across=across),
                 lambda ends: self._capacities[self.number(ends)],
                 paid=lambda _: True,
             )
-            if found is None:
+            if detours is None:
                 raise ValueError(f"{nodes[-1]} cannot be reached from {nodes[0]}: links are down")
-            nodes = [nodes[0], *(target for _, target in found)]
+            nodes = [nodes[0], *(target for _, target in detours)]
         return self._route(nodes)
 
     def steps(self, node: str, *, across: bool) -> Iterator[tuple[Ends, str]]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible, InputError
-from podsim.model.fault import Part
+from podsim.model.fault import FaultyPart
 from podsim.topology import wiring
 from podsim.topology.cut import cut_off, split
 from podsim.topology.damage import Gathered
@@ -27,21 +27,22 @@ def broken(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
 
     Raises InputError: a fault names nothing, or two name the same. Infeasible: IPUs that are left cannot reach others.
     """
-    found = damaged(fabric, faults)
-    check(found)
-    return found
+    broken = damaged(fabric, faults)
+    check(broken)
+    return broken
 
 
 def damaged(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
     """The machine with these faults, whether or not its IPUs reach each other; InputError as `broken`."""
     if fabric.topology.fabric:
         raise InputError(
-            f"{fabric.name}: faults of a stated fabric that trains are not known", code="not-on-stated-fabric",
+            f"{fabric.name}: faults of a stated fabric that trains are not known",
+            code="not-on-stated-fabric",
             hint="podsim collective takes --fault on stated fabrics",
-        )  # fmt: skip
+        )
     gathered: Gathered[Ends] = Gathered()
     for fault in faults:
-        if fault.part is Part.LINK:
+        if fault.part is FaultyPart.LINK:
             for ends in _links(fabric, fault):
                 gathered.link(ends, fault)
         else:
@@ -49,7 +50,7 @@ def damaged(fabric: Fabric, faults: Sequence[PartFault]) -> Fabric:
                 gathered.endpoint(ipu, fault)
     for ipu, fault in gathered.lost.items():
         gathered.take_down(_of_node(fabric, wiring.ipu(ipu)), fault)
-        if fault.part in (Part.MACHINE, Part.RACK) and ipu % fabric.topology.ipus_per_machine == 0:
+        if fault.part in (FaultyPart.MACHINE, FaultyPart.RACK) and ipu % fabric.topology.ipus_per_machine == 0:
             machine = ipu // fabric.topology.ipus_per_machine
             gathered.take_down(_of_node(fabric, wiring.gateway(machine)), fault)
     return Fabric(fabric.topology, gathered.damage())
@@ -71,13 +72,17 @@ def _links(fabric: Fabric, fault: PartFault) -> list[Ends]:
     joints = {ends: joint for ends in ways if (joint := fabric.joints.between(*ends))}
     if not joints:
         raise InputError(
-            f'"{fault.text}": {_nothing(fabric, source, target)}', code="unknown-part",
+            f'"{fault.text}": {_nothing(fabric, source, target)}',
+            code="unknown-part",
             hint=f"podsim topology show {shlex.quote(fabric.name)} --links",
-        )  # fmt: skip
+        )
     name = next(iter(joints.values())).name
     if fault.link not in ("", name):
-        raise InputError(f'"{fault.text}": {fault.name} is of kind {name}', code="unknown-part",
-                         hint=f"{name}:{fault.name}, or link: for any kind")  # fmt: skip
+        raise InputError(
+            f'"{fault.text}": {fault.name} is of kind {name}',
+            code="unknown-part",
+            hint=f"{name}:{fault.name}, or link: for any kind",
+        )
     return list(joints)
 
 
@@ -95,12 +100,13 @@ def _nothing(fabric: Fabric, source: str, target: str) -> str:
 def _ipus(fabric: Fabric, fault: PartFault) -> range:
     """The IPUs of a part."""
     topology = fabric.topology
-    each = {Part.IPU: 1, Part.MACHINE: topology.ipus_per_machine, Part.RACK: topology.ipus_per_rack}
+    each = {FaultyPart.IPU: 1, FaultyPart.MACHINE: topology.ipus_per_machine, FaultyPart.RACK: topology.ipus_per_rack}
     if fault.part not in each:
         raise InputError(
-            f'"{fault.text}": {fabric.name} has IPUs, no {fault.part}', code="unknown-part",
-            hint=f"{Part.IPU}:{fault.name}=0.5",
-        )  # fmt: skip
+            f'"{fault.text}": {fabric.name} has IPUs, no {fault.part}',
+            code="unknown-part",
+            hint=f"{FaultyPart.IPU}:{fault.name}=0.5",
+        )
     size = each[fault.part]
     count = topology.ipus // size
     if fault.number >= count:
@@ -121,9 +127,10 @@ def check(fabric: Fabric) -> None:
         kinds = {source.rstrip("0123456789"), target.rstrip("0123456789")}
         if kinds & _ONLY_WAY or kinds == {wiring.IPU, wiring.GATEWAY}:
             raise Infeasible(
-                f"{target} is cut off: {source}->{target} is down, and there is no way round it", code="cut-off",
+                f"{target} is cut off: {source}->{target} is down, and there is no way round it",
+                code="cut-off",
                 hint="leave the link a fraction of its rate, such as =0.5, to see what it costs",
-            )  # fmt: skip
+            )
     for rack in _racks(fabric, down):
         _check_rack(fabric, rack, down, gone)
     across = [ends for ends in down if not all(end.startswith(wiring.IPU) for end in ends)]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from podsim.errors import InputError
-from podsim.model.fault import Part, PartFault
+from podsim.model.fault import FaultyPart, PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 DOWN: Final = "down"
 LOST: Final = "lost"
 EXAMPLES: Final = (
-    "link:ipu4-ipu6=down", "link:ipu4->ipu6=0.5", "link:gateway3-gateway19=1/2", "ipu:17=0.8", "machine:5=lost",
-    "rack:1=lost", "link:rank3-rank4=0.5",
-)  # fmt: skip
+    "link:ipu4-ipu6=down",
+    "link:ipu4->ipu6=0.5",
+    "link:gateway3-gateway19=1/2",
+    "ipu:17=0.8",
+    "machine:5=lost",
+    "rack:1=lost",
+    "link:rank3-rank4=0.5",
+)
 _FAULT: Final = re.compile(r"\s*([a-z][\w-]*)\s*:\s*([\w.>-]+)\s*=\s*(\S+)\s*", re.ASCII)
 _NUMBER: Final = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
 _DECIMAL: Final = re.compile(r"\d{1,9}(?:\.\d{1,17})?|\.\d{1,17}", re.ASCII)
@@ -33,19 +38,19 @@ def _parsed(text: str) -> PartFault:
     if match is None:
         _refuse(text, "it is not written KIND:NAME=STATE")
     kind, name, state = match.groups()
-    parts = {str(part): part for part in Part}
-    part = parts.get(kind, Part.LINK)
-    if part is not Part.LINK and not _NUMBER.fullmatch(name):
+    parts = {str(part): part for part in FaultyPart}
+    part = parts.get(kind, FaultyPart.LINK)
+    if part is not FaultyPart.LINK and not _NUMBER.fullmatch(name):
         _refuse(text, f"{kind} wants a number, the first is 0")
     return PartFault(text, part, name, _rate(text, part, state), "" if kind in parts else kind)
 
 
-def _rate(text: str, part: Part, state: str) -> float:
-    if state == (DOWN if part is Part.LINK else LOST):
+def _rate(text: str, part: FaultyPart, state: str) -> float:
+    if state == (DOWN if part is FaultyPart.LINK else LOST):
         return 0.0
     if state in (DOWN, LOST):
         _refuse(text, f"a link is {DOWN}, an IPU, machine or rack is {LOST}")
-    if part in (Part.MACHINE, Part.RACK):
+    if part in (FaultyPart.MACHINE, FaultyPart.RACK):
         _refuse(text, f"a {part} is {LOST}; what is slow is an IPU or a link of it")
     if ratio := _RATIO.fullmatch(state):
         above, below = int(ratio[1]), int(ratio[2])
@@ -55,7 +60,7 @@ def _rate(text: str, part: Part, state: str) -> float:
     else:
         rate = float(state) if _DECIMAL.fullmatch(state) else 0.0
     if not 0 < rate < 1:
-        word = DOWN if part is Part.LINK else LOST
+        word = DOWN if part is FaultyPart.LINK else LOST
         _refuse(text, f"its state is {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%")
     return rate
 

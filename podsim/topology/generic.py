@@ -12,7 +12,7 @@ from podsim.topology.detour import detour
 from podsim.topology.edges import link_keys
 from podsim.topology.generic_graph import GenericGraph
 from podsim.topology.network import Dimension, FabricLink, Route
-from podsim.topology.quotient import Quotient
+from podsim.topology.rank_symmetry import Quotient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,10 +133,10 @@ class GenericNetwork:
         return usual if self.damage.down.isdisjoint(usual) else self._round(a, b)
 
     def _round(self, a: int, b: int) -> tuple[Key, ...]:
-        found = detour(("rank", 0, a), ("rank", 0, b), self.steps, lambda key: self.rate(key).bytes_per_s, _is_rank)
-        if found is None:
+        detours = detour(("rank", 0, a), ("rank", 0, b), self.steps, lambda key: self.rate(key).bytes_per_s, _is_rank)
+        if detours is None:
             raise ValueError(f"rank{b} cannot be reached from rank{a}: links are down")
-        return found
+        return detours
 
     def steps(self, node: Node) -> Iterator[Step]:
         """Links that leave a node of the graph and are not down, and free steps."""

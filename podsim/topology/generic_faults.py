@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import RANK
-from podsim.model.fault import Part
+from podsim.model.fault import FaultyPart
 from podsim.topology.axes import HUB
 from podsim.topology.cut import cut_off, split
 from podsim.topology.damage import Gathered
@@ -27,8 +27,9 @@ def _refuse_spread(network: GenericNetwork) -> None:
     if any(axis.spread for axis in network.axes):
         raise InputError(
             f"{network.name}: links that are spread over the members of a group have no way round a fault here",
-            code="not-on-stated-fabric", hint='attach = "group" joins groups as wholes, and takes faults',
-        )  # fmt: skip
+            code="not-on-stated-fabric",
+            hint='attach = "group" joins groups as wholes, and takes faults',
+        )
 
 
 def broken(network: GenericNetwork, faults: Sequence[PartFault]) -> GenericNetwork:
@@ -39,16 +40,16 @@ def broken(network: GenericNetwork, faults: Sequence[PartFault]) -> GenericNetwo
     _refuse_spread(network)
     gathered: Gathered[Key] = Gathered()
     for fault in faults:
-        if fault.part is Part.LINK:
+        if fault.part is FaultyPart.LINK:
             for key in _keys(network, fault):
                 gathered.link(key, fault)
         else:
             gathered.endpoint(_rank(network, fault), fault)
     for rank, fault in gathered.lost.items():
         gathered.take_down(network.graph.of_rank(rank), fault)
-    found = GenericNetwork(network.fabric, gathered.damage())
-    _check(found)
-    return found
+    broken = GenericNetwork(network.fabric, gathered.damage())
+    _check(broken)
+    return broken
 
 
 def _keys(network: GenericNetwork, fault: PartFault) -> tuple[Key, ...]:
@@ -62,8 +63,11 @@ def _keys(network: GenericNetwork, fault: PartFault) -> tuple[Key, ...]:
         ) from None
     kinds = {_kind(network, key) for key in keys}
     if fault.link and fault.link not in kinds:
-        raise InputError(f'"{fault.text}": {fault.name} is of kind {", ".join(sorted(kinds))}', code="unknown-part",
-                         hint=f"link:{fault.name} names a link of any kind")  # fmt: skip
+        raise InputError(
+            f'"{fault.text}": {fault.name} is of kind {", ".join(sorted(kinds))}',
+            code="unknown-part",
+            hint=f"link:{fault.name} names a link of any kind",
+        )
     return keys
 
 
@@ -74,11 +78,13 @@ def _kind(network: GenericNetwork, key: Key) -> str:
 
 
 def _rank(network: GenericNetwork, fault: PartFault) -> int:
-    if fault.part is not Part.RANK:
+    if fault.part is not FaultyPart.RANK:
         raise InputError(
-            f'"{fault.text}": {network.name} has ranks, no {fault.part}', code="unknown-part",
-            hint=f"{Part.RANK}:{fault.name}=0.5, or a link: podsim topology show {shlex.quote(network.name)} --links",
-        )  # fmt: skip
+            f'"{fault.text}": {network.name} has ranks, no {fault.part}',
+            code="unknown-part",
+            hint=f"{FaultyPart.RANK}:{fault.name}=0.5, or a link: podsim topology show "
+            f"{shlex.quote(network.name)} --links",
+        )
     if fault.number >= network.endpoints:
         raise InputError(f'"{fault.text}": ranks are 0 to {network.endpoints - 1:,}', code="unknown-part")
     return fault.number

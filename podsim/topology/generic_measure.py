@@ -19,13 +19,13 @@ def bisection_bytes_per_s(network: GenericNetwork) -> dict[str, float]:
     Members stay whole; of an odd number one half has one more, and a torus is parted across one of its sides. A level
     of one member has no entry.
     """
-    found = {}
+    table = {}
     for at, level in enumerate(network.fabric.levels):
         axes = [axis for axis in network.axes if axis.level == at and axis.size > 1]
         if axes:
             copies = network.axes[axes[0].index].copies if level.shape is not Shape.TORUS else _copies(network, at)
-            found[level.name] = copies * min(_cut_bytes_per_s(network.fabric, axis, level.members) for axis in axes)
-    return found
+            table[level.name] = copies * min(_cut_bytes_per_s(network.fabric, axis, level.members) for axis in axes)
+    return table
 
 
 def _copies(network: GenericNetwork, level: int) -> int:
@@ -35,17 +35,17 @@ def _copies(network: GenericNetwork, level: int) -> int:
 
 def _cut_bytes_per_s(fabric: GenericFabric, axis: Axis, members: int) -> float:
     """Bandwidth across the middle of one axis, of all its rows where it is the side of a torus."""
-    one, half = axis.kind.bandwidth_bytes_per_s, axis.size // 2
+    value, half = axis.kind.bandwidth_bytes_per_s, axis.size // 2
     if axis.shape is Shape.SHARED:
-        return one
+        return value
     if axis.shape is Shape.FULL:
-        return half * (axis.size - half) * one
+        return half * (axis.size - half) * value
     if axis.middled:
         hub = axis.hub.bandwidth_bytes_per_s if axis.hub else math.inf
-        return min(half * one, hub)
+        return min(half * value, hub)
     ways = 1 if axis.shape is Shape.LINE or axis.size == 2 else 2
     rows = members // axis.size if fabric.levels[axis.level].shape is Shape.TORUS else 1
-    return rows * ways * one
+    return rows * ways * value
 
 
 def diameter_hops(network: GenericNetwork) -> int:

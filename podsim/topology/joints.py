@@ -43,7 +43,7 @@ class Joints:
         self.rack: dict[tuple[int, int], Joint] = {}
         self._beside: list[list[int]] = [[] for _ in range(topology.ipus_per_rack)]
         for edge in wiring.rack_edges(topology):
-            for pair in ((edge.one, edge.other), (edge.other, edge.one)):
+            for pair in ((edge.end, edge.other), (edge.other, edge.end)):
                 # Two machines joined at both ends have two edges between the same IPUs.
                 links = edge.links + (self.rack[pair].links if pair in self.rack else 0)
                 if links == edge.links:
@@ -61,10 +61,13 @@ class Joints:
             (wiring.IPU, wiring.SRAM): _single("stream", gateway.streaming_bytes_per_s_per_ipu),
         }
         self._counts = {
-            wiring.IPU: topology.ipus, wiring.SRAM: topology.ipus, wiring.GATEWAY: topology.machines,
-            wiring.DDR: topology.machines, wiring.HOST: topology.hosts.most_servers,
+            wiring.IPU: topology.ipus,
+            wiring.SRAM: topology.ipus,
+            wiring.GATEWAY: topology.machines,
+            wiring.DDR: topology.machines,
+            wiring.HOST: topology.hosts.most_servers,
             wiring.SWITCH: int(self._pod is not None and self._pod.shape is Shape.SWITCH),
-        }  # fmt: skip
+        }
 
     def parsed(self, node: str) -> tuple[str, int] | None:
         """Kind and number of a node; None where the machine has no such node."""
@@ -78,33 +81,33 @@ class Joints:
 
     def between(self, source: str, target: str) -> Joint | None:
         """The links from one node to another; None where there are none."""
-        one, other = self.parsed(source), self.parsed(target)
-        if one is None or other is None:
+        item, other = self.parsed(source), self.parsed(target)
+        if item is None or other is None:
             return None
-        kinds, machine = (one[0], other[0]), self.topology.ipus_per_machine
+        kinds, machine = (item[0], other[0]), self.topology.ipus_per_machine
         if kinds == (wiring.IPU, wiring.IPU):
             size = self.topology.ipus_per_rack
-            same = one[1] // size == other[1] // size
-            return self.rack.get((one[1] % size, other[1] % size)) if same else None
+            same = item[1] // size == other[1] // size
+            return self.rack.get((item[1] % size, other[1] % size)) if same else None
         if kinds in self._fixed:
-            place = {wiring.IPU: one[1] // machine, wiring.GATEWAY: one[1], wiring.DDR: one[1]}.get(one[0])
+            place = {wiring.IPU: item[1] // machine, wiring.GATEWAY: item[1], wiring.DDR: item[1]}.get(item[0])
             there = {wiring.IPU: other[1] // machine, wiring.SRAM: other[1] // machine}.get(other[0], other[1])
             apart = place is not None and place != there
-            wrong = kinds == (wiring.IPU, wiring.SRAM) and one[1] != other[1]
+            wrong = kinds == (wiring.IPU, wiring.SRAM) and item[1] != other[1]
             return None if apart or wrong else self._fixed[kinds]
-        return self._gateways(one, other)
+        return self._gateways(item, other)
 
-    def _gateways(self, one: tuple[str, int], other: tuple[str, int]) -> Joint | None:
+    def _gateways(self, item: tuple[str, int], other: tuple[str, int]) -> Joint | None:
         """GW-Links to the switches, or to the gateway of the same machine in the next rack of the ring."""
         pod, machines = self._pod, self.topology.machines_per_rack
         if pod is None:
             return None
         if pod.shape is Shape.SWITCH:
-            joined = {one[0], other[0]} == {wiring.GATEWAY, wiring.SWITCH}
+            joined = {item[0], other[0]} == {wiring.GATEWAY, wiring.SWITCH}
         else:
-            apart = (other[1] - one[1]) // machines % pod.holds
-            same = one[1] % machines == other[1] % machines
-            joined = one[0] == other[0] == wiring.GATEWAY and same and apart in (1, pod.holds - 1)
+            apart = (other[1] - item[1]) // machines % pod.holds
+            same = item[1] % machines == other[1] % machines
+            joined = item[0] == other[0] == wiring.GATEWAY and same and apart in (1, pod.holds - 1)
         return Joint(pod.link, self.topology.links[pod.link], wiring.gateway_links(pod)) if joined else None
 
     def beyond(self, node: str, *, across: bool) -> Iterator[str]:
@@ -167,10 +170,12 @@ class Joints:
     def of_rack(self, rack: int) -> Iterator[Ends]:
         """Both directions of every link that joins or leaves the nodes of one rack, and those of its streams."""
         size, machines, each = (
-            self.topology.ipus_per_rack, self.topology.machines_per_rack, self.topology.ipus_per_machine,
-        )  # fmt: skip
-        for one, other in self.rack:
-            yield wiring.ipu(rack * size + one), wiring.ipu(rack * size + other)
+            self.topology.ipus_per_rack,
+            self.topology.machines_per_rack,
+            self.topology.ipus_per_machine,
+        )
+        for item, other in self.rack:
+            yield wiring.ipu(rack * size + item), wiring.ipu(rack * size + other)
         for number in range(rack * size, (rack + 1) * size):
             gateway = wiring.gateway(number // each)
             yield wiring.ipu(number), gateway

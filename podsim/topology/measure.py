@@ -128,11 +128,11 @@ def graph(topology: Topology) -> nx.Graph:
             code="too-large-to-draw",
         )
     drawn = nx.Graph()
-    for one, other, kind, links, each_bytes_per_s in _edges(topology):
-        if not drawn.has_edge(one, other):
-            drawn.add_edge(one, other, kind=kind, links=0, bandwidth_bytes_per_s=0.0)
-        drawn.edges[one, other]["links"] += links
-        drawn.edges[one, other]["bandwidth_bytes_per_s"] += links * each_bytes_per_s
+    for text, other, kind, links, each_bytes_per_s in _edges(topology):
+        if not drawn.has_edge(text, other):
+            drawn.add_edge(text, other, kind=kind, links=0, bandwidth_bytes_per_s=0.0)
+        drawn.edges[text, other]["links"] += links
+        drawn.edges[text, other]["bandwidth_bytes_per_s"] += links * each_bytes_per_s
     nx.set_node_attributes(drawn, {node: node.rstrip("0123456789") for node in drawn}, "kind")
     return drawn
 
@@ -146,7 +146,7 @@ def _edges(topology: Topology) -> Iterator[_EdgeRow]:
         first = rack * topology.ipus_per_rack
         for edge in wiring.rack_edges(topology):
             rate = topology.links[edge.link].bandwidth_bytes_per_s
-            yield wiring.ipu(first + edge.one), wiring.ipu(first + edge.other), edge.link, edge.links, rate
+            yield wiring.ipu(first + edge.end), wiring.ipu(first + edge.other), edge.link, edge.links, rate
     for number in range(topology.ipus):
         gateway = wiring.gateway(number // topology.ipus_per_machine)
         yield wiring.ipu(number), gateway, "pcie", 1, topology.gateway.pcie_bytes_per_s

@@ -38,22 +38,22 @@ def part(fabric: Fabric, machines: range) -> Fabric:
 
     Raises Infeasible where these cut it in two.
     """
-    found = Fabric(_topology(fabric.topology, len(machines)))
+    part = Fabric(_topology(fabric.topology, len(machines)))
     damage = fabric.damage
     first = machines.start * fabric.topology.ipus_per_machine
-    down = {ends for was in damage.down if (ends := _moved(found, was, machines))}
-    rates = {ends: rate for was, rate in damage.rates.items() if (ends := _moved(found, was, machines))}
-    slow = {ipu - first: rate for ipu, rate in damage.slow.items() if 0 <= ipu - first < found.endpoints}
-    found = Fabric(found.topology, Damage(frozenset(down), rates, frozenset(), slow))
-    check(found)
-    return found
+    down = {ends for was in damage.down if (ends := _moved(part, was, machines))}
+    rates = {ends: rate for was, rate in damage.rates.items() if (ends := _moved(part, was, machines))}
+    slow = {ipu - first: rate for ipu, rate in damage.slow.items() if 0 <= ipu - first < part.endpoints}
+    part = Fabric(part.topology, Damage(frozenset(down), rates, frozenset(), slow))
+    check(part)
+    return part
 
 
-def _moved(found: Fabric, ends: Ends, machines: range) -> Ends | None:
+def _moved(fabric: Fabric, ends: Ends, machines: range) -> Ends | None:
     """A link as the partition numbers its ends; None where it has no such link."""
-    source, target = (renamed(found.topology, end, -machines.start) for end in ends)
+    source, target = (renamed(fabric.topology, end, -machines.start) for end in ends)
     pair = source, target
-    return pair if found.joints.between(*pair) else None
+    return pair if fabric.joints.between(*pair) else None
 
 
 def renamed(topology: Topology, node: str, machines: int) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Edge:
     """Parallel IPU-Links between two IPUs of one rack; `link` names their kind."""
 
-    one: int
+    end: int
     other: int
     link: str
     links: int

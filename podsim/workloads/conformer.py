@@ -5,14 +5,14 @@ are not shifted, batch norm in the convolution module).
 """
 
 from podsim.model.speech import Conformer, Transducer
-from podsim.model.workload import Conv, Kind, Matmul, Operator, Stream, Unit
-from podsim.workloads import recurrent, vector
+from podsim.model.workload import Conv, Kind, LayerUnit, Matmul, Operator, Stream
+from podsim.workloads import recurrent, vector_operators
 from podsim.workloads.transformer import dense
 
 HALF = ("scaled_add",)
 
 
-def units(size: Conformer) -> tuple[Unit, ...]:
+def units(size: Conformer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     return (*encoder(size), _head(size))
 
@@ -23,17 +23,17 @@ def subsampled(edge: int) -> tuple[int, int]:
     return first, (first - 1) // 2
 
 
-def encoder(size: Conformer | Transducer) -> tuple[Unit, ...]:
+def encoder(size: Conformer | Transducer) -> tuple[LayerUnit, ...]:
     """The front end and all blocks."""
     return (_front(size), *(_block(size, number) for number in range(size.blocks)))
 
 
 def affine(name: str, rows: int, inputs: int, outputs: int) -> tuple[Operator, Operator]:
     """A product with trained weights and its bias."""
-    return dense(name, rows, inputs, outputs), vector.bias(f"{name}-bias", rows * outputs, outputs)
+    return dense(name, rows, inputs, outputs), vector_operators.bias(f"{name}-bias", rows * outputs, outputs)
 
 
-def _front(size: Conformer | Transducer) -> Unit:
+def _front(size: Conformer | Transducer) -> LayerUnit:
     wide, frames, mels = size.hidden, subsampled(size.frames), subsampled(size.mels)
     chain: list[Operator] = []
     for number, (inputs, rows, columns) in enumerate(zip((1, wide), frames, mels, strict=True)):
@@ -51,18 +51,18 @@ def _front(size: Conformer | Transducer) -> Unit:
                 input_gradient=number > 0,
                 stashed=False,  # bias and ReLU work in place, and backward reads what ReLU has left
             ),
-            vector.bias(f"{at}-bias", shape.outputs, wide),
-            vector.activation(f"{at}-relu", shape.outputs, "relu"),
+            vector_operators.bias(f"{at}-bias", shape.outputs, wide),
+            vector_operators.activation(f"{at}-relu", shape.outputs, "relu"),
         ]
     rows, columns = frames[1], mels[1]
     chain += [
         *affine("front.dense", rows, columns * wide, wide),
-        vector.dropout("front.dropout", rows * wide),
+        vector_operators.dropout("front.dropout", rows * wide),
     ]
-    return Unit(name="front", group="front", checkpoint=True, operators=tuple(chain))
+    return LayerUnit(name="front", group="front", checkpoint=True, operators=tuple(chain))
 
 
-def _block(size: Conformer | Transducer, number: int) -> Unit:
+def _block(size: Conformer | Transducer, number: int) -> LayerUnit:
     at, rows = f"block{number}", subsampled(size.frames)[1]
     attention = _attention(f"{at}.attention", size, rows)
     if size.kernel is None:
@@ -73,9 +73,9 @@ def _block(size: Conformer | Transducer, number: int) -> Unit:
             *attention,
             *_convolution(f"{at}.convolution", size, rows, size.kernel),
             *_feed_forward(f"{at}.ffn2", size, rows, half=True),
-            vector.layer_norm(f"{at}.norm", rows * size.hidden, size.hidden),
+            vector_operators.layer_norm(f"{at}.norm", rows * size.hidden, size.hidden),
         )
-    return Unit(name=at, group="block", checkpoint=True, operators=operators)
+    return LayerUnit(name=at, group="block", checkpoint=True, operators=operators)
 
 
 def _feed_forward(at: str, size: Conformer | Transducer, rows: int, *, half: bool = False) -> tuple[Operator, ...]:
@@ -83,15 +83,15 @@ def _feed_forward(at: str, size: Conformer | Transducer, rows: int, *, half: boo
     hidden, wide = size.hidden, size.feed_forward
     added = Stream(elements=rows * hidden, operations=HALF, back_operations=HALF)
     return (
-        vector.layer_norm(f"{at}.norm", rows * hidden, hidden),
+        vector_operators.layer_norm(f"{at}.norm", rows * hidden, hidden),
         *affine(f"{at}.up", rows, hidden, wide),
-        vector.activation(f"{at}.swish", rows * wide, "swish"),
-        vector.dropout(f"{at}.inner-dropout", rows * wide),
+        vector_operators.activation(f"{at}.swish", rows * wide, "swish"),
+        vector_operators.dropout(f"{at}.inner-dropout", rows * wide),
         *affine(f"{at}.down", rows, wide, hidden),
-        vector.dropout(f"{at}.dropout", rows * hidden),
+        vector_operators.dropout(f"{at}.dropout", rows * hidden),
         Operator(name=f"{at}.half-residual", kind=Kind.ELEMENTWISE, shape=added, stashed=False)
         if half
-        else vector.residual(f"{at}.residual", rows * hidden),
+        else vector_operators.residual(f"{at}.residual", rows * hidden),
     )
 
 
@@ -102,21 +102,21 @@ def _attention(at: str, size: Conformer | Transducer, rows: int) -> tuple[Operat
     keys = Matmul(groups=heads, m=rows, k=width, n=rows, weights=False)
     values = Matmul(groups=heads, m=rows, k=rows, n=width, weights=False)
     return (
-        vector.layer_norm(f"{at}.norm", elements, hidden),
+        vector_operators.layer_norm(f"{at}.norm", elements, hidden),
         *affine(f"{at}.qkv", rows, hidden, 3 * hidden),
         dense(f"{at}.positions", rows, hidden, hidden),
-        vector.bias(f"{at}.key-bias", elements, hidden),
-        vector.bias(f"{at}.position-bias", elements, hidden),
+        vector_operators.bias(f"{at}.key-bias", elements, hidden),
+        vector_operators.bias(f"{at}.position-bias", elements, hidden),
         Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=keys),
         Operator(name=f"{at}.position-scores", kind=Kind.MATMUL, shape=keys),
-        vector.residual(f"{at}.both-scores", scores),
-        vector.scale_and_mask(f"{at}.scale-and-mask", scores),
-        vector.softmax(f"{at}.softmax", scores, rows, (keys, values)),
-        vector.dropout(f"{at}.softmax-dropout", scores, option="attention_dropout"),
+        vector_operators.residual(f"{at}.both-scores", scores),
+        vector_operators.scale_and_mask(f"{at}.scale-and-mask", scores),
+        vector_operators.softmax(f"{at}.softmax", scores, rows, (keys, values)),
+        vector_operators.dropout(f"{at}.softmax-dropout", scores, option="attention_dropout"),
         Operator(name=f"{at}.context", kind=Kind.MATMUL, shape=values),
         *affine(f"{at}.output", rows, hidden, hidden),
-        vector.dropout(f"{at}.dropout", elements),
-        vector.residual(f"{at}.residual", elements),
+        vector_operators.dropout(f"{at}.dropout", elements),
+        vector_operators.residual(f"{at}.residual", elements),
     )
 
 
@@ -124,33 +124,38 @@ def _convolution(at: str, size: Conformer | Transducer, rows: int, kernel: int) 
     """Pointwise to twice the width, of which one half gates the other, one channel at a time along, pointwise."""
     hidden, elements = size.hidden, rows * size.hidden
     along = Conv(
-        size=1, width=rows, in_channels=hidden, out_channels=hidden, kernel=1, kernel_width=kernel,
+        size=1,
+        width=rows,
+        in_channels=hidden,
+        out_channels=hidden,
+        kernel=1,
+        kernel_width=kernel,
         channel_groups=hidden,
-    )  # fmt: skip
+    )
     return (
-        vector.layer_norm(f"{at}.norm", elements, hidden),
+        vector_operators.layer_norm(f"{at}.norm", elements, hidden),
         *affine(f"{at}.pointwise1", rows, hidden, 2 * hidden),
-        vector.gated(f"{at}.gate", elements),
+        vector_operators.gated(f"{at}.gate", elements),
         Operator(name=f"{at}.depthwise", kind=Kind.CONVOLUTION, shape=along, weight_tensors=1),
-        vector.bias(f"{at}.depthwise-bias", elements, hidden),
-        vector.batch_norm(f"{at}.batch-norm", elements, hidden),
-        vector.activation(f"{at}.swish", elements, "swish"),
+        vector_operators.bias(f"{at}.depthwise-bias", elements, hidden),
+        vector_operators.batch_norm(f"{at}.batch-norm", elements, hidden),
+        vector_operators.activation(f"{at}.swish", elements, "swish"),
         *affine(f"{at}.pointwise2", rows, hidden, hidden),
-        vector.dropout(f"{at}.dropout", elements),
-        vector.residual(f"{at}.residual", elements),
+        vector_operators.dropout(f"{at}.dropout", elements),
+        vector_operators.residual(f"{at}.residual", elements),
     )
 
 
-def _head(size: Conformer) -> Unit:
+def _head(size: Conformer) -> LayerUnit:
     rows = subsampled(size.frames)[1]
-    return Unit(
+    return LayerUnit(
         name="head",
         group="head",
         checkpoint=False,
         operators=(
-            vector.layer_norm("head.norm", rows * size.hidden, size.hidden),
+            vector_operators.layer_norm("head.norm", rows * size.hidden, size.hidden),
             *affine("head.dense", rows, size.hidden, size.vocabulary),
-            vector.loss("head.loss", rows * size.vocabulary, size.vocabulary),
+            vector_operators.loss("head.loss", rows * size.vocabulary, size.vocabulary),
             recurrent.trellis("head.alignments", rows, 2 * size.tokens + 1),
         ),
     )

@@ -7,17 +7,23 @@ from dataclasses import replace
 
 from podsim.model.family import Head, Transformer
 from podsim.model.language import Deberta
-from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
-from podsim.workloads import transformer, vector
+from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Operator
+from podsim.workloads import transformer, vector_operators
 from podsim.workloads.conformer import affine
 
 
-def units(size: Deberta) -> tuple[Unit, ...]:
+def units(size: Deberta) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     plain = Transformer(
-        layers=size.layers, hidden=size.hidden, heads=size.heads, feed_forward=size.feed_forward,
-        sequence=size.sequence, vocabulary=size.vocabulary, positions=1, head=Head.SPAN,
-    )  # fmt: skip
+        layers=size.layers,
+        hidden=size.hidden,
+        heads=size.heads,
+        feed_forward=size.feed_forward,
+        sequence=size.sequence,
+        vocabulary=size.vocabulary,
+        positions=1,
+        head=Head.SPAN,
+    )
     halves = (
         half
         for layer in range(size.layers)
@@ -26,25 +32,25 @@ def units(size: Deberta) -> tuple[Unit, ...]:
     return (_embedding(size), *halves, _head(size))
 
 
-def _embedding(size: Deberta) -> Unit:
+def _embedding(size: Deberta) -> LayerUnit:
     """Words, and the table of distances that all layers read."""
     elements = size.sequence * size.hidden
     word = Gather(table=size.vocabulary, width=size.hidden, lookups=size.sequence)
     distances = Gather(table=2 * size.positions, width=size.hidden, lookups=size.distances)
-    return Unit(
+    return LayerUnit(
         name="embedding",
         group="embedding",
         checkpoint=True,
         operators=(
             _table("embedding.distances", distances),
             *(
-                (vector.layer_norm("embedding.distances-norm", size.distances * size.hidden, size.hidden),)
+                (vector_operators.layer_norm("embedding.distances-norm", size.distances * size.hidden, size.hidden),)
                 if size.distance_norm
                 else ()
             ),
             _table("embedding.word", word),
-            vector.layer_norm("embedding.norm", elements, size.hidden),
-            vector.dropout("embedding.dropout", elements),
+            vector_operators.layer_norm("embedding.norm", elements, size.hidden),
+            vector_operators.dropout("embedding.dropout", elements),
         ),
     )
 
@@ -53,7 +59,7 @@ def _table(name: str, shape: Gather) -> Operator:
     return Operator(name=name, kind=Kind.GATHER, shape=shape, input_gradient=False, weight_tensors=1)
 
 
-def _attention(size: Deberta, layer: int) -> Unit:
+def _attention(size: Deberta, layer: int) -> LayerUnit:
     """Scores of content, and of content with every distance either way, of which each pair takes its own.
 
     Queries and values have biases, keys have one in the second version alone; products of the distances are taken anew
@@ -66,29 +72,29 @@ def _attention(size: Deberta, layer: int) -> Unit:
     values = Matmul(groups=heads, m=tokens, k=tokens, n=width, weights=False)
     operators = (
         transformer.dense(f"{at}.qkv", tokens, hidden, 3 * hidden),
-        vector.bias(f"{at}.query-bias", elements, hidden),
-        *((vector.bias(f"{at}.key-bias", elements, hidden),) if size.key_biases else ()),
-        vector.bias(f"{at}.value-bias", elements, hidden),
+        vector_operators.bias(f"{at}.query-bias", elements, hidden),
+        *((vector_operators.bias(f"{at}.key-bias", elements, hidden),) if size.key_biases else ()),
+        vector_operators.bias(f"{at}.value-bias", elements, hidden),
         Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=keys),
         *_of_distances(size, f"{at}.distance-keys", biased=size.key_biases),
         Operator(name=f"{at}.content-to-distance", kind=Kind.MATMUL, shape=far),
-        vector.copy(f"{at}.content-to-distance-pairs", scores),
-        vector.residual(f"{at}.content-to-distance-sum", scores),
+        vector_operators.copy(f"{at}.content-to-distance-pairs", scores),
+        vector_operators.residual(f"{at}.content-to-distance-sum", scores),
         *_of_distances(size, f"{at}.distance-queries", biased=True),
-        vector.scale(f"{at}.distance-queries-scale", distances * hidden),
+        vector_operators.scale(f"{at}.distance-queries-scale", distances * hidden),
         Operator(name=f"{at}.distance-to-content", kind=Kind.MATMUL, shape=far),
-        vector.copy(f"{at}.distance-to-content-pairs", scores),
-        vector.residual(f"{at}.distance-to-content-sum", scores),
-        vector.scale_and_mask(f"{at}.scale-and-mask", scores),
-        vector.softmax(f"{at}.softmax", scores, tokens, (keys, values)),
-        vector.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),
+        vector_operators.copy(f"{at}.distance-to-content-pairs", scores),
+        vector_operators.residual(f"{at}.distance-to-content-sum", scores),
+        vector_operators.scale_and_mask(f"{at}.scale-and-mask", scores),
+        vector_operators.softmax(f"{at}.softmax", scores, tokens, (keys, values)),
+        vector_operators.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),
         Operator(name=f"{at}.context", kind=Kind.MATMUL, shape=values),
         *affine(f"{at}.output", tokens, hidden, hidden),
-        vector.dropout(f"{at}.dropout", elements),
-        vector.residual(f"{at}.residual", elements),
-        vector.layer_norm(f"{at}.norm", elements, hidden),
+        vector_operators.dropout(f"{at}.dropout", elements),
+        vector_operators.residual(f"{at}.residual", elements),
+        vector_operators.layer_norm(f"{at}.norm", elements, hidden),
     )
-    return Unit(name=at, group="attention", checkpoint=False, operators=operators)
+    return LayerUnit(name=at, group="attention", checkpoint=False, operators=operators)
 
 
 def _of_distances(size: Deberta, name: str, *, biased: bool) -> tuple[Operator, ...]:
@@ -96,12 +102,12 @@ def _of_distances(size: Deberta, name: str, *, biased: bool) -> tuple[Operator, 
     product = transformer.dense(name, size.distances, size.hidden, size.hidden, tied=size.shared_products)
     if not biased:
         return (product,)
-    bias = vector.bias(f"{name}-bias", size.distances * size.hidden, size.hidden)
+    bias = vector_operators.bias(f"{name}-bias", size.distances * size.hidden, size.hidden)
     return product, replace(bias, tied=True, weight_tensors=0) if size.shared_products else bias
 
 
-def _head(size: Deberta) -> Unit:
+def _head(size: Deberta) -> LayerUnit:
     """Begin and end of an answer."""
     tokens = size.sequence
-    operators = (*affine("heads.span", tokens, size.hidden, 2), vector.loss("heads.loss", 2 * tokens, tokens))
-    return Unit(name="heads", group="heads", checkpoint=False, operators=operators)
+    operators = (*affine("heads.span", tokens, size.hidden, 2), vector_operators.loss("heads.loss", 2 * tokens, tokens))
+    return LayerUnit(name="heads", group="heads", checkpoint=False, operators=operators)

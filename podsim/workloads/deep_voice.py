@@ -6,12 +6,12 @@ Source: ping-2018.
 from collections.abc import Iterator
 
 from podsim.model.speech import DeepVoice
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Stream, Unit
-from podsim.workloads import vector
+from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream
+from podsim.workloads import vector_operators
 from podsim.workloads.conformer import affine
 
 
-def units(size: DeepVoice) -> tuple[Unit, ...]:
+def units(size: DeepVoice) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     return (*_encoder(size), *_decoder(size), *_converter(size))
 
@@ -20,51 +20,67 @@ def _gated_block(at: str, rows: int, channels: int, kernel: int) -> tuple[Operat
     """Dropout, a convolution along to twice the channels, of which one half gates the other, and the input added."""
     along = Conv(size=1, width=rows, in_channels=channels, out_channels=2 * channels, kernel=1, kernel_width=kernel)
     return (
-        vector.dropout(f"{at}.dropout", rows * channels),
+        vector_operators.dropout(f"{at}.dropout", rows * channels),
         Operator(name=f"{at}.conv", kind=Kind.CONVOLUTION, shape=along, weight_tensors=1),
-        vector.bias(f"{at}.conv-bias", along.outputs, 2 * channels),
-        vector.gated(f"{at}.gate", rows * channels),
-        vector.residual(f"{at}.residual", rows * channels),
+        vector_operators.bias(f"{at}.conv-bias", along.outputs, 2 * channels),
+        vector_operators.gated(f"{at}.gate", rows * channels),
+        vector_operators.residual(f"{at}.residual", rows * channels),
     )
 
 
-def _unit(group: str, name: str, operators: tuple[Operator, ...]) -> Unit:
-    return Unit(name=name, group=group, checkpoint=True, operators=operators)
+def _unit(group: str, name: str, operators: tuple[Operator, ...]) -> LayerUnit:
+    return LayerUnit(name=name, group=group, checkpoint=True, operators=operators)
 
 
-def _encoder(size: DeepVoice) -> Iterator[Unit]:
+def _encoder(size: DeepVoice) -> Iterator[LayerUnit]:
     rows, wide = size.text, size.encoder_channels
     table = Gather(table=size.characters, width=size.embedding, lookups=rows)
-    yield _unit("encoder", "encoder.in", (
-        Operator(name="encoder.in.table", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
-        *affine("encoder.in.dense", rows, size.embedding, wide),
-    ))  # fmt: skip
+    yield _unit(
+        "encoder",
+        "encoder.in",
+        (
+            Operator(name="encoder.in.table", kind=Kind.GATHER, shape=table, input_gradient=False, weight_tensors=1),
+            *affine("encoder.in.dense", rows, size.embedding, wide),
+        ),
+    )
     for layer in range(size.encoder_layers):
         at = f"encoder{layer}"
         yield _unit("encoder", at, _gated_block(at, rows, wide, size.kernel))
-    yield _unit("encoder", "encoder.out", (
-        *affine("encoder.out.keys", rows, wide, size.embedding),
-        vector.residual("encoder.out.values", rows * size.embedding),
-    ))  # fmt: skip
+    yield _unit(
+        "encoder",
+        "encoder.out",
+        (
+            *affine("encoder.out.keys", rows, wide, size.embedding),
+            vector_operators.residual("encoder.out.values", rows * size.embedding),
+        ),
+    )
 
 
-def _decoder(size: DeepVoice) -> Iterator[Unit]:
+def _decoder(size: DeepVoice) -> Iterator[LayerUnit]:
     """Frames go in and come out `reduction` at a time."""
     rows, wide, frames = size.steps, size.decoder_channels, size.reduction * size.mels
-    yield _unit("decoder", "decoder.in", (
-        *affine("decoder.in.prenet0", rows, frames, size.prenet),
-        vector.activation("decoder.in.prenet0-relu", rows * size.prenet, "relu"),
-        *affine("decoder.in.prenet1", rows, size.prenet, wide),
-        vector.activation("decoder.in.prenet1-relu", rows * wide, "relu"),
-    ))  # fmt: skip
+    yield _unit(
+        "decoder",
+        "decoder.in",
+        (
+            *affine("decoder.in.prenet0", rows, frames, size.prenet),
+            vector_operators.activation("decoder.in.prenet0-relu", rows * size.prenet, "relu"),
+            *affine("decoder.in.prenet1", rows, size.prenet, wide),
+            vector_operators.activation("decoder.in.prenet1-relu", rows * wide, "relu"),
+        ),
+    )
     for layer in range(size.decoder_layers):
         at = f"decoder{layer}"
         yield _unit("decoder", at, (*_gated_block(at, rows, wide, size.kernel), *_attention(at, size)))
-    yield _unit("decoder", "decoder.out", (
-        *affine("decoder.out.frames", rows, wide, frames),
-        *affine("decoder.out.done", rows, wide, 1),
-        _distance("decoder.out.loss", rows * frames),
-    ))  # fmt: skip
+    yield _unit(
+        "decoder",
+        "decoder.out",
+        (
+            *affine("decoder.out.frames", rows, wide, frames),
+            *affine("decoder.out.done", rows, wide, 1),
+            _distance("decoder.out.loss", rows * frames),
+        ),
+    )
 
 
 def _attention(at: str, size: DeepVoice) -> tuple[Operator, ...]:
@@ -77,14 +93,14 @@ def _attention(at: str, size: DeepVoice) -> tuple[Operator, ...]:
         *affine(f"{at}.keys", text, size.embedding, inner),
         *affine(f"{at}.values", text, size.embedding, inner),
         Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=keys),
-        vector.softmax(f"{at}.softmax", rows * text, text, (keys, values)),
+        vector_operators.softmax(f"{at}.softmax", rows * text, text, (keys, values)),
         Operator(name=f"{at}.context", kind=Kind.MATMUL, shape=values),
         *affine(f"{at}.output", rows, inner, wide),
-        vector.residual(f"{at}.attended", rows * wide),
+        vector_operators.residual(f"{at}.attended", rows * wide),
     )
 
 
-def _converter(size: DeepVoice) -> Iterator[Unit]:
+def _converter(size: DeepVoice) -> Iterator[LayerUnit]:
     rows, wide = size.steps * size.reduction, size.converter_channels
     yield _unit(
         "converter", "converter.in", affine("converter.in.dense", rows, size.decoder_channels // size.reduction, wide)
@@ -92,10 +108,14 @@ def _converter(size: DeepVoice) -> Iterator[Unit]:
     for layer in range(size.converter_layers):
         at = f"converter{layer}"
         yield _unit("converter", at, _gated_block(at, rows, wide, size.kernel))
-    yield _unit("converter", "converter.out", (
-        *affine("converter.out.dense", rows, wide, size.bins),
-        _distance("converter.out.loss", rows * size.bins),
-    ))  # fmt: skip
+    yield _unit(
+        "converter",
+        "converter.out",
+        (
+            *affine("converter.out.dense", rows, wide, size.bins),
+            _distance("converter.out.loss", rows * size.bins),
+        ),
+    )
 
 
 def _distance(name: str, elements: int) -> Operator:

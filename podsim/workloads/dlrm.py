@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from podsim.model.graphs import Dlrm
-from podsim.model.workload import Gather, Kind, Matmul, Operator, Stream, Unit
-from podsim.workloads import vector
+from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Operator, Stream
+from podsim.workloads import vector_operators
 from podsim.workloads.conformer import affine
 
 
-def units(size: Dlrm) -> tuple[Unit, ...]:
+def units(size: Dlrm) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     return _tables(size), _bottom(size), _top(size)
 
 
-def _tables(size: Dlrm) -> Unit:
+def _tables(size: Dlrm) -> LayerUnit:
     """Rows of every category's table; of one table for all as many at once as a sample needs."""
     lookups = size.pieces * (size.categories if len(size.tables) == 1 else 1)
     gathers = tuple(
@@ -31,8 +31,8 @@ def _tables(size: Dlrm) -> Unit:
         )
         for number, rows in enumerate(size.tables)
     )
-    together = vector.copy("tables.together", size.categories * size.width)
-    return Unit(name="tables", group="tables", checkpoint=True, operators=(*gathers, together))
+    together = vector_operators.copy("tables.together", size.categories * size.width)
+    return LayerUnit(name="tables", group="tables", checkpoint=True, operators=(*gathers, together))
 
 
 def _layers(at: str, widths: tuple[int, ...], *, first: bool) -> tuple[Operator, ...]:
@@ -44,17 +44,17 @@ def _layers(at: str, widths: tuple[int, ...], *, first: bool) -> tuple[Operator,
         chain += [
             replace(product, input_gradient=not first or number > 0),
             bias,
-            vector.activation(f"{at}.{name}{number}", outputs, name),
+            vector_operators.activation(f"{at}.{name}{number}", outputs, name),
         ]
     return tuple(chain)
 
 
-def _bottom(size: Dlrm) -> Unit:
+def _bottom(size: Dlrm) -> LayerUnit:
     operators = _layers("bottom", (size.numbers, *size.bottom), first=True)
-    return Unit(name="bottom", group="bottom", checkpoint=True, operators=operators)
+    return LayerUnit(name="bottom", group="bottom", checkpoint=True, operators=operators)
 
 
-def _top(size: Dlrm) -> Unit:
+def _top(size: Dlrm) -> LayerUnit:
     """Products of every vector with every other, each pair once, and the vector of the numbers go in."""
     vectors, width = size.vectors, size.width
     pairs = Matmul(m=vectors, k=width, n=vectors, weights=False)
@@ -62,8 +62,8 @@ def _top(size: Dlrm) -> Unit:
     error = Stream(elements=1, operations=("log", "multiply", "add"), back_operations=("subtract",))
     operators = (
         Operator(name="top.pairs", kind=Kind.MATMUL, shape=pairs),
-        vector.copy("top.together", inputs),
+        vector_operators.copy("top.together", inputs),
         *_layers("top", (inputs, *size.top), first=False),
         Operator(name="top.error", kind=Kind.ELEMENTWISE, shape=error),
     )
-    return Unit(name="top", group="top", checkpoint=False, operators=operators)
+    return LayerUnit(name="top", group="top", checkpoint=False, operators=operators)

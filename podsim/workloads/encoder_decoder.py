@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from podsim.model.family import Head, Transformer
 from podsim.model.language import EncoderDecoder
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Stream, Unit
-from podsim.workloads import transformer, vector
+from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream
+from podsim.workloads import transformer, vector_operators
 from podsim.workloads.vision_transformer import unmasked
 
 KERNEL = 3  # of both convolutions over a spectrogram
 
 
-def units(size: EncoderDecoder) -> tuple[Unit, ...]:
+def units(size: EncoderDecoder) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     encoder = (replace(unit, once=True, fixed_keys=False) for unit in _encoder(size))
     return (*encoder, *_decoder(size), _head(size))
@@ -25,13 +25,23 @@ def units(size: EncoderDecoder) -> tuple[Unit, ...]:
 def layers(size: EncoderDecoder, tokens: int) -> Transformer:
     """Layers of one side, their norm first."""
     return Transformer(
-        layers=1, hidden=size.hidden, heads=size.heads, feed_forward=size.feed_forward, sequence=tokens,
-        vocabulary=1, positions=1, head=Head.NONE, pre_norm=True, rms_norm=size.rms_norm, gated=size.gated,
-        biases=size.biases, dropout=size.dropout,
-    )  # fmt: skip
+        layers=1,
+        hidden=size.hidden,
+        heads=size.heads,
+        feed_forward=size.feed_forward,
+        sequence=tokens,
+        vocabulary=1,
+        positions=1,
+        head=Head.NONE,
+        pre_norm=True,
+        rms_norm=size.rms_norm,
+        gated=size.gated,
+        biases=size.biases,
+        dropout=size.dropout,
+    )
 
 
-def _encoder(size: EncoderDecoder) -> Iterator[Unit]:
+def _encoder(size: EncoderDecoder) -> Iterator[LayerUnit]:
     tokens = size.encoder_tokens
     yield _spectrogram(size) if size.mels else _tokens(size, "encoder.embedding", tokens, size.encoder_positions)
     side = layers(size, tokens)
@@ -46,7 +56,7 @@ def _encoder(size: EncoderDecoder) -> Iterator[Unit]:
         )
 
 
-def _decoder(size: EncoderDecoder) -> Iterator[Unit]:
+def _decoder(size: EncoderDecoder) -> Iterator[LayerUnit]:
     tokens = size.decoder_tokens
     yield _tokens(size, "decoder.embedding", tokens, size.decoder_positions, tied=not size.mels)
     side = layers(size, tokens)
@@ -56,22 +66,28 @@ def _decoder(size: EncoderDecoder) -> Iterator[Unit]:
         yield _renamed(transformer.feed_forward(side, 0), f"decoder{layer}", size)
 
 
-def _tokens(size: EncoderDecoder, name: str, tokens: int, positions: int, *, tied: bool = False) -> Unit:
+def _tokens(size: EncoderDecoder, name: str, tokens: int, positions: int, *, tied: bool = False) -> LayerUnit:
     """Words and positions; one table of words for both sides. Distances have numbers for each head instead."""
     elements = tokens * size.hidden
     word = Gather(table=size.vocabulary, width=size.hidden, lookups=tokens)
     operators = [
-        Operator(name=f"{name}.word", kind=Kind.GATHER, shape=word, input_gradient=False, tied=tied,
-                 weight_tensors=0 if tied else 1),
-    ]  # fmt: skip
+        Operator(
+            name=f"{name}.word",
+            kind=Kind.GATHER,
+            shape=word,
+            input_gradient=False,
+            tied=tied,
+            weight_tensors=0 if tied else 1,
+        ),
+    ]
     if positions:
         operators.append(_positions(f"{name}.position", positions, tokens, size.hidden))
-        operators.append(vector.residual(f"{name}.sum", elements))
+        operators.append(vector_operators.residual(f"{name}.sum", elements))
     if size.position_buckets:
         operators.append(_positions(f"{name}.distances", size.position_buckets, 2 * tokens - 1, size.heads))
     if size.dropout:
-        operators.append(vector.dropout(f"{name}.dropout", elements))
-    return Unit(name=name, group="embedding", checkpoint=True, operators=tuple(_last(operators, elements)))
+        operators.append(vector_operators.dropout(f"{name}.dropout", elements))
+    return LayerUnit(name=name, group="embedding", checkpoint=True, operators=tuple(_last(operators, elements)))
 
 
 def _last(operators: list[Operator], elements: int) -> list[Operator]:
@@ -84,7 +100,7 @@ def _positions(name: str, table: int, lookups: int, width: int) -> Operator:
     return Operator(name=name, kind=Kind.GATHER, shape=shape, input_gradient=False, weight_tensors=1)
 
 
-def _spectrogram(size: EncoderDecoder) -> Unit:
+def _spectrogram(size: EncoderDecoder) -> LayerUnit:
     """Two convolutions along the frames, the second with stride 2, and positions, each a weight."""
     wide, rows = size.hidden, size.encoder_tokens
     chain: list[Operator] = []
@@ -95,19 +111,19 @@ def _spectrogram(size: EncoderDecoder) -> Unit:
         )
         chain += [
             Operator(name=at, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=number > 0),
-            vector.bias(f"{at}-bias", shape.outputs, wide),
-            vector.activation(f"{at}-gelu", shape.outputs, "gelu"),
+            vector_operators.bias(f"{at}-bias", shape.outputs, wide),
+            vector_operators.activation(f"{at}-gelu", shape.outputs, "gelu"),
         ]
-    chain.append(vector.bias("encoder.front.position", rows * wide, rows * wide))
-    return Unit(name="encoder.front", group="embedding", checkpoint=True, operators=tuple(chain))
+    chain.append(vector_operators.bias("encoder.front.position", rows * wide, rows * wide))
+    return LayerUnit(name="encoder.front", group="embedding", checkpoint=True, operators=tuple(chain))
 
 
-def _self_attention(size: EncoderDecoder, side: Transformer, name: str, *, causal: bool) -> Unit:
+def _self_attention(size: EncoderDecoder, side: Transformer, name: str, *, causal: bool) -> LayerUnit:
     unit = transformer.attention(side, 0)
     return _renamed(unit if causal else unmasked(unit), name, size)
 
 
-def _renamed(unit: Unit, name: str, size: EncoderDecoder) -> Unit:
+def _renamed(unit: LayerUnit, name: str, size: EncoderDecoder) -> LayerUnit:
     """A half of `layer0` as that of another layer; with numbers for distances, these are added to its scores."""
     kept = tuple(_with_distances(each) for each in unit.operators) if size.position_buckets else unit.operators
     operators = tuple(replace(each, name=each.name.replace("layer0", name, 1)) for each in kept)
@@ -119,36 +135,41 @@ def _with_distances(operator: Operator) -> Operator:
     shape = operator.shape
     if not isinstance(shape, Stream) or "scale" not in shape.operations:
         return operator
-    operations = ("add", *(one for one in shape.operations if one != "scale"))
+    operations = ("add", *(operation for operation in shape.operations if operation != "scale"))
     return replace(operator, shape=replace(shape, operations=operations, back_operations=("add",)))
 
 
-def _cross(size: EncoderDecoder, name: str, queries: int, keys: int) -> tuple[Unit, Unit]:
+def _cross(size: EncoderDecoder, name: str, queries: int, keys: int) -> tuple[LayerUnit, LayerUnit]:
     """Keys and values of what the encoder left, and attention of the decoder's tokens to them."""
     hidden, heads, at = size.hidden, size.heads, f"{name}.cross"
     width, scores = hidden // heads, heads * queries * keys
     first = Matmul(groups=heads, m=queries, k=width, n=keys, weights=False)
     last = Matmul(groups=heads, m=queries, k=keys, n=width, weights=False)
-    dropout = (vector.dropout(f"{at}.dropout", queries * hidden),) if size.dropout else ()
-    inner = (vector.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),) if size.dropout else ()
-    held = Unit(name=f"{at}-keys", group="attention", checkpoint=False, once=True,
-                operators=_dense(size, f"{at}-keys.dense", keys, 2 * hidden))  # fmt: skip
+    dropout = (vector_operators.dropout(f"{at}.dropout", queries * hidden),) if size.dropout else ()
+    inner = (vector_operators.dropout(f"{at}.softmax-dropout", scores, "attention_dropout"),) if size.dropout else ()
+    unit = LayerUnit(
+        name=f"{at}-keys",
+        group="attention",
+        checkpoint=False,
+        once=True,
+        operators=_dense(size, f"{at}-keys.dense", keys, 2 * hidden),
+    )
     attention = (
         _norm(size, f"{at}.norm", queries),
         *_dense(size, f"{at}.queries", queries, hidden),
         Operator(name=f"{at}.scores", kind=Kind.MATMUL, shape=first),
-        *(() if size.position_buckets else (vector.scale(f"{at}.scale", scores),)),
-        vector.softmax(f"{at}.softmax", scores, keys, (first, last)),
+        *(() if size.position_buckets else (vector_operators.scale(f"{at}.scale", scores),)),
+        vector_operators.softmax(f"{at}.softmax", scores, keys, (first, last)),
         *inner,
         Operator(name=f"{at}.context", kind=Kind.MATMUL, shape=last),
         *_dense(size, f"{at}.output", queries, hidden),
         *dropout,
-        vector.residual(f"{at}.residual", queries * hidden),
+        vector_operators.residual(f"{at}.residual", queries * hidden),
     )
-    return held, Unit(name=at, group="attention", checkpoint=False, fixed_keys=True, operators=attention)
+    return unit, LayerUnit(name=at, group="attention", checkpoint=False, fixed_keys=True, operators=attention)
 
 
-def _unheld(unit: Unit) -> Unit:
+def _unheld(unit: LayerUnit) -> LayerUnit:
     """What encoder layers run of the shared block, times 0: weights that are no parameters of the model."""
     operators = (replace(operator, tied=True, weight_tensors=0) for operator in unit.operators)
     return replace(unit, operators=tuple(operators))
@@ -156,19 +177,21 @@ def _unheld(unit: Unit) -> Unit:
 
 def _dense(size: EncoderDecoder, name: str, rows: int, outputs: int) -> tuple[Operator, ...]:
     product = transformer.dense(name, rows, size.hidden, outputs)
-    return (product, vector.bias(f"{name}-bias", rows * outputs, outputs)) if size.biases else (product,)
+    return (product, vector_operators.bias(f"{name}-bias", rows * outputs, outputs)) if size.biases else (product,)
 
 
 def _norm(size: EncoderDecoder, name: str, tokens: int) -> Operator:
-    return (vector.rms_norm if size.rms_norm else vector.layer_norm)(name, tokens * size.hidden, size.hidden)
+    return (vector_operators.rms_norm if size.rms_norm else vector_operators.layer_norm)(
+        name, tokens * size.hidden, size.hidden
+    )
 
 
-def _head(size: EncoderDecoder) -> Unit:
+def _head(size: EncoderDecoder) -> LayerUnit:
     """The next token, at every token of the decoder."""
     tokens, scores = size.decoder_tokens, size.decoder_tokens * size.vocabulary
     operators = (
         _norm(size, "heads.norm", tokens),
         transformer.dense("heads.projection", tokens, size.hidden, size.vocabulary, tied=size.tied),
-        vector.loss("heads.loss", scores, size.vocabulary),
+        vector_operators.loss("heads.loss", scores, size.vocabulary),
     )
-    return Unit(name="heads", group="heads", checkpoint=False, operators=operators)
+    return LayerUnit(name="heads", group="heads", checkpoint=False, operators=operators)

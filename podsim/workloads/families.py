@@ -7,7 +7,7 @@ from typing import Final
 from podsim.model.caveat import Caveat
 from podsim.model.family import FAMILIES, GeneralPractice, WorkloadFile
 from podsim.model.training import Convergence
-from podsim.model.workload import Gather, Unit, Workload
+from podsim.model.workload import Gather, LayerUnit, Workload
 
 INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send token ids
 INPUT_BYTES: Final = 2  # of any other input
@@ -41,13 +41,13 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
     )
 
 
-def chain(file: WorkloadFile) -> tuple[Unit, ...]:
+def chain(file: WorkloadFile) -> tuple[LayerUnit, ...]:
     """The units of a file, of its family or stated."""
     family = next(name for name in FAMILIES if getattr(file, name) is not None)
     return units(family, getattr(file, family))
 
 
-def _input_bytes(chain: tuple[Unit, ...]) -> float:
+def _input_bytes(chain: tuple[LayerUnit, ...]) -> float:
     """Host input of a row where a file does not state it [B]: what the operators read that need no gradient of it."""
     entering = [operator for operator in chain[0].operators if not operator.input_gradient] or chain[0].operators[:1]
     return float(
@@ -68,7 +68,7 @@ def _assumed(file: WorkloadFile) -> Iterator[str]:
         yield f"input of a row: {INDEX_BYTES} bytes an index, {INPUT_BYTES} any other element"
 
 
-def units(family: str, size: object) -> tuple[Unit, ...]:
+def units(family: str, size: object) -> tuple[LayerUnit, ...]:
     """The chain of units of a family of these sizes, built by the module of its name: only that one is loaded."""
-    built: tuple[Unit, ...] = import_module(f"podsim.workloads.{family}").units(size)
+    built: tuple[LayerUnit, ...] = import_module(f"podsim.workloads.{family}").units(size)
     return built

@@ -8,8 +8,8 @@ import math
 from dataclasses import replace
 
 from podsim.model.vision import MobileCnn
-from podsim.model.workload import Conv, Operator, Unit
-from podsim.workloads import vector
+from podsim.model.workload import Conv, LayerUnit, Operator
+from podsim.workloads import vector_operators
 from podsim.workloads.residual_cnn import convolve
 from podsim.workloads.transformer import dense
 from podsim.workloads.vision_transformer import classifier
@@ -18,7 +18,7 @@ CHANNEL_GRAIN = 8
 LEAST_KEPT = 0.9  # share of the scaled channels that rounding may not fall below (tan-2019, reference code)
 
 
-def units(size: MobileCnn) -> tuple[Unit, ...]:
+def units(size: MobileCnn) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     channels = scaled(size.stem_channels, size.width)
     stem, edge = _stem(size, channels), -(-size.image // 2)
@@ -43,9 +43,9 @@ def units(size: MobileCnn) -> tuple[Unit, ...]:
 
 def scaled(channels: int, width: float) -> int:
     """Channels of a wider model: a multiple of 8, at least nine tenths of what the width asks for (Eq. 70)."""
-    wanted = channels * width
-    found = max(CHANNEL_GRAIN, int(wanted + CHANNEL_GRAIN / 2) // CHANNEL_GRAIN * CHANNEL_GRAIN)
-    return found if found >= LEAST_KEPT * wanted else found + CHANNEL_GRAIN
+    value = channels * width
+    number = max(CHANNEL_GRAIN, int(value + CHANNEL_GRAIN / 2) // CHANNEL_GRAIN * CHANNEL_GRAIN)
+    return number if number >= LEAST_KEPT * value else number + CHANNEL_GRAIN
 
 
 def _groups(channels: int, group_width: int) -> int:
@@ -56,22 +56,22 @@ def _groups(channels: int, group_width: int) -> int:
 def _activated(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:
     """A convolution, its norm and swish, whose slope needs what came in; then the proxy norm, where there is one."""
     conv, norm = convolve(name, shape, size.norm_groups)
-    proxy = vector.proxy_norm(f"{name}-proxy", shape.outputs, shape.out_channels, "swish")
+    proxy = vector_operators.proxy_norm(f"{name}-proxy", shape.outputs, shape.out_channels, "swish")
     return (
         conv,
         replace(norm, stashed=True),
-        vector.activation(f"{name}-swish", shape.outputs, "swish"),
+        vector_operators.activation(f"{name}-swish", shape.outputs, "swish"),
         *((proxy,) if size.proxy_norm else ()),
     )
 
 
-def _stem(size: MobileCnn, channels: int) -> Unit:
+def _stem(size: MobileCnn, channels: int) -> LayerUnit:
     shape = Conv(size=size.image, in_channels=3, out_channels=channels, kernel=3, stride=2)
     operators = _activated("stem.conv", shape, size)
-    return Unit(name="stem", group="stem", checkpoint=False, operators=operators)
+    return LayerUnit(name="stem", group="stem", checkpoint=False, operators=operators)
 
 
-def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: int) -> Unit:
+def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: int) -> LayerUnit:
     """Expand, convolve in groups, scale each channel by what the others say, project; added to what came in."""
     at, wide = f"block{number}", spatial.out_channels
     widen = Conv(size=spatial.size, in_channels=channels, out_channels=wide, kernel=1)
@@ -84,35 +84,35 @@ def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: 
         *convolve(f"{at}.project", project, size.norm_groups),
         *(_added(at, project.outputs) if same else ()),
     )
-    return Unit(name=at, group="block", checkpoint=number in size.checkpoint_blocks, operators=operators)
+    return LayerUnit(name=at, group="block", checkpoint=number in size.checkpoint_blocks, operators=operators)
 
 
 def _added(at: str, elements: int) -> tuple[Operator, ...]:
     """The block's images scaled, by nothing where stochastic depth leaves the block out, and what came in added."""
-    return vector.scale(f"{at}.depth", elements), vector.residual(f"{at}.residual", elements)
+    return vector_operators.scale(f"{at}.depth", elements), vector_operators.residual(f"{at}.residual", elements)
 
 
 def _squeeze(at: str, spatial: Conv, narrow: int) -> tuple[Operator, ...]:
     """Squeeze-and-excitation: two dense layers on the means of the channels make a factor of each."""
     wide, elements = spatial.out_channels, spatial.outputs
     return (
-        vector.mean(f"{at}.mean", elements, wide),
+        vector_operators.mean(f"{at}.mean", elements, wide),
         dense(f"{at}.reduce", 1, wide, narrow),
-        vector.bias(f"{at}.reduce-bias", narrow, narrow),
-        vector.activation(f"{at}.swish", narrow, "swish"),
+        vector_operators.bias(f"{at}.reduce-bias", narrow, narrow),
+        vector_operators.activation(f"{at}.swish", narrow, "swish"),
         dense(f"{at}.expand", 1, narrow, wide),
-        vector.bias(f"{at}.expand-bias", wide, wide),
-        vector.activation(f"{at}.sigmoid", wide, "sigmoid"),
-        vector.gate(f"{at}.gate", elements, wide),
+        vector_operators.bias(f"{at}.expand-bias", wide, wide),
+        vector_operators.activation(f"{at}.sigmoid", wide, "sigmoid"),
+        vector_operators.gate(f"{at}.gate", elements, wide),
     )
 
 
-def _head(size: MobileCnn, edge: int, channels: int) -> Unit:
+def _head(size: MobileCnn, edge: int, channels: int) -> LayerUnit:
     wide = scaled(size.head_channels, size.width)
     shape = Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1)
     before = (
         *_activated("head.conv", shape, size),
-        vector.mean("head.mean", shape.outputs, wide),
-        vector.dropout("head.dropout", wide),
+        vector_operators.mean("head.mean", shape.outputs, wide),
+        vector_operators.dropout("head.dropout", wide),
     )
     return classifier(before, wide, size.classes)

@@ -24,11 +24,12 @@ def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Wor
         raise InputError(
             f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
             f"{topology.name} has {topology.ipus:,}",
-            code="unknown-preset", hint=f"leave out --preset, or --pod {2 * configuration.above}",
-        )  # fmt: skip
+            code="unknown-preset",
+            hint=f"leave out --preset, or --pod {2 * configuration.above}",
+        )
     practices = tuple(configuration.of(practice) for practice in workload.practices)
     note = (
-        f"configuration {name}: {configuration.said}, as published for smaller machines ({configuration.source}); "
+        f"configuration {name}: {configuration.text}, as published for smaller machines ({configuration.source}); "
         "assumed for one this large"
     )
     return replace(workload, practices=practices, notes=(*workload.notes, note)), None
@@ -50,8 +51,9 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         near = min(named, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
         raise InputError(
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
-            code="unknown-preset", hint=f"--topology {shlex.quote(near.topology)}",
-        )  # fmt: skip
+            code="unknown-preset",
+            hint=f"--topology {shlex.quote(near.topology)}",
+        )
     names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
     known = ", ".join(sorted(names)) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from podsim.model.workload import Kind, Operator, Stream
-from podsim.workloads import vector
+from podsim.workloads import vector_operators
 from podsim.workloads.transformer import dense
 
 GATES = 4  # input, forget and output gate, and the candidate (hochreiter-1997, with the forget gate of gers-2000)
@@ -18,14 +18,14 @@ def lstm(name: str, steps: int, inputs: int, hidden: int) -> tuple[Operator, ...
     nothing for all steps at once.
     """
     gates = dense(f"{name}.gates", 1, inputs + hidden, GATES * hidden)
-    biased = vector.bias(f"{name}.gates-bias", GATES * hidden, GATES * hidden)
+    biased = vector_operators.bias(f"{name}.gates-bias", GATES * hidden, GATES * hidden)
     each = (
         gates,
         biased,
-        vector.activation(f"{name}.sigmoid", (GATES - 1) * hidden, "sigmoid"),
-        vector.activation(f"{name}.candidate", hidden, "tanh"),
+        vector_operators.activation(f"{name}.sigmoid", (GATES - 1) * hidden, "sigmoid"),
+        vector_operators.activation(f"{name}.candidate", hidden, "tanh"),
         _chain(f"{name}.cell", hidden, ("multiply", "multiply", "add"), ("multiply",) * 4),
-        vector.activation(f"{name}.cell-tanh", hidden, "tanh"),
+        vector_operators.activation(f"{name}.cell-tanh", hidden, "tanh"),
         _chain(f"{name}.output", hidden, ("multiply",), ("multiply", "multiply")),
     )
     return tuple(replace(operator, repeats=steps) for operator in each)

@@ -7,12 +7,12 @@ between layers is left out.
 from collections.abc import Iterator
 
 from podsim.model.speech import RecurrentTransducer
-from podsim.model.workload import Unit
+from podsim.model.workload import LayerUnit
 from podsim.workloads import recurrent
 from podsim.workloads.transducer import joint, predictor
 
 
-def units(size: RecurrentTransducer) -> tuple[Unit, ...]:
+def units(size: RecurrentTransducer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     return (*_encoder(size), predictor(size), joint(size, reduced(size)))
 
@@ -22,7 +22,7 @@ def reduced(size: RecurrentTransducer) -> int:
     return -(-size.frames // size.reduction)
 
 
-def _encoder(size: RecurrentTransducer) -> Iterator[Unit]:
+def _encoder(size: RecurrentTransducer) -> Iterator[LayerUnit]:
     """Layers over all frames, then over fewer, each of several next to each other."""
     inputs = size.features
     for number in range(size.layers_before + size.layers_after):
@@ -30,5 +30,5 @@ def _encoder(size: RecurrentTransducer) -> Iterator[Unit]:
             inputs *= size.reduction
         steps = size.frames if number < size.layers_before else reduced(size)
         layer = recurrent.lstm(f"encoder{number}.lstm", steps, inputs, size.hidden)
-        yield Unit(name=f"encoder{number}", group="encoder", checkpoint=True, operators=layer)
+        yield LayerUnit(name=f"encoder{number}", group="encoder", checkpoint=True, operators=layer)
         inputs = size.hidden

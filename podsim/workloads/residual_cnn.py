@@ -5,12 +5,12 @@ the 3 x 3 convolution.
 """
 
 from podsim.model.family import ResidualCnn
-from podsim.model.workload import Conv, Kind, Operator, Unit
-from podsim.workloads import vector
+from podsim.model.workload import Conv, Kind, LayerUnit, Operator
+from podsim.workloads import vector_operators
 from podsim.workloads.transformer import dense
 
 
-def units(size: ResidualCnn) -> tuple[Unit, ...]:
+def units(size: ResidualCnn) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     stem, edge = _stem(size)
     chain, channels, number = [stem], size.stem_channels, 0
@@ -29,22 +29,22 @@ def convolve(name: str, shape: Conv, norm_groups: int = 0) -> tuple[Operator, ..
     conv = Operator(
         name=name, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=not name.startswith("stem")
     )
-    return conv, vector.image_norm(f"{name}-norm", shape.outputs, shape.out_channels, norm_groups)
+    return conv, vector_operators.image_norm(f"{name}-norm", shape.outputs, shape.out_channels, norm_groups)
 
 
-def _stem(size: ResidualCnn) -> tuple[Unit, int]:
+def _stem(size: ResidualCnn) -> tuple[LayerUnit, int]:
     shape = Conv(size=size.image, in_channels=3, out_channels=size.stem_channels, kernel=7, stride=2)
     operators = convolve("stem.conv", shape, size.norm_groups)
     elements, edge = operators[0].shape.outputs, -(-size.image // 2)
     half = -(-edge // 2)
-    pool = vector.pool("stem.pool", elements, 9, half * half * size.stem_channels)
-    chain = (*operators, vector.activation("stem.relu", elements, "relu"), pool)
-    return Unit(name="stem", group="stem", checkpoint=False, operators=chain), half
+    pool = vector_operators.pool("stem.pool", elements, 9, half * half * size.stem_channels)
+    chain = (*operators, vector_operators.activation("stem.relu", elements, "relu"), pool)
+    return LayerUnit(name="stem", group="stem", checkpoint=False, operators=chain), half
 
 
 def _block(
     size: ResidualCnn, number: int, edge: int, channels: int, width: int, stride: int, *, shortcut: bool, kept: bool
-) -> tuple[Unit, int]:
+) -> tuple[LayerUnit, int]:
     at, wide = f"block{number}", width * size.expansion
     half = -(-edge // stride)
     shapes = {
@@ -59,26 +59,26 @@ def _block(
     elements = half * half * wide
     operators = (
         *made["reduce"],
-        vector.activation(f"{at}.reduce-relu", edge * edge * width, "relu"),
+        vector_operators.activation(f"{at}.reduce-relu", edge * edge * width, "relu"),
         *made["spatial"],
-        vector.activation(f"{at}.spatial-relu", half * half * width, "relu"),
+        vector_operators.activation(f"{at}.spatial-relu", half * half * width, "relu"),
         *made["expand"],
         *(made["shortcut"] if shortcut else ()),
-        vector.residual(f"{at}.residual", elements),
-        vector.activation(f"{at}.relu", elements, "relu"),
+        vector_operators.residual(f"{at}.residual", elements),
+        vector_operators.activation(f"{at}.relu", elements, "relu"),
     )
-    return Unit(name=at, group="block", checkpoint=kept, operators=operators), half
+    return LayerUnit(name=at, group="block", checkpoint=kept, operators=operators), half
 
 
-def _head(size: ResidualCnn, edge: int, channels: int) -> Unit:
-    return Unit(
+def _head(size: ResidualCnn, edge: int, channels: int) -> LayerUnit:
+    return LayerUnit(
         name="head",
         group="head",
         checkpoint=False,
         operators=(
-            vector.pool("head.pool", edge * edge * channels, edge * edge, channels),
+            vector_operators.pool("head.pool", edge * edge * channels, edge * edge, channels),
             dense("head.dense", 1, channels, size.classes),
-            vector.bias("head.bias", size.classes, size.classes),
-            vector.loss("head.loss", size.classes, size.classes),
+            vector_operators.bias("head.bias", size.classes, size.classes),
+            vector_operators.loss("head.loss", size.classes, size.classes),
         ),
     )

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from podsim.errors import InputError
 from podsim.model.collective import Collective
-from podsim.model.workload import Gather, Matmul, Operator, OperatorShape, Stream, Unit
+from podsim.model.workload import Gather, LayerUnit, Matmul, Operator, OperatorShape, Stream
 
 GROUPS = ("embedding", "attention", "ffn", "heads")
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ShardGrid:
     """IPUs over which each side of a product is cut."""
 
     columns: int
@@ -36,43 +36,47 @@ class Exchanged:
     elements: int
 
 
-def check(units: tuple[Unit, ...], cut: Cut) -> None:
+def check(units: tuple[LayerUnit, ...], cut: ShardGrid) -> None:
     """InputError for a model that cannot be cut so."""
     for unit in units:
         weighted = sum(isinstance(o.shape, Matmul) and o.shape.weights for o in unit.operators)
         known = all(isinstance(o.shape, Matmul | Gather | Stream) for o in unit.operators)
         if unit.group not in GROUPS or not known or weighted > (1 if unit.group == "heads" else 2):
-            raise InputError(f"{unit.name} cannot be cut into tensor shards", code="bad-mapping",
-                             hint='a decoder can: [transformer] with head = "lm"')  # fmt: skip
+            raise InputError(
+                f"{unit.name} cannot be cut into tensor shards",
+                code="bad-mapping",
+                hint='a decoder can: [transformer] with head = "lm"',
+            )
         for operator in unit.operators:
             shape = operator.shape
             if isinstance(shape, Stream) and shape.between and _heads(shape) % cut.columns:
                 raise InputError(
                     f"{cut.columns} tensor shards do not divide the {_heads(shape)} heads of {operator.name}",
-                    code="mapping-does-not-divide", hint="tensor_shards of the practice",
-                )  # fmt: skip
+                    code="mapping-does-not-divide",
+                    hint="tensor_shards of the practice",
+                )
 
 
-def sharded(unit: Unit, cut: Cut) -> Unit:
+def sharded(unit: LayerUnit, cut: ShardGrid) -> LayerUnit:
     """What one IPU of the replica has of a unit."""
     return unit if cut.shards == 1 else replace(unit, operators=tuple(_operators(unit, cut)))
 
 
-def in_parts(unit: Unit, parts: int) -> Unit:
+def in_parts(unit: LayerUnit, parts: int) -> LayerUnit:
     """A unit whose attention takes its queries in blocks one by one; scores are kept of one block alone (Eq. 75)."""
     if parts == 1:
         return unit
     return replace(unit, operators=tuple(_parted(unit, parts)))
 
 
-def exchanged(unit: Unit, cut: Cut, *, backward: bool) -> Iterator[Exchanged]:
+def exchanged(unit: LayerUnit, cut: ShardGrid, *, backward: bool) -> Iterator[Exchanged]:
     """What a pass of one row exchanges; nothing along a side that is not cut."""
     for what, columns, elements in _sums(unit, cut, backward):
         if (cut.columns if columns else cut.rows) > 1:
             yield Exchanged(what, columns, elements)
 
 
-def _operators(unit: Unit, cut: Cut) -> Iterator[Operator]:
+def _operators(unit: LayerUnit, cut: ShardGrid) -> Iterator[Operator]:
     """Before the first product and from the second one on a token's width is cut into rows, between them all is cut."""
     products, copied = 0, _copied(unit, cut)
     for operator in unit.operators:
@@ -91,13 +95,13 @@ def _operators(unit: Unit, cut: Cut) -> Iterator[Operator]:
             yield replace(operator, shape=_stream(shape, cut, inner=products == 1))
 
 
-def _batched(shape: Matmul, cut: Cut) -> Matmul:
+def _batched(shape: Matmul, cut: ShardGrid) -> Matmul:
     """Queries of a column's heads with their keys or values; columns beyond the heads of these share one each."""
     copies = max(1, cut.columns // shape.groups)
     return replace(shape, groups=shape.groups * copies // cut.columns, m=_part(shape.m, copies * cut.rows))
 
 
-def _parted(unit: Unit, parts: int) -> Iterator[Operator]:
+def _parted(unit: LayerUnit, parts: int) -> Iterator[Operator]:
     """Scores and all up to their product with the values run once a block; what that product leaves is kept whole."""
     within = False
     for operator in unit.operators:
@@ -125,7 +129,7 @@ def _heads(softmax: Stream) -> int:
     return softmax.elements // softmax.row**2
 
 
-def _copied(unit: Unit, cut: Cut) -> int:
+def _copied(unit: LayerUnit, cut: ShardGrid) -> int:
     """Outputs of the first product that more than one column makes: keys and values of heads that columns share."""
     for operator in unit.operators:
         if isinstance(operator.shape, Stream) and operator.shape.between:
@@ -134,18 +138,19 @@ def _copied(unit: Unit, cut: Cut) -> int:
     return 0
 
 
-def _product(shape: Matmul, cut: Cut, *, first: bool) -> Matmul:
+def _product(shape: Matmul, cut: ShardGrid, *, first: bool) -> Matmul:
     """The outputs of the first product of a unit are cut into columns, the inputs of the second."""
     k, n = (cut.rows, cut.columns) if first else (cut.columns, cut.rows)
     return replace(shape, k=_part(shape.k, k), n=_part(shape.n, n))
 
 
-def _stream(shape: Stream, cut: Cut, *, inner: bool) -> Stream:
+def _stream(shape: Stream, cut: ShardGrid, *, inner: bool) -> Stream:
     """A row that is reduced keeps its columns where it lies in heads (softmax); else it is cut as its tensor is."""
     if not inner:
         row = _part(shape.row, cut.rows) if shape.row else 0
-        return replace(shape, elements=_part(shape.elements, cut.rows), row=row,
-                       parameters=_part(shape.parameters, cut.rows))  # fmt: skip
+        return replace(
+            shape, elements=_part(shape.elements, cut.rows), row=row, parameters=_part(shape.parameters, cut.rows)
+        )
     elements = _part(shape.elements, cut.shards)
     if shape.between:
         between = tuple(_batched(product, cut) for product in shape.between)
@@ -156,7 +161,7 @@ def _stream(shape: Stream, cut: Cut, *, inner: bool) -> Stream:
     return replace(shape, elements=whole, row=row, parameters=_part(shape.parameters, cut.columns))
 
 
-def _sums(unit: Unit, cut: Cut, backward: bool) -> Iterator[tuple[Collective, bool, int]]:
+def _sums(unit: LayerUnit, cut: ShardGrid, backward: bool) -> Iterator[tuple[Collective, bool, int]]:
     """Sums that products leave to be made, and rows of queries brought together after attention."""
     first = True
     for operator in unit.operators:
@@ -169,9 +174,11 @@ def _sums(unit: Unit, cut: Cut, backward: bool) -> Iterator[tuple[Collective, bo
             first = False
         if isinstance(shape, Stream) and shape.between:
             queries = shape.between[1]
-            held = _part(queries.groups * queries.m * queries.n, cut.columns)
+            footprint = _part(queries.groups * queries.m * queries.n, cut.columns)
             # Backward, gradients of keys and values are sums over the rows besides.
-            yield (Collective.ALL_REDUCE, False, 3 * held) if backward else (Collective.ALL_GATHER, False, held)
+            yield (
+                (Collective.ALL_REDUCE, False, 3 * footprint) if backward else (Collective.ALL_GATHER, False, footprint)
+            )
 
 
 def _part(whole: int, parts: int) -> int:

@@ -8,8 +8,8 @@ on masked tokens only.
 from typing import Protocol
 
 from podsim.model.family import Head, Transformer
-from podsim.model.workload import Gather, Kind, Matmul, Operator, Unit
-from podsim.workloads import vector
+from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Operator
+from podsim.workloads import vector_operators
 
 
 class Layers(Protocol):
@@ -38,7 +38,7 @@ def dense(name: str, rows: int, inputs: int, outputs: int, *, tied: bool = False
     return Operator(name=name, kind=Kind.MATMUL, shape=shape, tied=tied, weight_tensors=0 if tied else 1)
 
 
-def units(size: Transformer) -> tuple[Unit, ...]:
+def units(size: Transformer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     layers = (half for layer in range(size.layers) for half in (attention(size, layer), feed_forward(size, layer)))
     return (_embedding(size), *layers, *_heads(size))
@@ -46,7 +46,7 @@ def units(size: Transformer) -> tuple[Unit, ...]:
 
 def _norm(size: Transformer, name: str) -> Operator:
     elements = size.sequence * size.hidden
-    return (vector.rms_norm if size.rms_norm else vector.layer_norm)(name, elements, size.hidden)
+    return (vector_operators.rms_norm if size.rms_norm else vector_operators.layer_norm)(name, elements, size.hidden)
 
 
 def _dense(
@@ -54,14 +54,14 @@ def _dense(
 ) -> tuple[Operator, ...]:
     """A product over every token, with its bias if the model has any."""
     product, biased = dense(name, size.sequence, inputs, outputs), size.biases if biases is None else biases
-    return (product, vector.bias(f"{name}-bias", size.sequence * outputs, outputs)) if biased else (product,)
+    return (product, vector_operators.bias(f"{name}-bias", size.sequence * outputs, outputs)) if biased else (product,)
 
 
 def _dropout(size: Transformer, name: str, elements: int, option: str = "") -> tuple[Operator, ...]:
-    return (vector.dropout(name, elements, option),) if size.dropout else ()
+    return (vector_operators.dropout(name, elements, option),) if size.dropout else ()
 
 
-def _embedding(size: Transformer) -> Unit:
+def _embedding(size: Transformer) -> LayerUnit:
     tokens, hidden = size.sequence, size.hidden
     tables = (("word", size.vocabulary), ("position", size.positions), ("segment", size.segments))
     gathers = tuple(
@@ -76,26 +76,26 @@ def _embedding(size: Transformer) -> Unit:
         if rows
     )
     elements = tokens * hidden
-    return Unit(
+    return LayerUnit(
         name="embedding",
         group="embedding",
         checkpoint=True,
         operators=(
             *gathers,
-            *((vector.residual("embedding.sum", elements),) if len(gathers) > 1 else ()),
+            *((vector_operators.residual("embedding.sum", elements),) if len(gathers) > 1 else ()),
             *(() if size.pre_norm else (_norm(size, "embedding.norm"),)),
             *_dropout(size, "embedding.dropout", elements),
         ),
     )
 
 
-def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...]) -> Unit:
+def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...]) -> LayerUnit:
     """What a half computes, between the norm before it or after it and the sum with what came in.
 
     Halves side by side have one norm, which is counted with attention (wang-2021).
     """
     norm, elements = (_norm(size, f"{at}.norm"),), size.sequence * size.hidden
-    return Unit(
+    return LayerUnit(
         name=at,
         group=group,
         checkpoint=group == "ffn",
@@ -103,7 +103,7 @@ def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...
             *(norm if size.pre_norm and not (size.parallel and group == "ffn") else ()),
             *operators,
             *_dropout(size, f"{at}.dropout", elements),
-            vector.residual(f"{at}.residual", elements),
+            vector_operators.residual(f"{at}.residual", elements),
             *(() if size.pre_norm else norm),
         ),
     )
@@ -112,12 +112,19 @@ def _half(size: Transformer, at: str, group: str, operators: tuple[Operator, ...
 def plain(size: Layers) -> Transformer:
     """Layers with their norm first and nothing else that is particular, of these sizes: for other families."""
     return Transformer(
-        layers=1, hidden=size.hidden, heads=size.heads, feed_forward=size.feed_forward, sequence=size.sequence,
-        vocabulary=1, positions=1, head=Head.NONE, pre_norm=True,
-    )  # fmt: skip
+        layers=1,
+        hidden=size.hidden,
+        heads=size.heads,
+        feed_forward=size.feed_forward,
+        sequence=size.sequence,
+        vocabulary=1,
+        positions=1,
+        head=Head.NONE,
+        pre_norm=True,
+    )
 
 
-def attention(size: Transformer, layer: int) -> Unit:
+def attention(size: Transformer, layer: int) -> LayerUnit:
     """The attention half of a layer."""
     tokens, hidden, width, shared = size.sequence, size.hidden, size.hidden // size.heads, size.shared_heads
     scores, at = size.heads * tokens * tokens, f"layer{layer}.attention"
@@ -132,10 +139,10 @@ def attention(size: Transformer, layer: int) -> Unit:
     batched = {name: Operator(name=f"{at}.{name}", kind=Kind.MATMUL, shape=shape) for name, shape in products.items()}
     operators = (
         *_dense(size, f"{at}.qkv", hidden, keys + shared * width, biases=biases),
-        *((vector.rotate(f"{at}.rotate", tokens * turned),) if size.rotary else ()),
+        *((vector_operators.rotate(f"{at}.rotate", tokens * turned),) if size.rotary else ()),
         batched["scores"],
-        vector.scale_and_mask(f"{at}.scale-and-mask", scores),
-        vector.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
+        vector_operators.scale_and_mask(f"{at}.scale-and-mask", scores),
+        vector_operators.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
         *_dropout(size, f"{at}.softmax-dropout", scores, "attention_dropout"),
         batched["context"],
         *_dense(size, f"{at}.output", hidden, hidden, biases=biases),
@@ -143,25 +150,25 @@ def attention(size: Transformer, layer: int) -> Unit:
     return _half(size, at, "attention", operators)
 
 
-def feed_forward(size: Transformer, layer: int) -> Unit:
+def feed_forward(size: Transformer, layer: int) -> LayerUnit:
     """The feed-forward half of a layer."""
     tokens, hidden, wide, at = size.sequence, size.hidden, size.feed_forward, f"layer{layer}.ffn"
     name = "swish" if size.gated else "gelu"
     operators = (
         *_dense(size, f"{at}.up", hidden, wide * (2 if size.gated else 1)),
-        vector.activation(f"{at}.{name}", tokens * wide, name),
-        *((vector.multiply(f"{at}.gate", tokens * wide),) if size.gated else ()),
+        vector_operators.activation(f"{at}.{name}", tokens * wide, name),
+        *((vector_operators.multiply(f"{at}.gate", tokens * wide),) if size.gated else ()),
         *_dense(size, f"{at}.down", wide, hidden),
     )
     return _half(size, at, "ffn", operators)
 
 
-def _heads(size: Transformer) -> tuple[Unit, ...]:
+def _heads(size: Transformer) -> tuple[LayerUnit, ...]:
     """The last unit; none where nothing follows the layers."""
-    asked = {Head.MLM: _masked, Head.LM: _next, Head.SPAN: _span}
+    table = {Head.MLM: _masked, Head.LM: _next, Head.SPAN: _span}
     last = (_norm(size, "heads.norm"),) if size.pre_norm else ()
-    operators = (*last, *(asked[size.head](size) if size.head in asked else ()))
-    return (Unit(name="heads", group="heads", checkpoint=False, operators=operators),) if operators else ()
+    operators = (*last, *(table[size.head](size) if size.head in table else ()))
+    return (LayerUnit(name="heads", group="heads", checkpoint=False, operators=operators),) if operators else ()
 
 
 def _masked(size: Transformer) -> tuple[Operator, ...]:
@@ -170,12 +177,12 @@ def _masked(size: Transformer) -> tuple[Operator, ...]:
     return (
         Operator(name="heads.masked-tokens", kind=Kind.GATHER, shape=pick),
         dense("heads.mlm-dense", masked, hidden, hidden),
-        vector.bias("heads.mlm-dense-bias", masked * hidden, hidden),
-        vector.activation("heads.mlm-gelu", masked * hidden, "gelu"),
-        vector.layer_norm("heads.mlm-norm", masked * hidden, hidden),
+        vector_operators.bias("heads.mlm-dense-bias", masked * hidden, hidden),
+        vector_operators.activation("heads.mlm-gelu", masked * hidden, "gelu"),
+        vector_operators.layer_norm("heads.mlm-norm", masked * hidden, hidden),
         dense("heads.mlm-projection", masked, hidden, size.vocabulary, tied=size.tied),
-        vector.bias("heads.mlm-projection-bias", masked * size.vocabulary, size.vocabulary),
-        vector.loss("heads.mlm-loss", masked * size.vocabulary, size.vocabulary),
+        vector_operators.bias("heads.mlm-projection-bias", masked * size.vocabulary, size.vocabulary),
+        vector_operators.loss("heads.mlm-loss", masked * size.vocabulary, size.vocabulary),
         *(_sentences(size) if size.sentences else ()),
     )
 
@@ -185,23 +192,26 @@ def _sentences(size: Transformer) -> tuple[Operator, ...]:
     count, hidden = size.sentences, size.hidden
     return (
         dense("heads.pooler", count, hidden, hidden),
-        vector.bias("heads.pooler-bias", count * hidden, hidden),
-        vector.activation("heads.pooler-tanh", count * hidden, "tanh"),
+        vector_operators.bias("heads.pooler-bias", count * hidden, hidden),
+        vector_operators.activation("heads.pooler-tanh", count * hidden, "tanh"),
         dense("heads.nsp", count, hidden, 2),
-        vector.bias("heads.nsp-bias", count * 2, 2),
-        vector.loss("heads.nsp-loss", count * 2, 2),
+        vector_operators.bias("heads.nsp-bias", count * 2, 2),
+        vector_operators.loss("heads.nsp-loss", count * 2, 2),
     )
 
 
 def _next(size: Transformer) -> tuple[Operator, ...]:
-    scores, bias = size.sequence * size.vocabulary, vector.bias
+    scores, bias = size.sequence * size.vocabulary, vector_operators.bias
     return (
         dense("heads.projection", size.sequence, size.hidden, size.vocabulary, tied=size.tied),
         *((bias("heads.projection-bias", scores, size.vocabulary),) if size.head_bias else ()),
-        vector.loss("heads.loss", scores, size.vocabulary),
+        vector_operators.loss("heads.loss", scores, size.vocabulary),
     )
 
 
 def _span(size: Transformer) -> tuple[Operator, ...]:
     """Begin and end, each a choice among the tokens."""
-    return (*_dense(size, "heads.span", size.hidden, 2), vector.loss("heads.loss", 2 * size.sequence, size.sequence))
+    return (
+        *_dense(size, "heads.span", size.hidden, 2),
+        vector_operators.loss("heads.loss", 2 * size.sequence, size.sequence),
+    )

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from podsim.model.given import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
-from podsim.model.workload import Kind, Matmul, Operator, OperatorShape, Stream, Unit
+from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, OperatorShape, Stream
 
 UNSTASHED: Final = (
     Kind.BIAS,
@@ -18,17 +18,20 @@ UNSTASHED: Final = (
 )  # backward makes do without their output
 OPERATIONS: Final = {Kind.BIAS: ("bias",), Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.GATE: ("bias",)}
 BACK_OPERATIONS: Final = {
-    Kind.DROPOUT: ("dropout",), Kind.COPY: ("copy",), Kind.MEAN: ("bias",), Kind.GATE: ("bias", "multiply"),
-}  # fmt: skip
+    Kind.DROPOUT: ("dropout",),
+    Kind.COPY: ("copy",),
+    Kind.MEAN: ("bias",),
+    Kind.GATE: ("bias", "multiply"),
+}
 _BLOCK: Final = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})\.(.+)")
 
 
-def units(given: tuple[GivenUnit, ...]) -> tuple[Unit, ...]:
+def units(given: tuple[GivenUnit, ...]) -> tuple[LayerUnit, ...]:
     """The whole model in order, blocks repeated."""
     return tuple(unit for _, block in groupby(given, lambda unit: unit.block) for unit in _block(tuple(block)))
 
 
-def _block(members: tuple[GivenUnit, ...]) -> Iterator[Unit]:
+def _block(members: tuple[GivenUnit, ...]) -> Iterator[LayerUnit]:
     first = members[0]
     if not first.block:
         yield from (_unit(unit, unit.name) for unit in members)
@@ -37,7 +40,7 @@ def _block(members: tuple[GivenUnit, ...]) -> Iterator[Unit]:
         yield from (_unit(unit, f"{first.block}{number}.{unit.name}") for unit in members)
 
 
-def _unit(given: GivenUnit, name: str) -> Unit:
+def _unit(given: GivenUnit, name: str) -> LayerUnit:
     made = {operator.name: _operator(operator, name) for operator in given.operators}
     for operator in given.operators:
         shape = made[operator.name].shape
@@ -45,10 +48,14 @@ def _unit(given: GivenUnit, name: str) -> Unit:
             around = [made[other].shape for other in operator.between]
             between = tuple(product for product in around if isinstance(product, Matmul))
             made[operator.name] = replace(made[operator.name], shape=replace(shape, between=between))
-    return Unit(
-        name=name, group=given.group or given.name, checkpoint=given.checkpoint, once=given.once,
-        fixed_keys=given.fixed_keys, operators=tuple(made.values()),
-    )  # fmt: skip
+    return LayerUnit(
+        name=name,
+        group=given.group or given.name,
+        checkpoint=given.checkpoint,
+        once=given.once,
+        fixed_keys=given.fixed_keys,
+        operators=tuple(made.values()),
+    )
 
 
 def _operator(given: GivenOperator, unit: str) -> Operator:
@@ -90,7 +97,7 @@ def _tensors(kind: Kind, shape: OperatorShape, *, tied: bool) -> int:
     return 2 if kind in NORMS else 1
 
 
-def written(chain: tuple[Unit, ...]) -> list[dict[str, Any]]:
+def written(chain: tuple[LayerUnit, ...]) -> list[dict[str, Any]]:
     """The tables from which `units` makes a chain, with what it would know itself left out."""
     tables: list[dict[str, Any]] = []
     for block, repeat, members in _blocks(chain):
@@ -103,9 +110,9 @@ def written(chain: tuple[Unit, ...]) -> list[dict[str, Any]]:
     return tables
 
 
-def _blocks(chain: tuple[Unit, ...]) -> Iterator[tuple[str, int, list[tuple[str, Unit]]]]:
+def _blocks(chain: tuple[LayerUnit, ...]) -> Iterator[tuple[str, int, list[tuple[str, LayerUnit]]]]:
     """Blocks that repeat, by name, times and members, and units between them as blocks without a name."""
-    parted = [((found[1], int(found[2])) if (found := _BLOCK.fullmatch(u.name)) else None, u) for u in chain]
+    parted = [((match[1], int(match[2])) if (match := _BLOCK.fullmatch(u.name)) else None, u) for u in chain]
     blocks = [(key, [unit for _, unit in group]) for key, group in groupby(parted, lambda pair: pair[0])]
     at = 0
     while at < len(blocks):
@@ -127,7 +134,9 @@ def _apart(blocks: list[Any], at: int, count: int, name: str) -> bool:
     return all(key is None or key[0] != name for key, _ in around)
 
 
-def _repeats(block: str, number: int, members: list[Unit], other: tuple[tuple[str, int] | None, list[Unit]]) -> bool:
+def _repeats(
+    block: str, number: int, members: list[LayerUnit], other: tuple[tuple[str, int] | None, list[LayerUnit]]
+) -> bool:
     """Whether a block is the first one again, but for its number."""
     key, units = other
     return key == (block, number) and [_bare(unit, f"{block}{number}.") for unit in units] == [
@@ -135,12 +144,12 @@ def _repeats(block: str, number: int, members: list[Unit], other: tuple[tuple[st
     ]
 
 
-def _bare(unit: Unit, prefix: str) -> Unit:
+def _bare(unit: LayerUnit, prefix: str) -> LayerUnit:
     operators = tuple(replace(each, name=each.name.removeprefix(prefix)) for each in unit.operators)
     return replace(unit, name=unit.name.removeprefix(prefix), operators=operators)
 
 
-def _operators(unit: Unit) -> Iterator[dict[str, Any]]:
+def _operators(unit: LayerUnit) -> Iterator[dict[str, Any]]:
     names = {operator.shape: operator.name.removeprefix(f"{unit.name}.") for operator in unit.operators}
     for operator in unit.operators:
         name = operator.name.removeprefix(f"{unit.name}.")

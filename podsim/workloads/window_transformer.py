@@ -6,8 +6,8 @@ Source: liu-2021. A window is to the attention what a row of a micro-batch is: i
 from dataclasses import dataclass, replace
 
 from podsim.model.vision import WindowTransformer
-from podsim.model.workload import Kind, Operator, Stream, Unit
-from podsim.workloads import transformer, vector
+from podsim.model.workload import Kind, LayerUnit, Operator, Stream
+from podsim.workloads import transformer, vector_operators
 from podsim.workloads.vision_transformer import classifier, patches, unmasked
 
 
@@ -22,7 +22,7 @@ class _Stage:
     feed_forward: int
 
 
-def units(size: WindowTransformer) -> tuple[Unit, ...]:
+def units(size: WindowTransformer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
     edge, chain, number = size.image // size.patch, [_embedding(size)], 0
     for stage, (layers, heads) in enumerate(zip(size.layers, size.heads, strict=True)):
@@ -44,28 +44,28 @@ def units(size: WindowTransformer) -> tuple[Unit, ...]:
     return (*chain, _head(size, edge**2))
 
 
-def _embedding(size: WindowTransformer) -> Unit:
+def _embedding(size: WindowTransformer) -> LayerUnit:
     elements = (size.image // size.patch) ** 2 * size.hidden
-    return Unit(
+    return LayerUnit(
         name="embedding",
         group="embedding",
         checkpoint=True,
         operators=(
             *patches(size.image, size.patch, size.hidden),
-            vector.layer_norm("embedding.norm", elements, size.hidden),
-            vector.dropout("embedding.dropout", elements),
+            vector_operators.layer_norm("embedding.norm", elements, size.hidden),
+            vector_operators.dropout("embedding.dropout", elements),
         ),
     )
 
 
-def _repeated(unit: Unit, windows: int) -> Unit:
+def _repeated(unit: LayerUnit, windows: int) -> LayerUnit:
     """A half of a layer for all windows of an image (Eq. 71)."""
     return replace(
         unit, operators=tuple(replace(operator, shape=operator.shape.at(windows)) for operator in unit.operators)
     )
 
 
-def _attention(of: _Stage, layer: int, window: int, *, shifted: bool) -> Unit:
+def _attention(of: _Stage, layer: int, window: int, *, shifted: bool) -> LayerUnit:
     """Tokens brought together by window, attention with a bias by relative position, and back; masked if shifted."""
     half = _repeated(transformer.attention(transformer.plain(of), layer), of.windows)
     norm, *inner = (half if shifted else unmasked(half)).operators
@@ -75,11 +75,11 @@ def _attention(of: _Stage, layer: int, window: int, *, shifted: bool) -> Unit:
     position = _relative(f"{at}.position", inner[scores].shape.outputs, of.heads * (2 * window - 1) ** 2)
     operators = (
         norm,
-        vector.copy(f"{at}.to-windows", elements),
+        vector_operators.copy(f"{at}.to-windows", elements),
         *inner[:scores],
         position,
         *inner[scores:residual],
-        vector.copy(f"{at}.from-windows", elements),
+        vector_operators.copy(f"{at}.from-windows", elements),
         *inner[residual:],
     )
     return replace(half, operators=operators)
@@ -91,29 +91,29 @@ def _relative(name: str, elements: int, parameters: int) -> Operator:
     return Operator(name=name, kind=Kind.BIAS, shape=shape, weight_tensors=1, stashed=False)
 
 
-def _feed_forward(of: _Stage, layer: int) -> Unit:
+def _feed_forward(of: _Stage, layer: int) -> LayerUnit:
     return _repeated(transformer.feed_forward(transformer.plain(of), layer), of.windows)
 
 
-def _merging(stage: int, edge: int, hidden: int) -> Unit:
+def _merging(stage: int, edge: int, hidden: int) -> LayerUnit:
     """Two by two neighbours beside each other, their norm, and a product without bias to twice the channels."""
     at, elements, tokens = f"merging{stage}", edge**2 * hidden, (edge // 2) ** 2
-    return Unit(
+    return LayerUnit(
         name=at,
         group="merging",
         checkpoint=True,
         operators=(
-            vector.copy(f"{at}.neighbours", elements),
-            vector.layer_norm(f"{at}.norm", elements, 4 * hidden),
+            vector_operators.copy(f"{at}.neighbours", elements),
+            vector_operators.layer_norm(f"{at}.norm", elements, 4 * hidden),
             transformer.dense(f"{at}.reduce", tokens, 4 * hidden, 2 * hidden),
         ),
     )
 
 
-def _head(size: WindowTransformer, tokens: int) -> Unit:
+def _head(size: WindowTransformer, tokens: int) -> LayerUnit:
     hidden = size.hidden << (len(size.layers) - 1)
     before = (
-        vector.layer_norm("head.norm", tokens * hidden, hidden),
-        vector.mean("head.mean", tokens * hidden, hidden),
+        vector_operators.layer_norm("head.norm", tokens * hidden, hidden),
+        vector_operators.mean("head.mean", tokens * hidden, hidden),
     )
     return classifier(before, hidden, size.classes)

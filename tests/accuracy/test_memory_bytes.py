@@ -32,15 +32,15 @@ SMALL = 2**28  # multiply-adds below which a product is no test of memory
 
 def estimate(stored: str) -> tuple[float, float]:
     """Bytes of the fullest tile and of the mean tile of the profiled encoder."""
-    found = podsim.infer(SIGLIP, topology="c600", batch=1, precision="8.16", engine="analytic", requests=100)
+    report = podsim.infer(SIGLIP, topology="c600", batch=1, precision="8.16", engine="analytic", requests=100)
     topology, model = catalog.topology("c600").value, catalog.workload(SIGLIP).value
     precision = Precision.FP8_16 if stored == "FP8" else Precision.FP16_16
     served = Served(row_bytes=model.row_bytes, result_bytes=0.0)
-    (held,) = memory.fit(replace(model, precision=precision), found.mapping, topology, served).ipus
-    weights = held.by_category["weights"] / (1 if stored == "FP8" else 2)
-    buffers, tiles = held.by_category["exchange_buffers"], topology.chip.tiles
-    even = held.used_bytes - held.by_category["weights"] - buffers + weights
-    return (even + buffers) / tiles, (even + buffers * held.tiles / tiles) / tiles
+    (content,) = memory.fit(replace(model, precision=precision), report.mapping, topology, served).ipus
+    weights = content.by_category["weights"] / (1 if stored == "FP8" else 2)
+    buffers, tiles = content.by_category["exchange_buffers"], topology.chip.tiles
+    even = content.used_bytes - content.by_category["weights"] - buffers + weights
+    return (even + buffers) / tiles, (even + buffers * content.tiles / tiles) / tiles
 
 
 @pytest.mark.parametrize("stored", STORED)
@@ -50,8 +50,8 @@ def test_the_estimate_of_a_profiled_program(stored):
     assert -0.20 < fullest / most - 1 < 0
     assert -0.10 < mean / average - 1 < 0
     line = f"| {stored} |" + "".join(
-        f" {measured / 1e3:.0f} | {found / 1e3:.0f} | −{-100 * (found / measured - 1):.0f} % |"
-        for measured, found in ((most, fullest), (average, mean))
+        f" {measured / 1e3:.0f} | {value / 1e3:.0f} | −{-100 * (value / measured - 1):.0f} % |"
+        for measured, value in ((most, fullest), (average, mean))
     )
     assert line in PAGE, line
 
@@ -68,11 +68,11 @@ def products():
     """Sizes of measured products that are large enough to fill tiles, each once."""
     rows = [row for row in microbenchmarks.shipped() if row.category == "gemm" and {"m", "k", "n"} <= set(row.shape)]
     sizes = {(row.chip, row.precision, *(row.shape[name] for name in "mkn")) for row in rows}
-    return sorted(one for one in sizes if _large(one) and one[1] in PRECISIONS)
+    return sorted(size for size in sizes if _large(size) and size[1] in PRECISIONS)
 
 
-def _large(one: tuple[str, ...]) -> bool:
-    m, k, n = one[2:]
+def _large(texts: tuple[str, ...]) -> bool:
+    m, k, n = texts[2:]
     return all(size.isdigit() for size in (m, k, n)) and int(m) * int(k) * int(n) >= SMALL
 
 

@@ -13,9 +13,9 @@ OUTSIDE = ["stems"]
 
 
 def test_no_other_family_is_outside_its_bars(report):
-    judged = [one for one in report.summaries if one.verdict]
+    judged = [summary for summary in report.summaries if summary.verdict]
     assert len(judged) >= 15
-    assert [one.family.key for one in judged if one.verdict != "PASS"] == OUTSIDE
+    assert [item.family.key for item in judged if item.verdict != "PASS"] == OUTSIDE
 
 
 def test_every_row_is_predicted_or_left_out_for_a_reason(report):

@@ -10,8 +10,8 @@ import pytest
 
 import podsim
 from podsim.api.upkeep import cases as _cases
-from podsim.calibrate.cases import steps_s
 from podsim.calibrate.fit import blank, fit
+from podsim.calibrate.fit_cases import steps_s
 from podsim.errors import Infeasible
 from podsim.files import catalog, free
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
@@ -63,19 +63,19 @@ def test_time_to_train_with_predicted_samples_held_out(validation):
     ("by", "bar"), [("machine", 0.03), ("round", 0.04), ("workload", 0.1), ("larger", 0.03), ("chip", 0.04)]
 )
 def test_step_time_with_each_group_held_out(validation, by, bar):
-    found = validation.held_out[by]
-    assert found.overall.mean_abs <= bar
-    assert sum(group.count for group in found.groups.values()) == found.overall.count
-    assert found.overall.count == {"larger": 8, "chip": 12}.get(by, 28)
+    result = validation.held_out[by]
+    assert result.overall.mean_abs <= bar
+    assert sum(group.count for group in result.groups.values()) == result.overall.count
+    assert result.overall.count == {"larger": 8, "chip": 12}.get(by, 28)
     if by in ("larger", "chip"):
-        assert abs(found.overall.mean_signed) <= 0.03
+        assert abs(result.overall.mean_signed) <= 0.03
 
 
 def test_without_a_round_its_release_is_at_its_prior(fitted):
     """The maturity of a release that no log tells of is a guess, and the held-out error has to bear it."""
     cases = [case for case in _cases() if case.point.round != "v1.0"]
-    found = fit(cases, free.free().value, {name: item.value for name, item in fitted.parameters.fitted.items()})
-    item = found.fitted["sdk-2.1.program"]
+    result = fit(cases, free.free().value, {name: item.value for name, item in fitted.parameters.fitted.items()})
+    item = result.fitted["sdk-2.1.program"]
     assert (item.value, item.error) == pytest.approx((item.prior, item.prior_error), rel=1e-4)
 
 
@@ -123,8 +123,8 @@ def test_one_workload_predicts_the_other(told):
     """No parameter belongs to a workload: steps of the one that the fit has not seen are met within 15 % on average."""
     known = [case for case in _cases() if case.point.workload == told]
     others = [case for case in _cases() if case.point.workload != told]
-    found = steps_s(others, blank(fit(known, free.free().value).fitted))
-    errors = [abs(step_s / case.point.step_s - 1) for step_s, case in zip(found, others, strict=True)]
+    values = steps_s(others, blank(fit(known, free.free().value).fitted))
+    errors = [abs(step_s / case.point.step_s - 1) for step_s, case in zip(values, others, strict=True)]
     assert len(errors) == 28 - len(known)
     assert sum(errors) / len(errors) <= 0.15
 
@@ -132,9 +132,9 @@ def test_one_workload_predicts_the_other(told):
 def test_shipped_parameters_are_what_calibrate_gives(calibrated):
     shipped, now = catalog.parameters(), calibrated[0]
     assert shipped.fitted.keys() == now.fitted.keys()
-    for name, found in now.fitted.items():
-        assert shipped.fitted[name].value == pytest.approx(found.value, rel=1e-4), name
-        assert shipped.fitted[name].error == pytest.approx(found.error, rel=1e-3), name
+    for name, result in now.fitted.items():
+        assert shipped.fitted[name].value == pytest.approx(result.value, rel=1e-4), name
+        assert shipped.fitted[name].error == pytest.approx(result.error, rel=1e-3), name
     assert shipped.step_error == pytest.approx(now.step_error, rel=1e-3)
     rest = {"fitted": {}, "correlation": {}, "step_error": 0.0}
     assert replace(shipped, **rest) == replace(now, **rest)
@@ -162,8 +162,8 @@ def test_published_results_lie_within_the_stated_intervals():
     """90 % intervals that hold fewer than 13 of 16 results would be too narrow (the chance of that is 7 %)."""
     inside = 0
     for point in POINTS:
-        found = podsim.predict(point.workload, topology=point.topology, preset=point.preset, engine="analytic")
-        inside += found.time_to_train_s.low <= point.minutes * 60 <= found.time_to_train_s.high
+        prediction = podsim.predict(point.workload, topology=point.topology, preset=point.preset, engine="analytic")
+        inside += prediction.time_to_train_s.low <= point.minutes * 60 <= prediction.time_to_train_s.high
     assert inside >= 13
 
 

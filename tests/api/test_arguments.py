@@ -16,7 +16,7 @@ import podsim
 from podsim import api
 from podsim.cli.options import RENAMED, _converted
 from podsim.errors import InputError
-from podsim.model.argument import REQUIRED, Argument, Kind
+from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.model.chip import Precision
 from podsim.model.collective import Algorithm, Collective, Fidelity, Pace
 from podsim.model.inference import Place
@@ -25,7 +25,7 @@ from podsim.model.scaling import Scaling
 from podsim.model.training import Division
 from podsim.model.validation import GROUPINGS
 from podsim.model.verbs import VERBS
-from podsim.predicting.kinds import KINDS
+from podsim.predicting.operator_signatures import KINDS
 
 FUNCTIONS = {name: verb for name in api.__all__ if inspect.isfunction(verb := getattr(api, name))}
 EVERY = [(verb, argument) for verb, declared in VERBS.items() for argument in declared.values()]
@@ -33,16 +33,16 @@ EVERY = [(verb, argument) for verb, declared in VERBS.items() for argument in de
 
 def stated(verb: str) -> dict[str, Any]:
     """Arguments that a signature names, with their defaults; those of its TypedDicts are None, or of the table."""
-    found = {}
+    table = {}
     for name, parameter in inspect.signature(FUNCTIONS[verb]).parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             if verb != "op":
                 function = inspect.unwrap(FUNCTIONS[verb])
                 flags = eval(function.__annotations__[name], vars(import_module(function.__module__)))  # noqa: S307
-                found |= dict.fromkeys(get_args(flags)[0].__annotations__)
+                table |= dict.fromkeys(get_args(flags)[0].__annotations__)
             continue
-        found[name] = REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
-    return found
+        table[name] = REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
+    return table
 
 
 def test_every_verb_is_declared() -> None:
@@ -63,26 +63,33 @@ def test_the_table_has_the_names_and_defaults_of_the_signature(verb: str) -> Non
         assert sizes <= set(VERBS["op"])
 
 
-@pytest.mark.parametrize(("verb", "argument"), EVERY, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize(("verb", "argument"), EVERY, ids=lambda item: getattr(item, "name", item))
 def test_an_argument_takes_its_own_default(verb: str, argument: Argument) -> None:
     del verb
     assert argument.default is REQUIRED or argument.checked(argument.default) == argument.default
-    if argument.kind in (Kind.WHOLE, Kind.NUMBER, Kind.SHARE):
+    if argument.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE):
         assert math.isfinite(argument.low)
         assert math.isfinite(argument.high)
-    assert argument.choices or argument.kind is not Kind.CHOICE
+    assert argument.choices or argument.kind is not ArgumentKind.CHOICE
 
 
 @pytest.mark.parametrize(
     ("verb", "name", "words"),
     [
-        ("predict", "division", Division), ("collective", "collective", Collective), ("collective", "pace", Pace),
-        ("collective", "algorithm", Algorithm), ("collective", "fidelity", Fidelity), ("infer", "precision", Precision),
-        ("op", "precision", Precision), ("infer", "weights", Place), ("infer", "cache", Place),
-        ("plan", "objective", Objective), ("scale", "scaling", Scaling),
+        ("predict", "division", Division),
+        ("collective", "collective", Collective),
+        ("collective", "pace", Pace),
+        ("collective", "algorithm", Algorithm),
+        ("collective", "fidelity", Fidelity),
+        ("infer", "precision", Precision),
+        ("op", "precision", Precision),
+        ("infer", "weights", Place),
+        ("infer", "cache", Place),
+        ("plan", "objective", Objective),
+        ("scale", "scaling", Scaling),
         ("calibrate", "hold_out", (*GROUPINGS, "none")),
     ],
-)  # fmt: skip
+)
 def test_closed_sets_are_those_of_the_model(verb: str, name: str, words: Any) -> None:
     assert set(VERBS[verb][name].choices) == set(words)
 
@@ -101,7 +108,7 @@ COMMANDS = ["predict", "plan", "scale", "compare", "goodput", "infer", "trace", 
 def test_flags_are_read_by_the_table(command: str) -> None:
     """Whatever flag has the name of an argument: the same converter, words and default."""
     module = import_module(f"podsim.cli.commands.{command}")
-    groups = [one for name, one in vars(module).items() if name.endswith("Flags") and is_dataclass(one)]
+    groups = [var for name, var in vars(module).items() if name.endswith("Flags") and is_dataclass(var)]
     looked_at = 0
     for group in groups:
         hints = get_type_hints(group, include_extras=True)
@@ -115,7 +122,7 @@ def test_flags_are_read_by_the_table(command: str) -> None:
                 assert parameter.converter.func is _converted
                 (own,) = parameter.converter.args
                 assert own._replace(help="") == argument._replace(help="", default=own.default)
-            elif argument.kind is Kind.CHOICE:
+            elif argument.kind is ArgumentKind.CHOICE:
                 assert literals(hint) == set(argument.choices)
     assert looked_at
 
@@ -162,10 +169,10 @@ BAD = [
     ("compare", {"machines": "pod16"}, 'machines must be a list of texts, not "pod16": write ["pod16"]'),
     ("priced", {"answer": 3}, "answer must be a Prediction or ComparatorPrediction, not 3"),
     ("purse", {"years": math.inf}, "years must be above 0 and at most 100, not inf"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("verb", "keywords", "said"), BAD, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(("verb", "keywords", "said"), BAD, ids=lambda item: str(item)[:60])
 def test_a_value_of_another_kind_is_refused(verb: str, keywords: dict[str, Any], said: str) -> None:
     own = {"workload": "bert"} if "workload" in VERBS[verb] else {}
     with pytest.raises(InputError) as caught:

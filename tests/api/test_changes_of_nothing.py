@@ -31,14 +31,14 @@ def listed(prefix=""):
 def stated():
     """What files and fit say at each path, as --set would spell it; None where they leave it out."""
     machine, workload = catalog.topology(ASKED["topology"]), catalog.workload(ASKED["workload"])
-    found = {name: repr(item.value) for name, item in catalog.parameters().fitted.items()}
+    table = {name: repr(item.value) for name, item in catalog.parameters().fitted.items()}
     for tables, cls, prefix in ((machine.tables, Topology, ""), (workload.tables, WorkloadFile, "workload.")):
         for path, leaf in settable(tables, cls, prefix).items():
             value = tables
             for part in leaf.path:
                 value = value.get(part) if isinstance(value, dict) else value[part]
-            found[path] = None if value is None else spelled(value)
-    return found
+            table[path] = None if value is None else spelled(value)
+    return table
 
 
 def spelled(value):
@@ -84,9 +84,15 @@ def twice(text):
 
 
 DOUBLED = [
-    "chip.clock", "chip.exchange.receive", "ipu-link.bandwidth", "gw-link.bandwidth", "ipu-link.latency",
-    "rack.step", "chip.sync.global", "sdk-2.1.program",
-]  # fmt: skip
+    "chip.clock",
+    "chip.exchange.receive",
+    "ipu-link.bandwidth",
+    "gw-link.bandwidth",
+    "ipu-link.latency",
+    "rack.step",
+    "chip.sync.global",
+    "sdk-2.1.program",
+]
 
 
 @pytest.mark.parametrize("path", DOUBLED)
@@ -117,6 +123,6 @@ def test_the_other_reading_of_the_exchange_is_one_change_away(unchanged):
 
 
 def test_changes_are_remembered_as_assumed():
-    found = catalog.topology("pod128", ["chip.clock=1.5 GHz"])
-    assert found.provenance["chip.clock"].note == "given with --set"
-    assert replace(found.value.chip, clock_hz=1.325e9) == catalog.chip("gc200").value
+    document = catalog.topology("pod128", ["chip.clock=1.5 GHz"])
+    assert document.provenance["chip.clock"].note == "given with --set"
+    assert replace(document.value.chip, clock_hz=1.325e9) == catalog.chip("gc200").value

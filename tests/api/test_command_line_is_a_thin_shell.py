@@ -9,13 +9,13 @@ from podsim.cli.app import main
 from podsim.cli.options import (
     RENAMED,
     ComparatorFlags,
+    ConfigurationFlags,
     EngineFlags,
     FaultFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
     NoiseFlags,
-    PracticeFlags,
     RunFlags,
 )
 from podsim.report.digits import rounded
@@ -53,7 +53,7 @@ def refuse(text):
     raise AssertionError(f"{text} is no JSON")
 
 
-@pytest.fixture(scope="module", params=ASKED, ids=lambda asked: f"{asked[0]}-{'-'.join(asked[1])}")
+@pytest.fixture(scope="module", params=ASKED, ids=lambda request: f"{request[0]}-{'-'.join(request[1])}")
 def both(request):
     """The answer in Python and the document on stdout."""
     workload, flags = request.param
@@ -66,11 +66,11 @@ def both(request):
 
 
 def test_numbers_are_attributes(both):
-    found, document = both
+    result, document = both
     for name in ("workload", "topology", "chip", "ipus", "sdk", "hosts", "engine", "mfu", "limited_by", "calibration"):
-        assert document[name] == rounded(getattr(found, name))
+        assert document[name] == rounded(getattr(result, name))
     for name in ESTIMATES:
-        estimate = getattr(found, name)
+        estimate = getattr(result, name)
         assert document[name] == rounded(
             {
                 "value": estimate.value,
@@ -81,19 +81,19 @@ def test_numbers_are_attributes(both):
                 "causes": dict(estimate.causes),
             }
         )
-    assert document["step_s"] == rounded(found.step_s.value)
-    assert document["assumptions"] == list(found.assumptions)
+    assert document["step_s"] == rounded(result.step_s.value)
+    assert document["assumptions"] == list(result.assumptions)
 
 
 def test_the_mapping_and_the_run_are_attributes(both):
-    found, document = both
-    mapping = found.mapping
+    result, document = both
+    mapping = result.mapping
     for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch"):
         assert document["mapping"][name] == getattr(mapping, name)
     assert document["mapping"]["stages"] == len(mapping.stages)
     for name in ("steps", "evaluations", "evaluation_s", "startup_s", "training_s", "checkpoint_s"):
-        assert document[name] == rounded(getattr(found.run, name))
-    assert document["memory"]["fraction"] == rounded(found.memory.fraction)
+        assert document[name] == rounded(getattr(result.run, name))
+    assert document["memory"]["fraction"] == rounded(result.memory.fraction)
 
 
 def test_the_breakdown_adds_up_to_the_step(both):
@@ -119,9 +119,16 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     from inspect import signature
 
     groups = (
-        MachineFlags, ComparatorFlags, MappingFlags, PracticeFlags, RunFlags, LengthFlags, EngineFlags, NoiseFlags,
+        MachineFlags,
+        ComparatorFlags,
+        MappingFlags,
+        ConfigurationFlags,
+        RunFlags,
+        LengthFlags,
+        EngineFlags,
+        NoiseFlags,
         FaultFlags,
-    )  # fmt: skip
+    )
     flags = {field.name for flags in groups for field in fields(flags)}
     keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
     assert {RENAMED.get(name, name) for name in flags} == keywords

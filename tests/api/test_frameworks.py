@@ -40,14 +40,16 @@ def test_a_submission_to_mlperf_is_the_reference():
 
 def test_a_search_counts_what_the_framework_adds():
     """The mapping that waits least often: its step holds what it was chosen by."""
-    found = step("bert", framework="poptorch", samples=None)
-    assert found.breakdown_s[Part.FRAMEWORK] > 0
-    assert sum(found.breakdown_s.values()) == pytest.approx(found.step_s.value, rel=1e-9)
+    result = step("bert", framework="poptorch", samples=None)
+    assert result.breakdown_s[Part.FRAMEWORK] > 0
+    assert sum(result.breakdown_s.values()) == pytest.approx(result.step_s.value, rel=1e-9)
 
 
 def test_serving_pays_a_call_a_batch_and_the_wait_for_its_input():
-    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
-    usual, popart, poptorch = (api.infer("resnet50", framework=name, **asked) for name in (None, "popart", "poptorch"))
+    keywords = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    usual, popart, poptorch = (
+        api.infer("resnet50", framework=name, **keywords) for name in (None, "popart", "poptorch")
+    )
     assert popart.capacity_per_s.value < usual.capacity_per_s.value
     rows = 4 * 4
     assert rows / popart.capacity_per_s.value - rows / usual.capacity_per_s.value == pytest.approx(
@@ -57,8 +59,8 @@ def test_serving_pays_a_call_a_batch_and_the_wait_for_its_input():
 
 
 def test_a_plan_is_of_the_framework_that_is_named():
-    asked = {"machines": "pod16", "within": "10h"}
-    usual, poptorch = (api.plan("resnet50", framework=name, **asked) for name in (None, "poptorch"))
+    table = {"machines": "pod16", "within": "10h"}
+    usual, poptorch = (api.plan("resnet50", framework=name, **table) for name in (None, "poptorch"))
     assert poptorch.chosen.time_to_train_s.value > usual.chosen.time_to_train_s.value
 
 
@@ -83,8 +85,8 @@ def test_the_name_that_tables_print_is_taken_and_means_the_same():
     printed, own = (step(framework=name) for name in ("pytorch", "poptorch"))
     assert printed.mapping.practice.framework is own.mapping.practice.framework is Framework.POPTORCH
     assert printed.step_s == own.step_s
-    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
-    rates = [api.infer("resnet50", framework=name, **asked).capacity_per_s for name in ("pytorch", "poptorch")]
+    keywords = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    rates = [api.infer("resnet50", framework=name, **keywords).capacity_per_s for name in ("pytorch", "poptorch")]
     assert rates[0] == rates[1]
     scenario = Scenario.of("resnet50", framework="pytorch")
     assert scenario.software.framework == "poptorch"
@@ -94,13 +96,13 @@ def test_the_name_that_tables_print_is_taken_and_means_the_same():
 
 def test_every_name_of_a_framework_in_published_rows_is_taken():
     rows = (*microbenchmarks.published(), *applications.applications())
-    told = {row.shape.get("framework", "") for row in rows} - {
+    names = {row.shape.get("framework", "") for row in rows} - {
         "",
         "poplar",
         "paddle",
         "tensorflow",
     }  # the last of no version
-    assert told <= set(NAMES)
+    assert names <= set(NAMES)
 
 
 def test_a_near_name_is_suggested(capsys):
@@ -127,12 +129,12 @@ def test_a_plan_for_training_refuses_a_runtime_of_inference():
 
 def test_serving_under_a_framework_says_where_its_waits_are_from():
     """Constants fitted to training are in these figures: neither "nothing is fitted" nor "not in these figures"."""
-    asked = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
-    for framework, told in ((None, False), ("poptorch", True), ("popart", True)):
-        found = api.infer("resnet50", framework=framework, **asked)
-        text = " ".join(render(view.document(found, verbose=True), Look(160)).split())
-        assert (f"what {framework} adds to a batch is taken from training" in text) is told
-        assert ("a framework's time on the host is not published" in text) is not told
-        assert [line for line in found.assumptions if "taken as in training" in line] == (
-            [f"what {framework} adds to a batch on the host is taken as in training (Eq. 13)"] if told else []
+    keywords = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
+    for framework, flag in ((None, False), ("poptorch", True), ("popart", True)):
+        report = api.infer("resnet50", framework=framework, **keywords)
+        text = " ".join(render(view.document(report, verbose=True), Look(160)).split())
+        assert (f"what {framework} adds to a batch is taken from training" in text) is flag
+        assert ("a framework's time on the host is not published" in text) is not flag
+        assert [line for line in report.assumptions if "taken as in training" in line] == (
+            [f"what {framework} adds to a batch on the host is taken as in training (Eq. 13)"] if flag else []
         )

@@ -28,12 +28,12 @@ class _LoweredError(Exception):
 
 def frames_of(*words: str) -> list[str]:
     """The functions from a command to the first call of lowering, by module and name."""
-    found: list[str] = []
+    texts: list[str] = []
 
     def lower(*_: object, **__: object) -> None:
         frame = sys._getframe(1)
         while frame.f_back is not None and "/cli/app.py" not in frame.f_code.co_filename:
-            found.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
+            texts.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
             frame = frame.f_back
         raise _LoweredError
 
@@ -41,8 +41,8 @@ def frames_of(*words: str) -> list[str]:
         patch.setattr(assemble, "lower", lower)
         patch.setattr("traceback.format_exc", lambda: "")
         main(words)
-    assert found, "lowering was not called"
-    return found[-2::-1]  # without podsim.cli.asked, which parses
+    assert texts, "lowering was not called"
+    return texts[-2::-1]  # without podsim.cli.request, which parses
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,21 @@ def frames_of(*words: str) -> list[str]:
         ("resnet50", "--pod", "64"),
         ("bert", "--topology", "bow-pod64"),
         ("bert", "--pod", "64", "--preset", "mlperf-v1.1-closed"),
-        ("bert", "--pod", "16", "--replicas", "2", "--ipus-per-replica", "4", "--micro-batch", "2", "--accumulation",
-         "64"),
+        (
+            "bert",
+            "--pod",
+            "16",
+            "--replicas",
+            "2",
+            "--ipus-per-replica",
+            "4",
+            "--micro-batch",
+            "2",
+            "--accumulation",
+            "64",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_prediction_reaches_the_physics_in_few_calls(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

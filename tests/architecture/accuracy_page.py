@@ -14,9 +14,10 @@ from podsim.model.comparator import Larger
 from podsim.model.published import ReadRow
 from podsim.model.published_bars import bars
 from podsim.model.validation import POOLED, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
-from podsim.report.doc import Table
+from podsim.report.doc import DocTable
 from podsim.report.numbers import significant
 from podsim.report.views import published as view
+from podsim.report.views import published_rows
 from podsim.report.views.hold_outs import LEFT_OUT
 
 Section = Callable[[shown.Asked], str]
@@ -27,33 +28,33 @@ TITLES = {
 }
 
 
-def errors(asked: shown.Asked) -> str:
+def errors(request: shown.Asked) -> str:
     """Errors of every quantity, held out and in sample, beside what is tolerated."""
     head = ("quantity", "points", "mean, held out", "worst, held out", "mean, in sample", "signed", "worst, in sample")
     rows = []
     for quantity, title in TITLES.items():
-        found = asked().summary[quantity]
-        held_mean, held_worst, mean, worst = shown._errors(found)
-        rows.append((title, f"{found.count}", held_mean, held_worst, mean, shown.percent(found.mean_signed), worst))
+        result = request().summary[quantity]
+        held_mean, held_worst, mean, worst = shown._errors(result)
+        rows.append((title, f"{result.count}", held_mean, held_worst, mean, shown.percent(result.mean_signed), worst))
     return shown.table(head, rows)
 
 
-def points(asked: shown.Asked) -> str:
+def points(request: shown.Asked) -> str:
     """Every published result by quantity, as published and as predicted."""
-    return "\n\n".join(f"### {title}\n\n{_points(quantity, asked)}" for quantity, title in TITLES.items())
+    return "\n\n".join(f"### {title}\n\n{_points(quantity, request)}" for quantity, title in TITLES.items())
 
 
-def _points(quantity: str, asked: shown.Asked) -> str:
+def _points(quantity: str, request: shown.Asked) -> str:
     steps = quantity == STEP
     unit = "ms" if steps else "min"
 
     def row(point: ValidationPoint) -> tuple[str, ...]:
         numbers = (point.published, point.predicted)
-        said = [f"{1e3 * one:.1f}" if steps else f"{one / 60:.2f}" for one in numbers]
-        return (point.id, *said, shown.percent(point.error), shown.percent(point.held_out_error or 0.0))
+        notes = [f"{1e3 * number:.1f}" if steps else f"{number / 60:.2f}" for number in numbers]
+        return (point.id, *notes, shown.percent(point.error), shown.percent(point.held_out_error or 0.0))
 
     head = ("result", f"published, {unit}", f"predicted, {unit}", "error, in sample", "error, held out")
-    return shown.table(head, [row(point) for point in asked().points if point.quantity == quantity])
+    return shown.table(head, [row(point) for point in request().points if point.quantity == quantity])
 
 
 @cache
@@ -65,39 +66,41 @@ def _number(value: float | None, unit: str) -> str:
     return "–" if value is None else f"{significant(value, 4)} {unit}"
 
 
-def claims(asked: shown.Asked) -> str:
+def claims(request: shown.Asked) -> str:
     """Every claim that podsim has an answer to."""
     report = _claims()
-    told = ", ".join(f"{report.count(one)} {one}" for one in Verdict)
+    details = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in Verdict)
     head = ("claim", "claimed", "podsim", "error", "verdict")
     rows = []
-    for one in report.answers:
-        if one.verdict is not Verdict.CANNOT:
-            best = one.deciding
-            printed = None if one.claim.estimated else best.part.claimed
-            claimed, said = _number(printed, one.claim.unit), _number(best.podsim, one.claim.unit)
+    for answer in report.answers:
+        if answer.verdict is not Verdict.CANNOT:
+            best = answer.deciding
+            printed = None if answer.claim.estimated else best.part.claimed
+            claimed, text = _number(printed, answer.claim.unit), _number(best.podsim, answer.claim.unit)
             error = "–" if best.error is None else shown.percent(best.error)
-            rows.append((f"{one.claim.id}: {one.claim.claim}", claimed, said, error, one.verdict.value))
-    said = [f"- {one.claim.id}: {one.reason}." for one in report.answers if one.verdict is Verdict.DISAGREES]
+            rows.append((f"{answer.claim.id}: {answer.claim.claim}", claimed, text, error, answer.verdict.value))
+    text = [f"- {item.claim.id}: {item.reason}." for item in report.answers if item.verdict is Verdict.DISAGREES]
     conflicts = [
-        f"- {one.claim.id}: {part.conflict}." for one in report.answers for part in one.parts
-        if part.conflict and one.verdict is Verdict.AGREES
-    ]  # fmt: skip
-    parts = [f"{len(report.answers)} claims: {told}.", shown.table(head, rows)]
-    parts += ["Where podsim disagrees:", "\n".join(said)] if said else []
+        f"- {item.claim.id}: {part.conflict}."
+        for item in report.answers
+        for part in item.parts
+        if part.conflict and item.verdict is Verdict.AGREES
+    ]
+    parts = [f"{len(report.answers)} claims: {details}.", shown.table(head, rows)]
+    parts += ["Where podsim disagrees:", "\n".join(text)] if text else []
     parts += (
         ["Where the logs speak against a claim that podsim agrees with:", "\n".join(conflicts)] if conflicts else []
     )
     return "\n\n".join(parts)
 
 
-def published(asked: shown.Asked) -> str:
+def published(request: shown.Asked) -> str:
     """Published rows beside predictions, what speaks against them, and the reasons of the rest."""
-    report = asked.published()
-    told = [f"- {one.row.id}: {one.reading.why}." for one in report.compared if one.reading.why and not one.near]
-    told += [f"- {one.row.id}: {one.conflict}." for one in report.compared if one.conflict]
-    alone = [one for one in report.compared if not one.others]
-    several = [one for one in report.compared if one.others]
+    report = request.published()
+    names = [f"- {item.row.id}: {item.reading.why}." for item in report.compared if item.reading.why and not item.near]
+    names += [f"- {item.row.id}: {item.conflict}." for item in report.compared if item.conflict]
+    alone = [item for item in report.compared if not item.others]
+    several = [item for item in report.compared if item.others]
     parts = [
         f"{view.answer(report)}.",
         f"Fits: {view.fits(report)}.",
@@ -110,7 +113,7 @@ def published(asked: shown.Asked) -> str:
         _rows(alone),
         "Rows that leave something unsaid:",
         _rows(several, ranges=True),
-        "\n".join(told),
+        "\n".join(names),
         "Left out:",
         _table(view.reasons(report)),
     ]
@@ -121,32 +124,48 @@ def _rows(rows: Sequence[ReadRow], *, ranges: bool = False) -> str:
     """Rows at their stated choices; with `ranges` the least and the most of all readings."""
     head = ("row", "what", "where", "fitted", "measured", "predicted", "unit", "error")
     more = ("least", "most", "in range") if ranges else ()
-    return shown.table((*head, *more), [
-        (one.row.id, one.row.what, view.where(one.row), view.sample(one), view.as_published(one.row),
-         significant(one.predicted, 4), one.row.unit, shown.percent(one.error),
-         *((significant(one.low, 3), significant(one.high, 3), "yes" if one.in_range else "no") if ranges else ()))
-        for one in rows
-    ])  # fmt: skip
+    return shown.table(
+        (*head, *more),
+        [
+            (
+                row.row.id,
+                row.row.what,
+                published_rows.where(row.row),
+                published_rows.sample(row),
+                published_rows.as_published(row.row),
+                significant(row.predicted, 4),
+                row.row.unit,
+                shown.percent(row.error),
+                *(
+                    (significant(row.low, 3), significant(row.high, 3), "yes" if row.in_range else "no")
+                    if ranges
+                    else ()
+                ),
+            )
+            for row in rows
+        ],
+    )
 
 
-def _table(found: Table) -> str:
+def _table(table: DocTable) -> str:
     """A table of the screen, as one of the page."""
-    return shown.table([column.title for column in found.columns], found.rows)
+    return shown.table([column.title for column in table.columns], table.rows)
 
 
-def cannot(asked: shown.Asked) -> str:
+def cannot(request: shown.Asked) -> str:
     """Claims that podsim has no answer to, and measurements it leaves out."""
-    report, measured = _claims(), asked.measured()
+    report, measured = _claims(), request.measured()
     claims = [
-        f"- {one.claim.id}, {one.claim.claim}: {one.reason}."
-        for one in report.answers if one.verdict is Verdict.CANNOT
-    ]  # fmt: skip
+        f"- {answer.claim.id}, {answer.claim.claim}: {answer.reason}."
+        for answer in report.answers
+        if answer.verdict is Verdict.CANNOT
+    ]
     left = f"Of the published microbenchmarks {len(measured.left_out):,} rows are left out, each with its reason in "
     left += "`podsim validate --microbenchmarks -v`."
     return "\n\n".join(["\n".join(claims), left])
 
 
-def coverage(asked: shown.Asked) -> str:
+def coverage(request: shown.Asked) -> str:
     """How often intervals hold what they have not seen."""
     head = ("quantity", "interval", "points", "held", "share", "mean width", "widest between sizes")
     rows = []
@@ -160,53 +179,67 @@ def coverage(asked: shown.Asked) -> str:
     return shown.table(head, rows)
 
 
-def intervals(asked: shown.Asked) -> str:
+def intervals(request: shown.Asked) -> str:
     """How often intervals hold what was left out of all that is learned."""
     head = ("left out", "quantity", "points", "held", "share", "median width", "widest")
     rows = [
         (
             f"**{', '.join(map(LEFT_OUT.__getitem__, POOLED_GROUPINGS))}, pooled**" if by == POOLED else LEFT_OUT[by],
-            TITLES[quantity], f"{one.count}", f"{one.held}", f"{100 * one.share:.0f} %",
-            f"× {one.median_width:.2f}", f"× {one.widest:.2f}",
+            TITLES[quantity],
+            f"{item.count}",
+            f"{item.held}",
+            f"{100 * item.share:.0f} %",
+            f"× {item.median_width:.2f}",
+            f"× {item.widest:.2f}",
         )
-        for by, quantities in asked().intervals.items()
-        for quantity, one in quantities.items()
-    ]  # fmt: skip
+        for by, quantities in request().intervals.items()
+        for quantity, item in quantities.items()
+    ]
     return shown.table(head, rows)
 
 
-def comparators(asked: shown.Asked) -> str:
+def comparators(request: shown.Asked) -> str:
     """Laws of other chips, with one chip count held out."""
     head = ("chip", "workload", "results", "in sample", "held out", "worst, held out", "held out, predicted samples")
     rows = []
     report = api.validate_comparators()
-    for one in report.summaries:
-        held, predicted = one.held_out, one.predicted_samples
-        rows.append((
-            one.chip, one.workload, f"{one.in_sample.count}", f"{100 * one.in_sample.mean_abs:.1f} %",
-            f"{100 * held.mean_abs:.1f} %" if held else "–", shown.percent(held.worst) if held else "–",
-            f"{100 * predicted.mean_abs:.1f} %" if predicted else "–",
-        ))  # fmt: skip
+    for item in report.summaries:
+        summary, predicted = item.held_out, item.predicted_samples
+        rows.append(
+            (
+                item.chip,
+                item.workload,
+                f"{item.in_sample.count}",
+                f"{100 * item.in_sample.mean_abs:.1f} %",
+                f"{100 * summary.mean_abs:.1f} %" if summary else "–",
+                shown.percent(summary.worst) if summary else "–",
+                f"{100 * predicted.mean_abs:.1f} %" if predicted else "–",
+            )
+        )
     return f"{shown.table(head, rows)}\n\n{larger(report.larger)}"
 
 
-def larger(found: Larger) -> str:
+def larger(larger: Larger) -> str:
     """Laws fitted to small machines against the large ones."""
     head = ("result", "chips", "measured, min", "law, min", "90 %", "error")
     rows = [
         (
-            point.id, f"{point.chips:,}", f"{point.measured_s / 60:.3g}", f"{point.predicted_s / 60:.3g}",
-            f"{point.low_s / 60:.3g} to {point.high_s / 60:.3g}", shown.percent(point.error),
+            point.id,
+            f"{point.chips:,}",
+            f"{point.measured_s / 60:.3g}",
+            f"{point.predicted_s / 60:.3g}",
+            f"{point.low_s / 60:.3g} to {point.high_s / 60:.3g}",
+            shown.percent(point.error),
         )
-        for point in found.points
-    ]  # fmt: skip
-    errors = found.errors
-    said = (
-        f"Fitted to results of at most {found.fitted} chips, larger ones with podsim's own batch and samples: mean "
-        f"{100 * errors.mean_abs:.0f} %, {found.inside} of {errors.count} inside the 90 % interval; {found.refused} "
+        for point in larger.points
+    ]
+    errors = larger.errors
+    text = (
+        f"Fitted to results of at most {larger.fitted} chips, larger ones with podsim's own batch and samples: mean "
+        f"{100 * errors.mean_abs:.0f} %, {larger.inside} of {errors.count} inside the 90 % interval; {larger.refused} "
         "more are too far beyond to be answered."
     )
-    return f"{said}\n\n{shown.table(head, rows)}"
+    return f"{text}\n\n{shown.table(head, rows)}"
 
 
 FOLDS = (
@@ -236,6 +269,6 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
 )
 
 
-def page(asked: shown.Asked) -> str:
+def page(request: shown.Asked) -> str:
     """All sections."""
-    return "\n\n".join(f"## {title}\n\n{said}\n\n{section(asked)}" for title, said, section in SECTIONS)
+    return "\n\n".join(f"## {title}\n\n{text}\n\n{section(request)}" for title, text, section in SECTIONS)

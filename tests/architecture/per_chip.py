@@ -38,9 +38,9 @@ class Measured:
     predicted: float | None = None  # the same of podsim, where the mapping is published
 
 
-def per_chip(asked: shown.Asked) -> str:
+def per_chip(request: shown.Asked) -> str:
     """Throughput per chip over that on 64 chips, measured and predicted."""
-    said = (
+    text = (
         f"Throughput per chip, with the global batch of each machine, over that on {BASE} chips: 100 % is no loss. "
         "Predicted: mapping and batch by search. Measured: published results of the closed division; where a round has "
         f"none on {BASE} chips, over that of the round before. Batches differ, and a larger one loses less. podsim's "
@@ -49,13 +49,26 @@ def per_chip(asked: shown.Asked) -> str:
     predicted = [_predicted(workload, pod) for workload in WORKLOADS for pod in _pods()]
     head = ("predicted", "chips", "GC200", "GC200, configuration for large pods", "Bow", "global batch, GC200")
     measured = [
-        (one.id, f"{one.chips:,}", f"{one.batch:,}", f"{one.base_batch:,} in {one.base_round}", _percent(one.share),
-         *_at(one))
-        for one in sorted((*_others(), *_ipus()), key=lambda one: (one.workload, one.chips))
-    ]  # fmt: skip
-    columns = ("measured", "chips", "global batch", f"batch on {BASE}", "measured per chip", "podsim, GC200",
-               "podsim, Bow")  # fmt: skip
-    return f"{said}\n\n{shown.table(head, predicted)}\n\n{shown.table(columns, measured)}"
+        (
+            other.id,
+            f"{other.chips:,}",
+            f"{other.batch:,}",
+            f"{other.base_batch:,} in {other.base_round}",
+            _percent(other.share),
+            *_at(other),
+        )
+        for other in sorted((*_others(), *_ipus()), key=lambda item: (item.workload, item.chips))
+    ]
+    columns = (
+        "measured",
+        "chips",
+        "global batch",
+        f"batch on {BASE}",
+        "measured per chip",
+        "podsim, GC200",
+        "podsim, Bow",
+    )
+    return f"{text}\n\n{shown.table(head, predicted)}\n\n{shown.table(columns, measured)}"
 
 
 def _pods() -> list[int]:
@@ -84,35 +97,45 @@ def _answer(workload: str, pod: int, chip: str, preset: str | None = None) -> Pr
 def _share(workload: str, pod: int, chip: str, preset: str | None = None) -> float:
     """Predicted throughput per chip over that on 64 chips, as configured there by default."""
     large, small = _answer(workload, pod, chip, preset), _answer(workload, BASE, chip)
-    rates = [one.throughput_samples_per_s.value / one.ipus for one in (large, small)]
+    rates = [prediction.throughput_samples_per_s.value / prediction.ipus for prediction in (large, small)]
     return rates[0] / rates[1]
 
 
-def _at(one: Measured) -> tuple[str, str]:
+def _at(item: Measured) -> tuple[str, str]:
     """What podsim says of the IPUs measured; else of those on the pod nearest in size."""
-    if one.predicted is not None:
-        own = _percent(one.predicted)
-        return (own, "") if one.chip == "gc200" else ("", own)
-    pod = min(MOST, 2 ** round(math.log2(one.chips)))
-    return _percent(_share(one.workload, pod, "gc200")), _percent(_share(one.workload, pod, "bow"))
+    if item.predicted is not None:
+        own = _percent(item.predicted)
+        return (own, "") if item.chip == "gc200" else ("", own)
+    pod = min(MOST, 2 ** round(math.log2(item.chips)))
+    return _percent(_share(item.workload, pod, "gc200")), _percent(_share(item.workload, pod, "bow"))
 
 
 def _others() -> Iterator[Measured]:
     """Results of other chips with a rate, on more than 64."""
     rows = [
-        row for row in comparators.shipped()
+        row
+        for row in comparators.shipped()
         if row.chip in OTHER_CHIPS and row.workload in WORKLOADS and row.division is Division.CLOSED and _rate(row)
-    ]  # fmt: skip
+    ]
     for row in rows:
         bases = [
-            one for one in rows
-            if (one.chip, one.workload, one.chips) == (row.chip, row.workload, BASE) and one.round <= row.round
-        ]  # fmt: skip
+            result
+            for result in rows
+            if (result.chip, result.workload, result.chips) == (row.chip, row.workload, BASE)
+            and result.round <= row.round
+        ]
         if row.chips > BASE and bases:
-            base = max(bases, key=lambda one: one.round)
+            base = max(bases, key=lambda result: result.round)
             share = _rate(row) / row.chips / (_rate(base) / BASE)
-            yield Measured(id=row.id, base_round=base.round, chips=row.chips, batch=row.global_batch,
-                           base_batch=base.global_batch, workload=row.workload, share=share)  # fmt: skip
+            yield Measured(
+                id=row.id,
+                base_round=base.round,
+                chips=row.chips,
+                batch=row.global_batch,
+                base_batch=base.global_batch,
+                workload=row.workload,
+                share=share,
+            )
 
 
 def _rate(row: ComparatorResult) -> float:
@@ -122,20 +145,26 @@ def _rate(row: ComparatorResult) -> float:
 
 def _ipus() -> Iterator[Measured]:
     """Published results on more than 64 IPUs, and what podsim says of their own mapping."""
-    points = [one for one in catalog.points() if one.division is Division.CLOSED and one.workload in WORKLOADS]
-    by_id = {one.id: one for one in points}
+    points = [point for point in catalog.points() if point.division is Division.CLOSED and point.workload in WORKLOADS]
+    by_id = {point.id: point for point in points}
     for point in points:
         chip, _, size = point.topology.rpartition("pod")
         base = by_id.get(point.id.replace(f"/{point.topology}/", f"/{chip}pod{BASE}/"))
         if int(size) > BASE and base:
-            measured = [one.global_batch / one.step_s for one in (point, base)]
-            said = [_of_preset(one) for one in (point, base)]
+            measured = [point.global_batch / point.step_s for point in (point, base)]
+            values = [_of_preset(point) for point in (point, base)]
             growth = int(size) / BASE
             yield Measured(
-                id=point.id, base_round=base.round, chips=int(size), batch=point.global_batch,
-                base_batch=base.global_batch, workload=point.workload, share=measured[0] / measured[1] / growth,
-                predicted=said[0] / said[1] / growth, chip=chip or "gc200",
-            )  # fmt: skip
+                id=point.id,
+                base_round=base.round,
+                chips=int(size),
+                batch=point.global_batch,
+                base_batch=base.global_batch,
+                workload=point.workload,
+                share=measured[0] / measured[1] / growth,
+                predicted=values[0] / values[1] / growth,
+                chip=chip or "gc200",
+            )
 
 
 def _of_preset(point: CalibrationPoint) -> float:

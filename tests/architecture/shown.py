@@ -54,7 +54,7 @@ def percent(error: float) -> str:
     return f"{100 * error:+.1f} %".replace("-", "−")
 
 
-def predicted(asked: Asked) -> str:
+def predicted(request: Asked) -> str:
     """The command of the first paragraph and its answer at width 100."""
     arguments = ["predict", "bert", "--pod", "512"]
     command = [sys.executable, "-m", "podsim", *arguments]
@@ -63,11 +63,11 @@ def predicted(asked: Asked) -> str:
     return f"```console\n$ podsim {' '.join(arguments)}\n{run.stdout.rstrip()}\n```"
 
 
-def _of(quantity: str, asked: Asked) -> dict[str, ValidationPoint]:
-    return {point.id: point for point in asked().points if point.quantity == quantity}
+def _of(quantity: str, request: Asked) -> dict[str, ValidationPoint]:
+    return {point.id: point for point in request().points if point.quantity == quantity}
 
 
-def accuracy(asked: Asked) -> str:
+def accuracy(request: Asked) -> str:
     """Held-out errors first, then in sample; a row a result below."""
     names = {
         STEP: "step time",
@@ -75,25 +75,25 @@ def accuracy(asked: Asked) -> str:
         TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
     }
     head = ("28 IPU results", "mean, held out", "worst, held out", "mean, in sample", "worst, in sample")
-    rows = [(text, *_errors(asked().summary[name])) for name, text in names.items()]
-    return f"{_extrapolated(asked)}\n\n{table(head, rows)}\n\n{_results(asked)}"
+    rows = [(text, *_errors(request().summary[name])) for name, text in names.items()]
+    return f"{_extrapolated(request)}\n\n{table(head, rows)}\n\n{_results(request)}"
 
 
-def _extrapolated(asked: Asked) -> str:
+def _extrapolated(request: Asked) -> str:
     """Errors of step time by what nothing was learned of, the form chosen again each time."""
     head = ("step time, nothing learned of", "results", "mean", "signed", "worst")
-    rows = [(LEFT_OUT[by], f"{found.overall.count}", *three(found.overall)) for by, found in asked().held_out.items()]
+    rows = [(LEFT_OUT[by], f"{out.overall.count}", *three(out.overall)) for by, out in request().held_out.items()]
     return table(head, sorted(rows, key=lambda row: row[0] not in (LEFT_OUT["larger"], LEFT_OUT["chip"])))
 
 
 def _errors(summary: ErrorSummary) -> tuple[str, ...]:
     assert summary.held_out is not None
     both = (summary.held_out, summary)
-    return tuple(text for one in both for text in (f"{100 * one.mean_abs:.1f} %", percent(one.worst)))
+    return tuple(text for summary in both for text in (f"{100 * summary.mean_abs:.1f} %", percent(summary.worst)))
 
 
-def _results(asked: Asked) -> str:
-    steps, own, full = (_of(quantity, asked) for quantity in (STEP, TIME, TIME_PREDICTED_SAMPLES))
+def _results(request: Asked) -> str:
+    steps, own, full = (_of(quantity, request) for quantity in (STEP, TIME, TIME_PREDICTED_SAMPLES))
     head = ("result, held-out errors", "clock, min", "step time", "time, own samples", "time, predicted samples")
     rows = [
         (
@@ -106,23 +106,29 @@ def _results(asked: Asked) -> str:
     return table(head, rows)
 
 
-def parameters(asked: Asked) -> str:
+def parameters(request: Asked) -> str:
     """Fitted values beside their priors."""
     head = ("parameter", "value", "error", "prior", "pull", "meaning")
     rows = [
-        (f"`{name}`", f"{found.value:.3g} {found.unit}".rstrip(), f"{100 * found.error:.0f} %", f"{found.prior:.3g}",
-         f"{found.pull:+.1f} σ", found.meaning)
-        for name, found in catalog.parameters().fitted.items()
-    ]  # fmt: skip
+        (
+            f"`{name}`",
+            f"{parameter.value:.3g} {parameter.unit}".rstrip(),
+            f"{100 * parameter.error:.0f} %",
+            f"{parameter.prior:.3g}",
+            f"{parameter.pull:+.1f} σ",
+            parameter.meaning,
+        )
+        for name, parameter in catalog.parameters().fitted.items()
+    ]
     return table(head, rows)
 
 
-def correlations(asked: Asked) -> str:
+def correlations(request: Asked) -> str:
     """Every pair of parameters, the strongest first."""
-    found = catalog.parameters().correlation
-    names = sorted(found)
-    pairs = [(abs(found[a][b]), a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    rows = [(f"`{a}`, `{b}`", f"{found[a][b]:+.2f}") for _, a, b in sorted(pairs, reverse=True)]
+    correlation = catalog.parameters().correlation
+    names = sorted(correlation)
+    pairs = [(abs(correlation[a][b]), a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    rows = [(f"`{a}`, `{b}`", f"{correlation[a][b]:+.2f}") for _, a, b in sorted(pairs, reverse=True)]
     return table(("pair", "correlation"), rows)
 
 
@@ -130,7 +136,7 @@ def _preset(workload: str, topology: str, name: str, *changes: str) -> Predictio
     return podsim.predict(workload, topology=topology, preset=name, changes=changes)
 
 
-def rack(asked: Asked) -> str:
+def rack(request: Asked) -> str:
     """What leaving a rack costs a step: published, predicted, and of that without software cost."""
     closed, open_ = "mlperf-v1.1-closed", "mlperf-v1.1-open"
     pairs = [("bert", "pod64", "pod128", closed), ("bert", "pod64", "pod128", open_)]
@@ -138,7 +144,7 @@ def rack(asked: Asked) -> str:
     rows = []
     for workload, small, large, name in pairs:
         ids = [f"{workload}/{topology}/{name.removeprefix('mlperf-')}" for topology in (small, large)]
-        before, after = (_of(STEP, asked)[id_].published for id_ in ids)
+        before, after = (_of(STEP, request)[id_].published for id_ in ids)
         grown = [
             1e3
             * (
@@ -152,7 +158,7 @@ def rack(asked: Asked) -> str:
     return table(("from, to", "published", "predicted", "of it on the links"), rows)
 
 
-def rack_parts(asked: Asked) -> str:
+def rack_parts(request: Asked) -> str:
     """What of a step grows and shrinks on the way to more racks, part by part."""
     name = "mlperf-v1.1-closed"
     ways = [("bert", "pod64", "pod128"), ("resnet50", "pod64", "pod256"), ("resnet50", "pod128", "pod256")]
@@ -160,7 +166,7 @@ def rack_parts(asked: Asked) -> str:
     for workload, small, large in ways:
         before, after = _preset(workload, small, name), _preset(workload, large, name)
         ids = [f"{workload}/{topology}/{name.removeprefix('mlperf-')}" for topology in (small, large)]
-        published = [_of(STEP, asked)[id_].published for id_ in ids]
+        published = [_of(STEP, request)[id_].published for id_ in ids]
         grown = {part: after.breakdown_s[part] - before.breakdown_s[part] for part in after.breakdown_s}
         columns.append([*grown.values(), after.step_s.value - before.step_s.value, published[1] - published[0]])
     names = [*(PARTS[part] for part in grown), "**predicted**", "**published**"]
@@ -174,17 +180,17 @@ def _grown(seconds: float) -> str:
     return f"{1e3 * seconds:+.1f} ms".replace("-", "−") if abs(seconds) >= 5e-5 else ""
 
 
-def miss(asked: Asked) -> str:
+def miss(request: Asked) -> str:
     """The two results of ResNet-50 in v1.0 and their neighbours of v1.1."""
     rows = []
-    for id_, point in _of(STEP, asked).items():
+    for id_, point in _of(STEP, request).items():
         if id_.startswith(("resnet50/pod16", "resnet50/pod64")):
             cells = f"{1e3 * point.published:.1f} ms", f"{1e3 * point.predicted:.1f} ms"
             rows.append((id_, *cells, percent(point.error), percent(point.held_out_error or 0.0)))
     return table(("result", "published step", "predicted", "in sample", "held out"), rows)
 
 
-def readings(asked: Asked) -> str:
+def readings(request: Asked) -> str:
     """Step times and the share of exchange under three readings of one figure."""
     preset = "mlperf-v1.1-closed"
     questions: dict[str, Callable[..., Prediction]] = {
@@ -202,43 +208,58 @@ def readings(asked: Asked) -> str:
 def _step(ask: Callable[..., Prediction], *changes: str) -> str:
     """Step and share of exchange; plans that exchange more may hold more than there is."""
     try:
-        found = ask(*changes)
+        prediction = ask(*changes)
     except Infeasible:
         return "does not fit"
-    return f"{1e3 * found.step_s.value:.1f} ms ({100 * found.breakdown_s[Part.EXCHANGE] / found.step_s.value:.0f} %)"
+    return (
+        f"{1e3 * prediction.step_s.value:.1f} ms "
+        f"({100 * prediction.breakdown_s[Part.EXCHANGE] / prediction.step_s.value:.0f} %)"
+    )
 
 
-def microbenchmarks(asked: Asked) -> str:
+def microbenchmarks(request: Asked) -> str:
     """Errors of every family of published microbenchmarks."""
     head = ("family", "rows", "fitted", "median", "90 % within", "mean signed", "bar", "")
     rows = [
         (
-            one.family.title, f"{one.count:,}", f"{one.fitted:,}",
-            f"{100 * one.median_abs:.1f} %", f"{100 * one.nine_in_ten_abs:.1f} %",
-            percent(one.mean_signed),
-            ", ".join(f"{bar.statistic} ≤ {100 * bar.limit:.0f} %" for bar in one.family.bars), one.verdict,
+            summary.family.title,
+            f"{summary.count:,}",
+            f"{summary.fitted:,}",
+            f"{100 * summary.median_abs:.1f} %",
+            f"{100 * summary.nine_in_ten_abs:.1f} %",
+            percent(summary.mean_signed),
+            ", ".join(f"{bar.statistic} ≤ {100 * bar.limit:.0f} %" for bar in summary.family.bars),
+            summary.verdict,
         )
-        for one in asked.measured().summaries
-    ]  # fmt: skip
+        for summary in request.measured().summaries
+    ]
     return table(head, rows)
 
 
-def parts(asked: Asked) -> str:
+def parts(request: Asked) -> str:
     """Measurements that only one reading of 47.5 TB/s leaves standing."""
-    measured = [one for one in asked.measured().compared if one.family in ("stream", "all-to-all")]
+    measured = [item for item in request.measured().compared if item.family in ("stream", "all-to-all")]
     gc200 = catalog.chip("gc200").value
     each = 47.5e12 / (gc200.tiles * gc200.clock_hz)
     rows = []
-    for one in measured:
-        told = "the same"
-        if one.family == "all-to-all":
-            chip = catalog.chip(one.row.chip).value
-            tiles, volume = one.row.whole("tiles"), one.row.whole("bytes")
+    for comparison in measured:
+        text = "the same"
+        if comparison.family == "all-to-all":
+            chip = catalog.chip(comparison.row.chip).value
+            tiles, volume = comparison.row.whole("tiles"), comparison.row.whole("bytes")
             saved = (tiles - 1) * volume * (1 / chip.exchange.receive_bytes_per_cycle - 1 / each)
             cycles = all_to_all_cycles(tiles, chip, volume) - saved
-            told = percent(from_cycles(one.row, cycles, chip) / one.row.value - 1)
-        said = f"{one.row.what}, {one.row.shape_text}".rstrip(", ")
-        rows.append((said, one.row.chip, f"{one.row.value:g} {one.row.unit}", percent(one.error), told))
+            text = percent(from_cycles(comparison.row, cycles, chip) / comparison.row.value - 1)
+        rstrip = f"{comparison.row.what}, {comparison.row.shape_text}".rstrip(", ")
+        rows.append(
+            (
+                rstrip,
+                comparison.row.chip,
+                f"{comparison.row.value:g} {comparison.row.unit}",
+                percent(comparison.error),
+                text,
+            )
+        )
     head = ("measured, error of the prediction", "chip", "measured", "exchange 7.8 TB/s", "exchange 47.5 TB/s")
     return table(head, rows)
 

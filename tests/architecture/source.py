@@ -26,9 +26,9 @@ def tracked() -> tuple[Path, ...]:
 
 def modules(*folders: str) -> list[Path]:
     """Python files below the folders."""
-    found = [path for path in tracked() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders]
-    assert found, f"no Python file in {folders}"
-    return found
+    modules = [path for path in tracked() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders]
+    assert modules, f"no Python file in {folders}"
+    return modules
 
 
 @cache

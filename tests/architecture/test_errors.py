@@ -31,8 +31,8 @@ def raised() -> Iterator[tuple[str, str]]:
     """Codes given to an error, as patterns, with where."""
     for path in modules("podsim"):
         for node in ast.walk(tree(path)):
-            if isinstance(node, ast.keyword) and node.arg == "code" and (found := pattern(node.value)):
-                yield found, place(path, node.value.lineno)
+            if isinstance(node, ast.keyword) and node.arg == "code" and (text := pattern(node.value)):
+                yield text, place(path, node.value.lineno)
     yield from ((re.escape(code), "podsim/cli/failures.py") for code in {*USAGE_CODES.values(), "bad-usage"})
     yield from ((rf"bad\-{what}\-file", "podsim/files/load.py") for what in [*SCHEMAS, "input"])
     for kind in vars(errors).values():

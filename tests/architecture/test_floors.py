@@ -16,14 +16,14 @@ NO_FUTURE_ANNOTATIONS = ("podsim/model/", "podsim/cli/")
 
 def imported(path: Path) -> list[tuple[str, int]]:
     """Top-level packages a module imports anywhere, with the line."""
-    found = []
+    result = []
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            found += [(alias.name.split(".")[0], node.lineno) for alias in node.names]
+            result += [(alias.name.split(".")[0], node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{place(path, node.lineno)}: a relative import"
-            found.append(((node.module or "").split(".")[0], node.lineno))
-    return found
+            result.append(((node.module or "").split(".")[0], node.lineno))
+    return result
 
 
 def test_contracts_hold() -> None:

@@ -74,14 +74,14 @@ def test_no_result_is_kept_by_identity() -> None:
 
 def test_a_module_level_dict_that_grows_is_a_table() -> None:
     """An empty dict or list at the top of a module is a memory without a bound; `podsim.caches.tables` has bounds."""
-    found = [
+    result = [
         place(path, node.lineno)
         for path in paths()
         for node in tree(path).body
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict) and not node.value.keys
         if not (isinstance(node, ast.AnnAssign) and "MappingType" in ast.unparse(node.annotation))
     ]
-    assert found == []
+    assert result == []
 
 
 def test_the_rules_see_what_they_are_for() -> None:

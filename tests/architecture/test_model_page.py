@@ -28,10 +28,10 @@ def sections() -> dict[int, str]:
 
 def cited(text: str) -> set[int]:
     """Numbers that a text refers to, ranges included."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for first, second, last in CITED.findall(text):
-        found |= set(range(int(first), int(last or first) + 1)) | ({int(second)} if second else set())
-    return found
+        numbers |= set(range(int(first), int(last or first) + 1)) | ({int(second)} if second else set())
+    return numbers
 
 
 def docstrings(path: Path) -> str:

@@ -18,11 +18,11 @@ MAY = {
 
 
 def test_one_module_opens_files_to_read() -> None:
-    found = [
+    texts = [
         f"{place(path, number)}: {line.strip()}"
         for path in modules("podsim")
         if place(path) not in MAY
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if READS.search(line)
     ]
-    assert found == []
+    assert texts == []

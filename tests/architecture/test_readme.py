@@ -19,9 +19,9 @@ COMMANDS = re.findall(r"^\$ podsim (.+)$", README, re.MULTILINE)
 
 def block(language: str) -> str:
     """The README's one block of a language."""
-    found = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    assert len(found) == 1
-    return str(found[0])
+    result = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert len(result) == 1
+    return str(result[0])
 
 
 @pytest.fixture

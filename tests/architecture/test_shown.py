@@ -18,18 +18,18 @@ MARKER = re.compile(r"^<!-- (/?[\w-]+) -->$", re.MULTILINE)
 @pytest.mark.parametrize(("name", "marker"), BLOCKS, ids=[f"{where}-{what}" for where, what in BLOCKS])
 def test_a_page_shows_what_podsim_says(name: str, marker: str, request: pytest.FixtureRequest) -> None:
     text = page(name).read_text(encoding="utf-8")
-    found = block(marker).findall(text)
-    assert len(found) == 1, f"{name} has no one block {marker}"
-    asked = Asked(
+    result = block(marker).findall(text)
+    assert len(result) == 1, f"{name} has no one block {marker}"
+    question = Asked(
         lambda: request.getfixturevalue("fitted").validation,
         lambda: request.getfixturevalue("measured"),
         lambda: request.getfixturevalue("published"),
     )
-    said = BLOCKS[name, marker](asked) + "\n"
+    words = BLOCKS[name, marker](question) + "\n"
     if os.environ.get("PODSIM_UPDATE"):
-        page(name).write_text(block(marker).sub(lambda match: match[1] + said + match[3], text), encoding="utf-8")
+        page(name).write_text(block(marker).sub(lambda match: match[1] + words + match[3], text), encoding="utf-8")
     else:
-        assert found[0][1] == said, "make readme"
+        assert result[0][1] == words, "make readme"
 
 
 def test_every_marker_of_a_page_is_written_by_someone() -> None:

@@ -35,7 +35,7 @@ def test_complexity_is_bounded_everywhere() -> None:
     assert {"C90", "PL"} <= set(ruff["select"])
     rules = {"C901", "PLR0911", "PLR0912", "PLR0915", "PLR0916"}
     waived = [*ruff["ignore"], *(rule for some in ruff["per-file-ignores"].values() for rule in some)]
-    assert [rule for rule in waived if any(one.startswith(rule) for one in rules)] == []
+    assert [rule for rule in waived if any(text.startswith(rule) for text in rules)] == []
     assert (ruff["mccabe"]["max-complexity"], ruff["pylint"]["max-branches"]) == (10, 12)
 
 

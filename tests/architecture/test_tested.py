@@ -12,17 +12,19 @@ UNTESTED = 149
 
 def imported() -> set[str]:
     """Every module that a test names in an import, of itself or of what it holds."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for path in modules("tests"):
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
+                texts |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
-                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+                texts |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return texts
 
 
 def test_no_more_modules_are_without_a_test() -> None:
-    held = {place(path).removesuffix(".py").replace("/", ".") for path in modules("podsim") if path.stem != "__init__"}
-    missed = sorted(held - imported())
+    content = {
+        place(path).removesuffix(".py").replace("/", ".") for path in modules("podsim") if path.stem != "__init__"
+    }
+    missed = sorted(content - imported())
     assert len(missed) <= UNTESTED, missed

@@ -55,11 +55,11 @@ def words(name: str) -> list[str]:
 
 def faults(name: str) -> list[str]:
     """Words of the name that docs/words.md bans, plural or not."""
-    found = words(name)
-    if ALLOWED.fullmatch("_".join(found)):
+    texts = words(name)
+    if ALLOWED.fullmatch("_".join(texts)):
         return []
-    found += [word.removesuffix("s") for word in found]
-    text = f" {' '.join(found)} "
+    texts += [word.removesuffix("s") for word in texts]
+    text = f" {' '.join(texts)} "
     return [f"{' '.join(word)} (say {instead})" for word, instead in banned().items() if f" {' '.join(word)} " in text]
 
 
@@ -91,25 +91,25 @@ def keys(table: object) -> Iterator[str]:
 
 
 def test_names_in_code() -> None:
-    found = [
+    texts = [
         f"{place(path, line)} {name}: {fault}"
         for path in modules("podsim")
         for name, line in defined(path)
         for fault in faults(name)
     ]
-    assert found == []
+    assert texts == []
 
 
 def test_keys_in_files() -> None:
     files = [path for path in tracked() if path.suffix == ".toml" and place(path).startswith(DATA)]
     assert files
-    found = [
+    texts = [
         f"{place(path)} {key}: {fault}"
         for path in files
         for key in sorted(set(keys(tomllib.loads(path.read_text(encoding="utf-8")))))
         for fault in faults(key)
     ]
-    assert found == []
+    assert texts == []
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,11 @@ def test_a_prediction_fits_in_200_mb(tmp_path):
 @UNIX
 def test_seven_machines_cost_less_than_three_alone(tmp_path):
     """All of `scale --pods 16..1024` in predictions of one of its machines, each a process with what it starts with."""
-    one = "-m", "podsim", "predict", "bert", "--pod", "512"
+    texts = "-m", "podsim", "predict", "bert", "--pod", "512"
     seven = "-m", "podsim", "scale", "bert", "--pods", "16..1024"
     one_s = seven_s = float("inf")
     for _ in range(RUNS):
-        one_s = min(one_s, used_by(*one, folder=tmp_path)[1])
+        one_s = min(one_s, used_by(*texts, folder=tmp_path)[1])
         seven_s = min(seven_s, used_by(*seven, folder=tmp_path)[1])
         if seven_s <= 3 * one_s:
             break

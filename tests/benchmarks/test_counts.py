@@ -12,24 +12,24 @@ from podsim.caches.tables import TABLES
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.files import catalog, load
-from podsim.lowering import moves, update
+from podsim.lowering import moves, weight_update
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.physics import links
 from podsim.planning import influences
-from podsim.tiles import plan as planning
-from podsim.tiles import search as tile_search
-from podsim.tiles.plan import Planner
+from podsim.tiles import planner as planning
+from podsim.tiles import product_search as tile_search
+from podsim.tiles.planner import Planner
 from podsim.topology.fabric import build
 
 
 def at(setup, topology, *, folded=True):
     """The rack's mapping on another machine, filled with replicas: its program and fabric."""
-    found = catalog.topology(topology).value
-    mapping = replace(setup.mapping, replicas=found.ipus // setup.mapping.ipus_per_replica)
-    machine, fabric = replace(setup.machine, topology=found), build(found)
+    value = catalog.topology(topology).value
+    mapping = replace(setup.mapping, replicas=value.ipus // setup.mapping.ipus_per_replica)
+    machine, fabric = replace(setup.machine, topology=value), build(value)
     program = lower(setup.workload, mapping, machine, fabric, optimizer=setup.optimizer, folded=folded)
     return program, fabric
 
@@ -156,48 +156,50 @@ def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
     Each at the default available memory, and where that does not fit at three lower ones.
     """
     made = Calls(
-        nothing_known, planning, "plans",
-        lambda operator, run, rows, target: (
-            *planning.same_plans(operator), run, rows, target.available_memory
-        ),
-    )  # fmt: skip
-    asked = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
+        nothing_known,
+        planning,
+        "plans",
+        lambda operator, run, rows, target: (*planning.same_plans(operator), run, rows, target.available_memory),
+    )
+    calls = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
     api.predict("bert", pod=512)
     assert len(made.seen) == len(made.distinct) <= 4 * 200
-    assert len(asked.seen) <= 2500
+    assert len(calls.seen) <= 2500
 
 
 def test_a_search_lays_out_each_way_to_multiply_once(nothing_known):
     """A pass that repeats a product of another operator, or of the same in another order, shares its cuts."""
     laid = Calls(nothing_known, tile_search, "candidates", lambda *arguments: arguments)
-    asked = Calls(nothing_known, tile_search, "_single", lambda problem, vertex, _: (problem, vertex))
+    calls = Calls(nothing_known, tile_search, "_single", lambda problem, vertex, _: (problem, vertex))
     api.predict("bert", pod=512)
     once = [arguments for arguments in laid.seen if arguments[3] == (1,)]
-    assert len(once) == len(set(once)) == len(asked.distinct) < 0.8 * len(asked.seen)
+    assert len(once) == len(set(once)) == len(calls.distinct) < 0.8 * len(calls.seen)
 
 
 def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
     """Of eleven numbers of the chip the clock, the AMP's rate and the global sync leave every plan as it is."""
     made = Calls(nothing_known, planning, "plans", lambda *_: 0)
     laid = Calls(nothing_known, tile_search, "candidates", lambda *_: 0)
-    moved = Calls(nothing_known, update, "_collectives", lambda *_: 0)
+    moved = Calls(nothing_known, weight_update, "_collectives", lambda *_: 0)
     by_path, ask = {}, influences._influence
 
     def counted(known, prediction, lever):
         before = [len(calls.seen) for calls in (made, laid, moved)]
-        found = ask(known, prediction, lever)
+        influence = ask(known, prediction, lever)
         by_path[lever.path] = [
             len(calls.seen) - so_far for calls, so_far in zip((made, laid, moved), before, strict=True)
         ]
-        return found
+        return influence
 
     nothing_known.setattr(influences, "_influence", counted)
     api.explain("bert", pod=512, engine="analytic")
     chip = {path: counts for path, counts in by_path.items() if path.startswith("chip.")}
     assert len(chip) == 11
     assert {path for path, (planned, _, _) in chip.items() if not planned} == {
-        "chip.clock", "chip.amp.flop_per_cycle.16.16", "chip.sync.global",
-    }  # fmt: skip
+        "chip.clock",
+        "chip.amp.flop_per_cycle.16.16",
+        "chip.sync.global",
+    }
     assert {path for path, (_, cuts, _) in chip.items() if cuts} == {"chip.sram.load", "chip.sram.store"}
     assert not any(collectives for _, _, collectives in chip.values())
     assert by_path["program.stretch"] == by_path["sharding.weight"] == [0, 0, 0]
@@ -206,10 +208,10 @@ def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
 
 def test_plans_of_a_workload_come_without_those_that_lost(gc200):
     workload = catalog.workload("bert").value
-    target = planning.Target(gc200, workload.precision)
-    found = [one for o in workload.units[1].operators for run in Pass for one in planning.plans(o, run, 1, target)]
-    assert len(found) >= 30
-    assert not any(one.alternatives for one in found)
+    target = planning.PlanTarget(gc200, workload.precision)
+    plans = [plan for o in workload.units[1].operators for run in Pass for plan in planning.plans(o, run, 1, target)]
+    assert len(plans) >= 30
+    assert not any(plan.alternatives for plan in plans)
 
 
 def test_a_search_solves_each_group_of_flows_once(nothing_known):
@@ -239,6 +241,6 @@ def test_a_what_if_of_a_given_mapping_lowers_each_update_once(nothing_known):
     """Collectives once for each form and number of buffers: what calls the host has the same."""
     split = {"replicas": 128, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 8}
     api.predict("bert", pod=512, **split)
-    made = Calls(nothing_known, update, "_collectives", lambda *_: 0)
+    made = Calls(nothing_known, weight_update, "_collectives", lambda *_: 0)
     api.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
     assert len(made.seen) <= 4

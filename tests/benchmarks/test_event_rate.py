@@ -105,11 +105,11 @@ def test_65536_flows_share_links_within_the_time_of_a_million_timeouts():
     """Each over four links of a ring, of four lengths, so that four times some end and the others go on."""
     members = 65536
     flows = [Flow(tuple((start + hop) % members for hop in range(4)), 1.0 + start % 4) for start in range(members)]
-    found = alone_s(flows, [4.0] * members)
+    value = alone_s(flows, [4.0] * members)
     most = 1_000_000 / 160_000
     times = best_of_turns(
         lambda: timed(lambda: alone_s(flows, [4.0] * members))[0], lambda: timed(bare(16, 10_000).run)[0], most
     )
     # A link carries one flow of each length: 1 B/s each, then a quarter less of them, and so on: 10 B at 4 B/s.
-    assert found == pytest.approx(10.0 / 4.0, rel=1e-9)
+    assert value == pytest.approx(10.0 / 4.0, rel=1e-9)
     assert times <= most

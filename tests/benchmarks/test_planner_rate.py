@@ -5,9 +5,9 @@ import time
 import pytest
 
 from podsim.engines import analytic
-from podsim.planning import search
-from podsim.planning.practice import MICRO_BATCHES, Planner
-from podsim.planning.search import Search
+from podsim.planning import mapping_search
+from podsim.planning.configuration import MICRO_BATCHES, MappingBuilder
+from podsim.planning.mapping_search import Search
 from podsim.predicting import assemble
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, Scenario
@@ -20,13 +20,13 @@ ROUNDS = 3
 def timed(machine, workload):
     """A search of BERT on 256 IPUs over every replica size, micro-batch and accumulation; its question and seconds."""
     question = resolve(Scenario.of("bert", pod=256, engine="analytic")).question
-    one = Search(question, Planner(workload, machine.topology, machine.like), Constraints())
-    one._accumulations = lambda _, __: list(ACCUMULATIONS)
+    item = Search(question, MappingBuilder(workload, machine.topology, machine.like), Constraints())
+    item._accumulations = lambda _, __: list(ACCUMULATIONS)
     began = time.process_time()
-    sizes = one._sizes()[0]
-    one._sizes, one._micro_batches = (lambda: (sizes, [])), (lambda _: ((), MICRO_BATCHES))
-    found = one.every()
-    return question, found, time.process_time() - began, one
+    sizes = item._sizes()[0]
+    item._sizes, item._micro_batches = (lambda: (sizes, [])), (lambda _: ((), MICRO_BATCHES))
+    result = item.every()
+    return question, result, time.process_time() - began, item
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,9 @@ def test_a_thousand_distinct_mappings_a_second(asked):
     """Best of a few; a fresh fabric each time, so that no link is known."""
     rates = []
     for _ in range(ROUNDS):
-        _, found, seconds, _ = timed(*asked)
-        distinct = {(*search._split(mapping), mapping.accumulation) for _, mapping, _ in found}
-        assert len(distinct) == len(found) >= 2000
+        _, result, seconds, _ = timed(*asked)
+        distinct = {(*mapping_search._split(mapping), mapping.accumulation) for _, mapping, _ in result}
+        assert len(distinct) == len(result) >= 2000
         rates.append(len(distinct) / seconds)
     assert max(rates) >= LEAST_A_SECOND
 
@@ -49,13 +49,13 @@ def test_a_thousand_distinct_mappings_a_second(asked):
 def test_a_line_of_accumulations_costs_one_program(asked, monkeypatch):
     runs, run = [], analytic.run
     monkeypatch.setattr(analytic, "run", lambda program, fabric: runs.append(program) or run(program, fabric))
-    _, found, _, one = timed(*asked)
-    assert len(one.full) == len(found) / len(ACCUMULATIONS)
-    assert len(one.full) <= len(runs) < 1.5 * len(one.full)  # more where two ways to store a mapping are timed
+    _, result, _, item = timed(*asked)
+    assert len(item.full) == len(result) / len(ACCUMULATIONS)
+    assert len(item.full) <= len(runs) < 1.5 * len(item.full)  # more where two ways to store a mapping are timed
 
 
 def test_every_mapping_of_a_line_has_the_time_it_has_alone(asked):
-    question, found, _, one = timed(*asked)
-    for expected_s, mapping, _ in found[:: len(found) // 12]:
+    question, result, _, item = timed(*asked)
+    for expected_s, mapping, _ in result[:: len(result) // 12]:
         alone = assemble.step(question, mapping).step_s
-        assert one._time_s(question, mapping, alone) == pytest.approx(expected_s, rel=1e-12)
+        assert item._time_s(question, mapping, alone) == pytest.approx(expected_s, rel=1e-12)

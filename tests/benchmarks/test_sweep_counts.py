@@ -6,7 +6,7 @@ import pytest
 import podsim
 from podsim import resolve
 from podsim.caches.tables import TABLES
-from podsim.lowering import update
+from podsim.lowering import weight_update
 from podsim.planning.sweeps import backends
 
 SWEEP = """
@@ -31,9 +31,9 @@ values = ["10 GB/s", "20 GB/s"]
 def file(tmp_path, monkeypatch):
     monkeypatch.setenv("PODSIM_CACHE", "")
     TABLES.clear()
-    found = tmp_path / "splits.toml"
-    found.write_text(SWEEP, encoding="utf-8")
-    yield found
+    result = tmp_path / "splits.toml"
+    result.write_text(SWEEP, encoding="utf-8")
+    yield result
     TABLES.clear()
 
 
@@ -46,7 +46,7 @@ def counting(monkeypatch, owner, name):
 
 def test_points_of_one_machine_share_its_fabric_and_collectives(file, monkeypatch):
     """Six points on two machines: collectives for the form in use and the others, none for what only notes weigh."""
-    built, lowered = counting(monkeypatch, resolve, "build"), counting(monkeypatch, update, "_collectives")
+    built, lowered = counting(monkeypatch, resolve, "build"), counting(monkeypatch, weight_update, "_collectives")
     report = podsim.sweep(file, jobs=1)
     assert all(row.outcome.answer for row in report.rows)
     assert len(report.rows) == 6
@@ -64,5 +64,5 @@ def test_a_sweep_of_few_points_starts_no_process(file, monkeypatch):
 def test_points_that_are_left_go_to_all_cores(monkeypatch):
     """Those that this process has no time for, each once."""
     monkeypatch.setattr(backends, "START_S", 0.0)
-    found = list(backends.here(["a", "b", "c"], str.upper, None))
-    assert sorted(found) == ["A", "B", "C"]
+    outcomes = list(backends.here(["a", "b", "c"], str.upper, None))
+    assert sorted(outcomes) == ["A", "B", "C"]

@@ -18,7 +18,7 @@ from podsim.caches import cache, packing
 from podsim.caches.cache import Shelf, user_folder
 from podsim.caches.cache_folder import MARKER
 from podsim.model.chip import Chip, Precision
-from podsim.model.tile_plan import Alternative, Cohort, Superstep, TilePlan
+from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.model.workload import Matmul, Pass
 
 PLAN = TilePlan(
@@ -32,7 +32,7 @@ PLAN = TilePlan(
     flop=8.59e9,
     sram_bytes_per_tile={"weights": 1e-300, "code": 12.0},
     tiles_used=1472,
-    alternatives=(Alternative(splits={"rows": 1}, cycles=2.0, sram_bytes_per_tile=5.0, why="ünïcode\n"),),
+    alternatives=(RejectedPlan(splits={"rows": 1}, cycles=2.0, sram_bytes_per_tile=5.0, why="ünïcode\n"),),
 )
 SHAPE = Matmul(m=1024, k=1024, n=4096)
 
@@ -89,11 +89,11 @@ def test_the_version_is_that_of_the_modules_that_compute(tmp_path: Path, monkeyp
     (tmp_path / "tiles").mkdir()
     (tmp_path / "tiles" / "cost.py").write_text("ANSWER = 42")
     monkeypatch.setattr(cache, "_PACKAGE", tmp_path)
-    found = []
+    texts = []
     for text in ("ANSWER = 42", "ANSWER = 43", "ANSWER = 42"):
         (tmp_path / "tiles" / "cost.py").write_text(text)
-        found.append(cache._version.__wrapped__())
-    assert found[0] == found[2] != found[1]
+        texts.append(cache._version.__wrapped__())
+    assert texts[0] == texts[2] != texts[1]
 
 
 def truncate(path: Path) -> None:
@@ -142,10 +142,18 @@ def grow(path: Path) -> None:
 
 
 DAMAGES = [
-    truncate, flip, swap_numbers, become_a_folder, become_a_pipe, loop, grow, Path.unlink,
-    lambda path: path.write_bytes(b""), lambda path: path.write_bytes(bytes(range(256))),
+    truncate,
+    flip,
+    swap_numbers,
+    become_a_folder,
+    become_a_pipe,
+    loop,
+    grow,
+    Path.unlink,
+    lambda path: path.write_bytes(b""),
+    lambda path: path.write_bytes(bytes(range(256))),
     *map(rewrite, ("", "[]", "{}", "null", "3", '"x"', "[1,2,3]", "[[[[", "NaN", "[" * 100_000)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -161,8 +169,8 @@ def test_a_damaged_file_is_a_miss_and_heals(folder: Path, damage: Callable[[Path
 def test_a_result_under_another_name_is_not_taken_for_it(folder: Path) -> None:
     ask(folder)
     ask(folder, replace(SHAPE, m=1025))
-    one, other = kept(folder)
-    shutil.copy(one, other)
+    path, other = kept(folder)
+    shutil.copy(path, other)
     assert ask(folder) + ask(folder, replace(SHAPE, m=1025)) == 1
 
 
@@ -303,9 +311,15 @@ def test_packing_and_reading_are_inverse(value: Everything) -> None:
 
 
 NOT_EVERYTHING = (
-    '[1.0,true,{},"32"]', '[1.0,1.5,{},"32"]', '["1",1,{},"32"]', '[1.0,1,{},"33"]', '[1.0,1,[],"32"]',
-    '[1.0,1,{"a":1},"32"]', "[1.0,1,{}]", '[1.0,1,{},"32",0]',
-)  # fmt: skip
+    '[1.0,true,{},"32"]',
+    '[1.0,1.5,{},"32"]',
+    '["1",1,{},"32"]',
+    '[1.0,1,{},"33"]',
+    '[1.0,1,[],"32"]',
+    '[1.0,1,{"a":1},"32"]',
+    "[1.0,1,{}]",
+    '[1.0,1,{},"32",0]',
+)
 
 
 @pytest.mark.parametrize("body", NOT_EVERYTHING)
@@ -316,8 +330,24 @@ def test_what_is_not_of_the_type_is_refused(body: str) -> None:
 
 def test_spelling_tells_contents_apart() -> None:
     assert packing.spelled({"b": 1, "a": 2}) == packing.spelled({"a": 2, "b": 1})
-    contents = [None, "None", 1, 1.0, True, "1", (1,), ((1,),), {"1": 1}, SHAPE, replace(SHAPE, weights=False),
-                Pass.FORWARD, "forward", Precision.FP32, ("a,b",), ("a", "b")]  # fmt: skip
+    contents = [
+        None,
+        "None",
+        1,
+        1.0,
+        True,
+        "1",
+        (1,),
+        ((1,),),
+        {"1": 1},
+        SHAPE,
+        replace(SHAPE, weights=False),
+        Pass.FORWARD,
+        "forward",
+        Precision.FP32,
+        ("a,b",),
+        ("a", "b"),
+    ]
     assert len(set(map(packing.spelled, contents))) == len(contents)
     with pytest.raises(TypeError, match="object"):
         packing.spelled((object(),))

@@ -34,14 +34,14 @@ def made(root: Path, number: int, *names: str) -> Path:
 
 def contents(root: Path) -> dict[str, bytes]:
     """Every file, link and folder below, with what it holds."""
-    found = {}
+    contents = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_symlink():
-            found[name] = str(path.readlink()).encode()
+            contents[name] = str(path.readlink()).encode()
         else:
-            found[name] = path.read_bytes() if path.is_file() else b""
-    return found
+            contents[name] = path.read_bytes() if path.is_file() else b""
+    return contents
 
 
 def test_user_folders_of_the_old_names_stay(tmp_path: Path) -> None:
@@ -52,8 +52,10 @@ def test_user_folders_of_the_old_names_stay(tmp_path: Path) -> None:
         (folder / "measured.csv").write_text("1,2\n")
     subprocess.run(
         [sys.executable, "-m", "podsim", "op", "matmul", "--m", "64", "--k", "64", "--n", "64"],
-        env={**os.environ, "PODSIM_CACHE": str(tmp_path / "c")}, check=True, capture_output=True,
-    )  # fmt: skip
+        env={**os.environ, "PODSIM_CACHE": str(tmp_path / "c")},
+        check=True,
+        capture_output=True,
+    )
     assert [folder for folder in mine if not (folder / "measured.csv").exists()] == []
     assert (tmp_path / "c" / NAME).is_dir()
 
@@ -103,8 +105,16 @@ def upper_case(folder: Path) -> None:
 
 
 DOUBTS = [
-    foreign_file, foreign_folder, foreign_link, pipe, no_marker, other_marker, longer_marker, linked_marker, upper_case,
-]  # fmt: skip
+    foreign_file,
+    foreign_folder,
+    foreign_link,
+    pipe,
+    no_marker,
+    other_marker,
+    longer_marker,
+    linked_marker,
+    upper_case,
+]
 
 
 @pytest.mark.parametrize("doubt", DOUBTS)
@@ -140,9 +150,19 @@ def test_a_folder_that_was_there_is_not_marked(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-NAMES = st.sampled_from([
-    MARKER, KEY, f".{KEY}.0123456789abcdef", f".{KEY}.1234.5678", "notes.txt", KEY.upper(), KEY[:-1], f"{KEY}0", "ab",
-])  # fmt: skip
+NAMES = st.sampled_from(
+    [
+        MARKER,
+        KEY,
+        f".{KEY}.0123456789abcdef",
+        f".{KEY}.1234.5678",
+        "notes.txt",
+        KEY.upper(),
+        KEY[:-1],
+        f"{KEY}0",
+        "ab",
+    ]
+)
 FOLDERS = st.sampled_from([version(1), version(2), "results-1", "results-0123456789abcdef", "A" * 16, "x", "1" * 15])
 HOLDS = st.sampled_from([b"", b"mine", marker_of(version(1)), marker_of(version(2))])
 
@@ -153,9 +173,9 @@ def test_any_tree_of_a_user_stays(tree: dict[tuple[str, str], bytes], inside: bo
     with tempfile.TemporaryDirectory() as created, pytest.MonkeyPatch.context() as patch:
         patch.setattr(cache_folder, "VERSIONS_KEPT", 0)
         root = Path(created) / NAME if inside else Path(created)
-        for (folder, name), held in tree.items():
+        for (folder, name), data in tree.items():
             (root / folder).mkdir(parents=True, exist_ok=True)
-            (root / folder / name).write_bytes(held)
+            (root / folder / name).write_bytes(data)
         own = {f for f, _ in tree if inside and _proven({n: h for (g, n), h in tree.items() if g == f}, f)}
         make(Path(created) / NAME / CURRENT)
         left = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}

@@ -46,16 +46,21 @@ def log(spec: Spec) -> list[str]:
     began = BEGAN_MS + spec.number * HOUR_MS
     start = began + 1e3 * spec.init_s
     lines = ["poprun: starting instances", _event("submission_platform", spec.platform, began)]
-    said = {
-        "submission_org": "Graphcore", "submission_division": spec.division, "submission_benchmark": spec.benchmark,
-        "global_batch_size": spec.global_batch, "opt_name": spec.optimizer, "opt_base_learning_rate": 0.002,
-        "seed": spec.seed, "target_accuracy": spec.target,
-    }  # fmt: skip
+    table = {
+        "submission_org": "Graphcore",
+        "submission_division": spec.division,
+        "submission_benchmark": spec.benchmark,
+        "global_batch_size": spec.global_batch,
+        "opt_name": spec.optimizer,
+        "opt_base_learning_rate": 0.002,
+        "seed": spec.seed,
+        "target_accuracy": spec.target,
+    }
     if spec.accumulation:
-        said["gradient_accumulation_steps"] = spec.accumulation
+        table["gradient_accumulation_steps"] = spec.accumulation
     if spec.dataset:
-        said["train_samples"] = spec.dataset
-    lines += [_event(key, value, began) for key, value in said.items()]
+        table["train_samples"] = spec.dataset
+    lines += [_event(key, value, began) for key, value in table.items()]
     lines += [_event(key, value, began, **metadata) for key, value, metadata in spec.extra]
     lines += [_event("init_stop", None, start), _event("run_start", None, start)]
     stop, middle = _body(spec, start)
@@ -75,17 +80,17 @@ def _body(spec: Spec, start: float) -> tuple[float, list[str]]:
         lines.append(_event("block_stop", None, at, first_epoch_num=number))
         if not spec.dataset:
             length_s = spec.first_s if number == 1 else spec.later_s
-            at, said = _evaluation(
+            at, notes = _evaluation(
                 spec, at, length_s, number == len(spec.blocks_s), spec.samples * number / len(spec.blocks_s)
             )
-            lines += said
+            lines += notes
     if spec.dataset:
         at += 1e3 * spec.switch_s
         for number in range(spec.evaluations):
             last = number == spec.evaluations - 1
             length_s = spec.first_s if number == 0 else spec.later_s
-            at, said = _evaluation(spec, at, length_s, last, len(spec.blocks_s) * (number + 1) / spec.evaluations)
-            lines += said
+            at, notes = _evaluation(spec, at, length_s, last, len(spec.blocks_s) * (number + 1) / spec.evaluations)
+            lines += notes
     return at, lines
 
 
@@ -101,9 +106,13 @@ def _evaluation(spec: Spec, at: float, length_s: float, last: bool, epoch_num: f
 
 def _event(key: str, value: object, time_ms: float, **metadata: object) -> str:
     table = {
-        "namespace": "", "time_ms": round(time_ms), "event_type": "POINT_IN_TIME", "key": key, "value": value,
+        "namespace": "",
+        "time_ms": round(time_ms),
+        "event_type": "POINT_IN_TIME",
+        "key": key,
+        "value": value,
         "metadata": {"file": "train.py", "lineno": 1, **metadata},
-    }  # fmt: skip
+    }
     return f":::MLLOG {json.dumps(table)}"
 
 
@@ -121,28 +130,41 @@ def published() -> dict[str, list[Spec]]:
         for row in csv.DictReader(file):
             seconds = [float(text) for text in row["blocks_s"].split(";")]
             blocks[row["point"], row["run"]] = float(row["init_s"]), seconds
-    found: dict[str, list[Spec]] = {}
+    published: dict[str, list[Spec]] = {}
     with (ROOT / "tests/data/mlperf-ipu-runs.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             workload = {"bert": "bert", "resnet": "resnet50"}[row["benchmark"]]
             id_ = f"{workload}/{row['system'].removeprefix('IPU-').lower()}/v{row['round']}-{row['division']}"
             id_ += _stack(row["source_path"])
-            found.setdefault(id_, []).append(_of_row(row, *blocks[id_, row["run"]]))
-    return found
+            published.setdefault(id_, []).append(_of_row(row, *blocks[id_, row["run"]]))
+    return published
 
 
 def _of_row(row: dict[str, str], init_s: float, blocks_s: list[float]) -> Spec:
     bert = row["benchmark"] == "bert"
     evaluations = int(row["evaluations"])
     return Spec(
-        platform=row["source_path"].split("/")[2], benchmark=row["benchmark"], division=row["division"],
-        optimizer=row["optimizer"], global_batch=int(row["global_batch"]), accumulation=None,
-        target=0.72 if bert else 0.759, startup_s=float(row["startup_s"]), blocks_s=blocks_s, evaluations=evaluations,
-        first_s=float(row["first_evaluation_s"]), later_s=float(row["each_evaluation_s"]),
-        samples=float(row["samples_to_converge"]), dataset=0 if bert else 1_281_167,
-        switch_s=float(row["graph_switch_s"] or 0), init_s=init_s, normalisation=float(row["normalisation"]),
-        reached=row["target_reached"] == "True", seed=int(row["seed"]), number=int(row["run"]),
-    )  # fmt: skip
+        platform=row["source_path"].split("/")[2],
+        benchmark=row["benchmark"],
+        division=row["division"],
+        optimizer=row["optimizer"],
+        global_batch=int(row["global_batch"]),
+        accumulation=None,
+        target=0.72 if bert else 0.759,
+        startup_s=float(row["startup_s"]),
+        blocks_s=blocks_s,
+        evaluations=evaluations,
+        first_s=float(row["first_evaluation_s"]),
+        later_s=float(row["each_evaluation_s"]),
+        samples=float(row["samples_to_converge"]),
+        dataset=0 if bert else 1_281_167,
+        switch_s=float(row["graph_switch_s"] or 0),
+        init_s=init_s,
+        normalisation=float(row["normalisation"]),
+        reached=row["target_reached"] == "True",
+        seed=int(row["seed"]),
+        number=int(row["run"]),
+    )
 
 
 def predicted(case: object, step_s: float, run_s: dict[str, float], runs: int = 2) -> Iterable[Spec]:
@@ -161,13 +183,24 @@ def predicted(case: object, step_s: float, run_s: dict[str, float], runs: int = 
             each_s = math.ceil(samples / point.global_batch) * step_s / length
             blocks = [each_s + (run_s["checkpoint"] if at % 4 == 1 else 0.0) for at in range(length)]
         yield Spec(
-            platform=f"IPU-{point.topology.upper()}", benchmark="bert" if inside else "resnet",
-            division=str(point.division), optimizer={"momentum": "sgd"}.get(point.optimizer, point.optimizer),
-            global_batch=point.global_batch, accumulation=preset.accumulation, target=0.7, startup_s=run_s["startup"],
-            blocks_s=blocks, evaluations=evaluations, first_s=run_s["evaluation"], later_s=run_s["evaluation"] / 2,
-            samples=samples, dataset=0 if inside else workload.benchmark.dataset_samples,
-            switch_s=0.0 if inside else run_s["switch"], number=number, seed=number,
-        )  # fmt: skip
+            platform=f"IPU-{point.topology.upper()}",
+            benchmark="bert" if inside else "resnet",
+            division=str(point.division),
+            optimizer={"momentum": "sgd"}.get(point.optimizer, point.optimizer),
+            global_batch=point.global_batch,
+            accumulation=preset.accumulation,
+            target=0.7,
+            startup_s=run_s["startup"],
+            blocks_s=blocks,
+            evaluations=evaluations,
+            first_s=run_s["evaluation"],
+            later_s=run_s["evaluation"] / 2,
+            samples=samples,
+            dataset=0 if inside else workload.benchmark.dataset_samples,
+            switch_s=0.0 if inside else run_s["switch"],
+            number=number,
+            seed=number,
+        )
 
 
 def write(folder: Path, specs: Iterable[Spec]) -> None:

@@ -11,8 +11,8 @@ from podsim.report import json_text
 
 
 def predicted():
-    found = podsim.predict("bert", pod=16, micro_batch=2, replicas=4, ipus_per_replica=4)
-    return json_text.prediction(found).encode()
+    prediction = podsim.predict("bert", pod=16, micro_batch=2, replicas=4, ipus_per_replica=4)
+    return json_text.prediction(prediction).encode()
 
 
 @pytest.fixture(scope="module")

@@ -110,14 +110,14 @@ def test_an_id_that_stands_twice_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_prices_are_ranges_and_say_when_nobody_published_them() -> None:
-    found = prices.prices()
-    bow, dgx = found.of("bow-pod16"), found.of("dgx-a100-320gb")
+    result = prices.prices()
+    bow, dgx = result.of("bow-pod16"), result.of("dgx-a100-320gb")
     assert bow is not None
     assert dgx is not None
     assert (bow.low_usd, bow.high_usd, bow.derived) == (149_000, 149_000, True)
     assert (dgx.low_usd, dgx.high_usd, dgx.derived) == (199_000, 199_999, False)
-    assert found.of("pod64") is None
-    assert {price.source for price in found.prices} <= set(catalog.sources())
+    assert result.of("pod64") is None
+    assert {price.source for price in result.prices} <= set(catalog.sources())
 
 
 def test_a_claim_that_logs_contradict_disagrees_however_near_podsim_is(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_a_number_that_the_source_does_not_print_is_answered_and_counts_as_no_ag
     assert all(part.podsim and part.error is None for part in answer.parts)
     assert row(answer)[2] == "–"
     block = TEXT.split('"C33"')[1]
-    (told,) = (line for line in block.splitlines() if line.startswith("estimated"))
-    printed = one(tmp_path, "C33", (f"{told}\n", ""))
+    (text,) = (line for line in block.splitlines() if line.startswith("estimated"))
+    printed = one(tmp_path, "C33", (f"{text}\n", ""))
     assert (printed.verdict, printed.worth) == (Verdict.AGREES, Worth.INDEPENDENT)
 
 

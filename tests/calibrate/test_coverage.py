@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import learn, overheads, unexplained
-from podsim.calibrate.cases import GROUP_OF, StepTimes, steps_s
+from podsim.calibrate import convergence_factors, overheads, unexplained
 from podsim.calibrate.coverage import LEVELS, coverage
+from podsim.calibrate.fit_cases import GROUP_OF, StepTimes, steps_s
 from podsim.calibrate.holdout import held_out
 from podsim.files import catalog, free
 from podsim.model.quantity import NINETY_PERCENT
@@ -33,14 +33,14 @@ def test_one_linear_step_leaves_a_size_out_as_a_new_fit_does(left_out):
     """Errors of sizes that were really left out of the fit of this form, within 2.5 % of a step."""
     start = {name: item.value for name, item in PARAMETERS.fitted.items()}
     without = held_out(CASES, "machine", replace(FREE, alternatives=()), start, StepTimes())
-    for case, one in zip(CASES, left_out, strict=True):
+    for case, item in zip(CASES, left_out, strict=True):
         (step_s,) = steps_s([case], without[GROUP_OF["machine"](case)])
-        assert one.error == pytest.approx(math.log(step_s / case.point.step_s), abs=0.025), case.point.id
+        assert item.error == pytest.approx(math.log(step_s / case.point.step_s), abs=0.025), case.point.id
 
 
 def test_leaving_out_never_makes_parameters_surer(left_out):
-    for case, one in zip(CASES, left_out, strict=True):
-        assert one.variance > 0, case.point.id
+    for case, item in zip(CASES, left_out, strict=True):
+        assert item.variance > 0, case.point.id
     assert unexplained.model_error(CASES, PARAMETERS, FREE) == pytest.approx(PARAMETERS.model_error, abs=2e-4)
 
 
@@ -72,7 +72,7 @@ def test_wider_levels_hold_no_less(report):
 def test_an_interval_is_learned_from_other_sizes_alone(fitted):
     for name, parameters in fitted.without.items():
         others = [case for case in CASES if GROUP_OF["machine"](case) != name]
-        assert parameters.run_spread == pytest.approx(learn.run_spread(others), abs=1e-5)
+        assert parameters.run_spread == pytest.approx(convergence_factors.run_spread(others), abs=1e-5)
         assert parameters.outside_error == pytest.approx(overheads.outside_error(others, parameters), abs=1e-5)
         assert parameters.points == len(others) < 28
 

@@ -12,7 +12,7 @@ import pytest
 from podsim import api
 from podsim.cli.app import main
 from podsim.errors import InputError
-from podsim.model.difference import Cause, Difference, Moved
+from podsim.model.difference import Difference, InputChange, Moved
 
 QUESTION = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic", "--json")
 
@@ -30,8 +30,8 @@ def saved(*more: str) -> dict[str, Any]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert main([*QUESTION, *more]) == 0
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+    table: dict[str, Any] = json.loads(out.getvalue())
+    return table
 
 
 def slow(answer: dict[str, Any], factor: float) -> None:
@@ -46,29 +46,29 @@ def diff(folder: Path, old: object, new: object) -> Difference:
     return api.diff(folder / "old.json", folder / "new.json")
 
 
-def causes(found: Difference) -> dict[str, Cause]:
-    return {cause.what: cause for cause in found.causes}
+def causes(difference: Difference) -> dict[str, InputChange]:
+    return {cause.what: cause for cause in difference.causes}
 
 
 def test_an_answer_and_itself_are_identical(tmp_path: Path, answer: dict[str, Any]) -> None:
-    found = diff(tmp_path, answer, answer)
-    assert (found.moved, found.causes, found.remainder) == ((), (), ())
+    difference = diff(tmp_path, answer, answer)
+    assert (difference.moved, difference.causes, difference.remainder) == ((), (), ())
 
 
 def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: dict[str, Any]) -> None:
     other = saved("--set", "program.stretch=1.2")
-    found = diff(tmp_path, answer, other)
-    (cause,) = found.causes
+    difference = diff(tmp_path, answer, other)
+    (cause,) = difference.causes
     assert cause.what == "flag set"
     assert cause.effects[1] == pytest.approx(other["step_s"] / answer["step_s"])
-    assert found.remainder == pytest.approx((1, 1))
-    assert {one.path for one in found.headline} == {"time_to_train_s.value", "step_s"}
+    assert difference.remainder == pytest.approx((1, 1))
+    assert {move.path for move in difference.headline} == {"time_to_train_s.value", "step_s"}
 
 
 def test_an_answer_of_this_podsim_is_predicted_again_as_it_was(tmp_path: Path, answer: dict[str, Any]) -> None:
     """The fitted numbers keep their errors, which the mean time to train hangs on."""
-    found = diff(tmp_path, saved("--interval", "0.5"), answer)
-    assert found.notes == ()
+    difference = diff(tmp_path, saved("--interval", "0.5"), answer)
+    assert difference.notes == ()
 
 
 def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -77,13 +77,13 @@ def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -
     del old["inputs"]["flags"]["set"]
     old["inputs"]["parameters"] |= {"program.stretch": 1.1, "sharding.weight": 0.003}
     old["inputs"]["files"]["parameters parameters.toml"] = "0" * 16
-    found = diff(tmp_path, old, answer)
-    by_input = causes(found)
+    difference = diff(tmp_path, old, answer)
+    by_input = causes(difference)
     assert [*by_input] == ["parameter program.stretch", "parameter sharding.weight", "file parameters parameters.toml"]
     stretch = saved("--set", "program.stretch=1.1")
     assert by_input["parameter program.stretch"].effects[1] == pytest.approx(answer["step_s"] / stretch["step_s"])
-    assert found.remainder == pytest.approx((1, 1), abs=1e-3)
-    assert found.notes == ()
+    assert difference.remainder == pytest.approx((1, 1), abs=1e-3)
+    assert difference.notes == ()
 
 
 def test_what_nothing_carries_is_the_remainder(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -91,12 +91,12 @@ def test_what_nothing_carries_is_the_remainder(tmp_path: Path, answer: dict[str,
     slow(old, 1 / 1.1)
     old["inputs"]["files"]["workload bert.toml"] = "0" * 16
     old["inputs"]["parameters"]["program.stretch"] *= 1.01
-    found = diff(tmp_path, old, answer)
-    by_input = causes(found)
+    difference = diff(tmp_path, old, answer)
+    by_input = causes(difference)
     assert by_input["file workload bert.toml"].why == "only its digest is carried"
     effect = by_input["parameter program.stretch"].effects[1]
     assert effect < 1
-    assert found.remainder[1] == pytest.approx(1.1 / effect)
+    assert difference.remainder[1] == pytest.approx(1.1 / effect)
 
 
 def test_files_that_are_not_those_of_the_new_answer_are_named(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -109,18 +109,24 @@ def test_files_that_are_not_those_of_the_new_answer_are_named(tmp_path: Path, an
 
 def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[str, Any]) -> None:
     old = {**answer, "podsim": "0.0.1", "schema": "podsim.prediction/0", "step_s": 1.0}
-    found = diff(tmp_path, old, answer)
-    assert causes(found)["podsim"].old == "0.0.1"
-    assert "podsim.prediction/0" in found.notes[0]
+    difference = diff(tmp_path, old, answer)
+    assert causes(difference)["podsim"].old == "0.0.1"
+    assert "podsim.prediction/0" in difference.notes[0]
     del old["inputs"]
     assert any("does not say what it rests on" in note for note in diff(tmp_path, old, answer).notes)
 
 
 @pytest.mark.parametrize(
     "flags",
-    [{}, {"workload": "bert"}, {"workload": "bert", "pod": "x"}, {"workload": 3, "pod": 16, "what": 1},
-     {"workload": "bert", "pod": 16, "set": 3}, {"workload": "bert", "pod": 16, "set": [3]}],
-)  # fmt: skip
+    [
+        {},
+        {"workload": "bert"},
+        {"workload": "bert", "pod": "x"},
+        {"workload": 3, "pod": 16, "what": 1},
+        {"workload": "bert", "pod": 16, "set": 3},
+        {"workload": "bert", "pod": 16, "set": [3]},
+    ],
+)
 def test_a_question_that_cannot_be_asked_again_is_a_note(
     tmp_path: Path, answer: dict[str, Any], flags: dict[str, object]
 ) -> None:
@@ -131,9 +137,9 @@ def test_a_question_that_cannot_be_asked_again_is_a_note(
 
 
 def test_members_of_lists_are_found_by_id(tmp_path: Path) -> None:
-    one = {"schema": "podsim.validation/1", "points": [{"id": "a", "error": 1.0}, {"id": "b", "error": 2.0}]}
+    table = {"schema": "podsim.validation/1", "points": [{"id": "a", "error": 1.0}, {"id": "b", "error": 2.0}]}
     other = {"schema": "podsim.validation/1", "points": [{"id": "b", "error": 3.0}]}
-    moved = {item.path: (item.old, item.new, item.change) for item in diff(tmp_path, one, other).moved}
+    moved = {item.path: (item.old, item.new, item.change) for item in diff(tmp_path, table, other).moved}
     assert moved == {"points[a]": ({"id": "a", "error": 1.0}, None, None), "points[b].error": (2.0, 3.0, 0.5)}
 
 

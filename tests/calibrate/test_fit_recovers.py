@@ -7,8 +7,8 @@ import pytest
 
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
-from podsim.calibrate.cases import StepTimes, groups, steps_s
 from podsim.calibrate.fit import best, blank, error, fit, fitted, rounded
+from podsim.calibrate.fit_cases import StepTimes, groups, steps_s
 from podsim.errors import MissingParameter
 from podsim.files import free as free_file
 
@@ -35,21 +35,23 @@ def made_with(values):
 
 def stated(**changes):
     """The free parameters with other priors: a change is made of each in turn."""
-    return replace(FREE, parameters=tuple(replace(one, **changes) for one in FREE.parameters))
+    return replace(FREE, parameters=tuple(replace(parameter, **changes) for parameter in FREE.parameters))
 
 
 def test_parameters_are_recovered_from_synthetic_points():
     assert TRUE.keys() == set(FREE.names)
-    found = fit(made_with(TRUE), stated(prior_error=1e3))
-    assert found.values == pytest.approx(TRUE, rel=0.001)
+    result = fit(made_with(TRUE), stated(prior_error=1e3))
+    assert result.values == pytest.approx(TRUE, rel=0.001)
 
 
 @pytest.mark.parametrize(("doubt", "nearest"), [(0.01, 1e-3), (1e3, 2.5e-3)])
 def test_a_prior_holds_a_parameter_as_tightly_as_it_says(doubt, nearest):
     """The prior says 1 ms, the points say 2.5, and the other priors agree with the points."""
     parameters = tuple(
-        replace(one, prior_error=doubt) if one.name == "sharding.weight" else replace(one, prior=TRUE[one.name])
-        for one in FREE.parameters
+        replace(parameter, prior_error=doubt)
+        if parameter.name == "sharding.weight"
+        else replace(parameter, prior=TRUE[parameter.name])
+        for parameter in FREE.parameters
     )
     cases = [case for case in made_with(TRUE) if case.point.workload == "bert"]
     item = fit(cases, replace(FREE, parameters=parameters)).fitted["sharding.weight"]
@@ -70,20 +72,23 @@ def test_points_weigh_by_the_model_and_the_spread_of_their_runs():
 
 def test_a_parameter_at_its_bound_is_said():
     """Points whose sharded state takes 2.5 ms for a million weights, and a bound at 2."""
-    parameters = [replace(one, most=2e-3) if one.name == "sharding.weight" else one for one in FREE.parameters]
+    parameters = [
+        replace(parameter, most=2e-3) if parameter.name == "sharding.weight" else parameter
+        for parameter in FREE.parameters
+    ]
     bert = [case for case in made_with(TRUE) if case.point.workload == "bert"]
-    found = fit(bert, replace(FREE, parameters=tuple(parameters)), TRUE, TIMES)
-    assert "sharding.weight: at its bound" in found.warnings
+    result = fit(bert, replace(FREE, parameters=tuple(parameters)), TRUE, TIMES)
+    assert "sharding.weight: at its bound" in result.warnings
 
 
 def test_parameters_that_hang_together_are_said():
     """Without a submission of SDK 2.3 only the product of stretch and release is known."""
-    found = fit(
+    result = fit(
         [case for case in CASES if case.point.sdk == "2.1" and case.point.workload == "resnet50"],
         stated(prior_error=10.0),
     )
-    assert found.correlation["program.stretch"]["sdk-2.1.program"] < -0.85
-    assert any(w.startswith("program.stretch and sdk-2.1.program correlate -") for w in found.warnings)
+    assert result.correlation["program.stretch"]["sdk-2.1.program"] < -0.85
+    assert any(w.startswith("program.stretch and sdk-2.1.program correlate -") for w in result.warnings)
 
 
 def test_fewer_mappings_than_parameters_is_said_and_one_is_refused():
@@ -95,9 +100,9 @@ def test_fewer_mappings_than_parameters_is_said_and_one_is_refused():
 
 
 def test_nothing_is_held_out_of_one_group():
-    one = [case for case in CASES if case.point.round == "v1.0" and case.point.workload == "resnet50"]
+    cases = [case for case in CASES if case.point.round == "v1.0" and case.point.workload == "resnet50"]
     with pytest.raises(MissingParameter) as caught:
-        holdout.calibrate(one, FREE, "round")
+        holdout.calibrate(cases, FREE, "round")
     assert caught.value.code == "too-few-points"
     assert "--hold-out none" in caught.value.hint
 
@@ -111,25 +116,25 @@ def test_without_hold_out_there_is_one_fit():
 
 def test_what_no_point_informs_is_said():
     """Without a log of SDK 2.1 its factor stays at the prior, with the whole prior error."""
-    found = fit([case for case in CASES if case.point.sdk == "2.3" and case.topology.ipus == 16], FREE)
-    item = found.fitted["sdk-2.1.program"]
+    result = fit([case for case in CASES if case.point.sdk == "2.3" and case.topology.ipus == 16], FREE)
+    item = result.fitted["sdk-2.1.program"]
     assert item.value == pytest.approx(item.prior, rel=1e-6)
     assert item.error == pytest.approx(item.prior_error, rel=1e-6)
-    assert any(warning.startswith("sdk-2.1.program: barely informed") for warning in found.warnings)
+    assert any(warning.startswith("sdk-2.1.program: barely informed") for warning in result.warnings)
 
 
 def test_written_values_have_six_digits():
-    values = {one.name: one.prior * 1.23456789 for one in FREE.parameters}
+    values = {parameter.name: parameter.prior * 1.23456789 for parameter in FREE.parameters}
     short = rounded(blank(fitted(FREE, list(values.values()))))
     for name, item in short.fitted.items():
         assert item.value == float(f"{values[name]:.6g}")
 
 
 def test_each_size_is_one_group():
-    found = groups(CASES, "machine")
-    assert list(found) == ["16 IPUs", "64 IPUs", "128 IPUs", "256 IPUs"]
-    assert sum(map(len, found.values())) == len(CASES)
-    assert all(name == f"{case.topology.ipus} IPUs" for name, cases in found.items() for case in cases)
+    cases = groups(CASES, "machine")
+    assert list(cases) == ["16 IPUs", "64 IPUs", "128 IPUs", "256 IPUs"]
+    assert sum(map(len, cases.values())) == len(CASES)
+    assert all(name == f"{case.topology.ipus} IPUs" for name, cases in cases.items() for case in cases)
     assert list(groups(CASES, "round")) == ["v1.0", "v1.1", "v2.0"]
     assert list(groups(CASES, "workload")) == ["bert", "resnet50"]
     (larger,) = groups(CASES, "larger").values()
@@ -144,13 +149,13 @@ def test_the_form_with_the_least_chi_square_is_taken():
     values = TRUE | {"sharding.tensor": 3e-3}
     seconds = steps_s(CASES, blank(fitted(tensor, [values[name] for name in tensor.names])))
     made = [replace(case, point=replace(case.point, step_s=s)) for case, s in zip(CASES, seconds, strict=True)]
-    found = best(made, FREE)
-    assert set(found.forms) == {"sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step"}
-    assert found.free.form == "sharding.tensor"
-    assert found.values["sharding.tensor"] == pytest.approx(3e-3, rel=0.1)
-    each = {name: form.chi_square for name, form in found.forms.items()}
-    assert found.chi_square == min(each.values()) < each["sharding.weight"] - 1
-    assert found.forms["sharding.tensor"].values == found.values
+    result = best(made, FREE)
+    assert set(result.forms) == {"sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step"}
+    assert result.free.form == "sharding.tensor"
+    assert result.values["sharding.tensor"] == pytest.approx(3e-3, rel=0.1)
+    each = {name: form.chi_square for name, form in result.forms.items()}
+    assert result.chi_square == min(each.values()) < each["sharding.weight"] - 1
+    assert result.forms["sharding.tensor"].values == result.values
 
 
 def test_cases_of_one_mapping_have_one_step_time():

@@ -13,7 +13,7 @@ from podsim.files.readers import READERS
 from podsim.files.write import frameworks_text
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.framework_costs import MICRO_BATCH, REPLICA
-from podsim.report.doc import Table
+from podsim.report.doc import DocTable
 from podsim.report.terminal import Look, render
 from podsim.report.views import frameworks as view
 
@@ -22,7 +22,7 @@ NETWORKS = {"one": 0.08, "two": -0.05, "three": 0.0}  # log errors of the model,
 
 
 def rows():
-    found = []
+    rows = []
     for (network, error), framework, replicas in product(NETWORKS.items(), Framework, (1, 4, 16)):
         interface = INTERFACES[framework]
         without_s, micro_batches = 4.0 / replicas, 512 // replicas
@@ -30,12 +30,20 @@ def rows():
         each_s = (TRUE_MICRO_BATCH_S + served * TRUE_REPLICA_S) if interface.fetches_in_line else 0.0
         in_line_s = 0.01 / replicas if interface.fetches_in_line else 0.0
         measured_s = (without_s + micro_batches * each_s + in_line_s) * math.exp(error)
-        found.append(FrameworkRow(
-            id=f"{network}-{framework}-{replicas}", framework=framework, family=network, workload=network,
-            replicas=replicas, micro_batches=micro_batches, in_line_bytes_s=in_line_s, without_s=without_s,
-            measured_s=measured_s,
-        ))  # fmt: skip
-    return found
+        rows.append(
+            FrameworkRow(
+                id=f"{network}-{framework}-{replicas}",
+                framework=framework,
+                family=network,
+                workload=network,
+                replicas=replicas,
+                micro_batches=micro_batches,
+                in_line_bytes_s=in_line_s,
+                without_s=without_s,
+                measured_s=measured_s,
+            )
+        )
+    return rows
 
 
 def test_constants_are_found_again():
@@ -49,11 +57,12 @@ def test_what_is_held_out_has_no_part_in_its_prediction():
     made = rows()
     slow = [
         FrameworkRow(**{**{name: getattr(row, name) for name in row.__slots__}, "measured_s": 2 * row.measured_s})
-        if (row.framework, row.family) == (Framework.POPTORCH, "two") else row
+        if (row.framework, row.family) == (Framework.POPTORCH, "two")
+        else row
         for row in made
-    ]  # fmt: skip
-    before = {(one.framework, one.family): one.held_out for one in fit(made).groups}
-    after = {(one.framework, one.family): one.held_out for one in fit(slow).groups}
+    ]
+    before = {(group.framework, group.family): group.held_out for group in fit(made).groups}
+    after = {(group.framework, group.family): group.held_out for group in fit(slow).groups}
     key = (Framework.POPTORCH, "two")
     assert after[key] == pytest.approx([2 * (1 + error) - 1 for error in before[key]], rel=1e-6)
 
@@ -83,6 +92,6 @@ def test_a_screen_is_as_wide_as_asked(width):
 def test_a_reference_has_nothing_in_sample_and_nothing_held_out():
     """Its predictions hold no constant: repeating the error in both columns would call it held out."""
     screen = view.document(fit(rows()))
-    (table,) = [block for group in screen.groups for block in group if isinstance(block, Table)]
+    (table,) = [block for group in screen.groups for block in group if isinstance(block, DocTable)]
     assert {row[4:6] for row in table.rows if row[0] in ("popart", "tensorflow1", "popxl", "poprt")} == {("–", "–")}
     assert all("–" not in row[4:6] for row in table.rows if row[0] in ("poptorch", "tensorflow2"))

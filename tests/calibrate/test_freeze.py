@@ -30,17 +30,17 @@ def test_prediction_has_not_moved(row):
 
 def test_the_table_is_small_enough_to_review_and_covers_what_is_published():
     assert len(ROWS) <= 60  # the limit of calibration/README.md
-    asked = Counter((row.workload, row.topology, row.preset) for row in ROWS)
-    assert max(asked.values()) == 1
+    table = Counter((row.workload, row.topology, row.preset) for row in ROWS)
+    assert max(table.values()) == 1
     for name in catalog.names("workloads"):
         if catalog.workload(name).value.benchmark.style in (EvaluationStyle.FIXED, EvaluationStyle.POINTS):
             continue  # nothing is fitted to it: one of each family stands for all, so that the table stays small
         for preset in catalog.workload(name).value.presets:
             if preset.division is None:
                 continue  # a mapping without a published result
-            assert asked[name, preset.topology, preset.name] == 1
+            assert table[name, preset.topology, preset.name] == 1
         for topology in ("pod16", "pod64", "pod256", "pod512", "pod1024", "pod65536"):
-            assert asked[name, topology, None] == 1
+            assert table[name, topology, None] == 1
     stated = set().union(*(catalog.workload(row.workload).tables for row in ROWS))
     # Units are what any of them is written out as; a family of which no run has a published length is not frozen.
     assert set(FAMILIES) - stated == {"unit"} | (set(FAMILIES[:-1]) - with_length())
@@ -49,8 +49,11 @@ def test_the_table_is_small_enough_to_review_and_covers_what_is_published():
 def with_length():
     """Families of which a shipped workload has a run of a stated length."""
     shipped = [catalog.workload(name) for name in catalog.names("workloads")]
-    long = [each for each in shipped if each.value.benchmark.style is not EvaluationStyle.FIXED
-            or each.value.benchmark.run_samples]  # fmt: skip
+    long = [
+        each
+        for each in shipped
+        if each.value.benchmark.style is not EvaluationStyle.FIXED or each.value.benchmark.run_samples
+    ]
     return set(FAMILIES) & set().union(*(each.tables for each in long))
 
 
@@ -67,8 +70,8 @@ def test_freezing_keeps_the_questions_and_reports_what_moved(tmp_path, monkeypat
     rows = (FrozenPrediction(workload="resnet50", topology="pod16", preset="mlperf-v1.1-closed"), *ROWS[-2:-1])
     monkeypatch.setattr(catalog, "frozen", lambda: rows)
     report = podsim.freeze(path=tmp_path / "out.toml")
-    asked = [(row.workload, row.topology, row.preset) for row in rows]
-    assert [(row.workload, row.topology, row.preset) for row in report.after] == asked
+    texts = [(row.workload, row.topology, row.preset) for row in rows]
+    assert [(row.workload, row.topology, row.preset) for row in report.after] == texts
     assert [was for was, _ in report.moved] == [rows[0]]
     assert report.after[0].accumulation == 10
     assert catalog.describe(tmp_path / "out.toml").document.value.predictions == report.after

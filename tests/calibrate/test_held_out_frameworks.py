@@ -21,6 +21,7 @@ from podsim.model.readings import Mode, RowReading
 from podsim.report import json_published
 from podsim.report.terminal import Look, render
 from podsim.report.views import published as view
+from podsim.report.views import published_rows
 
 ROWS = (*microbenchmarks.published(), *applications.applications())
 ROOT = Path(readings.__file__).parents[2]
@@ -40,11 +41,11 @@ def read(framework: str, family: str, error: float, fit: RowFit) -> ReadRow:
 
 
 def named(framework: str, *families: str, error: float = 0.0, fit: RowFit) -> PublishedReport:
-    return PublishedReport(compared=tuple(read(framework, one, error, fit) for one in families), left_out=())
+    return PublishedReport(compared=tuple(read(framework, family, error, fit) for family in families), left_out=())
 
 
 def verdicts(report: PublishedReport) -> dict[str, str]:
-    return {one.name: one.verdict for one in bars(report)}
+    return {bar.name: bar.verdict for bar in bars(report)}
 
 
 IN_LINE = RowFit(constants=(MICRO_BATCH,), held_out=0.13)
@@ -59,11 +60,11 @@ def test_constants_of_a_framework_are_those_that_enter_its_step() -> None:
 
 
 def test_a_row_of_a_reference_is_in_the_fit_and_not_in_sample() -> None:
-    found = FrameworkFit(
+    fit = FrameworkFit(
         costs=frameworks.costs(),
         groups=(group(Framework.POPART, "published-0058"), group(Framework.POPTORCH, "published-0068")),
     )
-    fits = row_fits(ROWS, found)
+    fits = row_fits(ROWS, fit)
     assert (fits["published-0058"].sample, fits["published-0068"].sample) == (Sample.REFERENCE, Sample.IN_SAMPLE)
     assert math.isnan(fits["published-0058"].held_out)
     assert (fits["published-0068"].held_out, fits["published-0068"].constants) == (0.2, (MICRO_BATCH, REPLICA))
@@ -73,7 +74,7 @@ def test_rows_that_constants_of_the_code_were_read_off_are_in_sample() -> None:
     """SchNet's strong scaling gave the step of a collective and the call of the host."""
     fits = row_fits(ROWS, None)
     assert set(fits) == {f"application-{number:04d}" for number in range(1, 8)}
-    assert all(one.sample is Sample.IN_SAMPLE for one in fits.values())
+    assert all(fit.sample is Sample.IN_SAMPLE for fit in fits.values())
 
 
 def test_a_framework_is_judged_without_the_rows_of_each_family() -> None:
@@ -102,8 +103,10 @@ def test_networks_in_sample_are_counted_apart_from_the_others() -> None:
     """Good rows in sample do not carry bad ones over a bar."""
     good, bad = named("pytorch", *"abcd", fit=IN_LINE), named("popart", "a", error=0.3, fit=REFERENCE)
     report = replace(good, compared=(*good.compared, *bad.compared))
-    found = {(one.name, one.statistic): one for one in bars(report)}
-    free, fitted = (found[f"networks, configuration stated, {kind}", "median"] for kind in ("not fitted", "in sample"))
+    results = {(bar.name, bar.statistic): bar for bar in bars(report)}
+    free, fitted = (
+        results[f"networks, configuration stated, {kind}", "median"] for kind in ("not fitted", "in sample")
+    )
     assert (free.rows, free.in_sample, free.verdict) == (1, 0, "MISS")
     assert (fitted.rows, fitted.in_sample, fitted.verdict) == (4, 4, "PASS")
 
@@ -111,9 +114,9 @@ def test_networks_in_sample_are_counted_apart_from_the_others() -> None:
 def test_rows_in_sample_are_marked_on_screen_and_in_json() -> None:
     report = named("pytorch", "a", "b", "c", fit=IN_LINE)
     assert "in sample" in view.families(report.groups).rows[0]
-    assert "yes" in view.table(report.compared).rows[0]
+    assert "yes" in published_rows.table(report.compared).rows[0]
     document = json.loads(json_published.published(report))
-    assert [(one["sample"], one["fitted"], one["error_held_out"]) for one in document["rows"]] == [
+    assert [(row["sample"], row["fitted"], row["error_held_out"]) for row in document["rows"]] == [
         ("in sample", [MICRO_BATCH], 0.13)
     ] * 3
     assert document["summary"]["networks_in_sample"]["count"] == 3
@@ -132,16 +135,16 @@ def test_constants_of_other_rows_are_named_on_screen() -> None:
 
 def test_the_shipped_constants_are_of_the_rows_that_are_shown(published: PublishedReport) -> None:
     assert published.outdated == ()
-    rows = [one for one in published.compared if one.fit_of_framework]
+    rows = [row for row in published.compared if row.fit_of_framework]
     assert len(rows) == frameworks.costs().rows
-    assert {one.sample for one in rows} == {Sample.IN_SAMPLE, Sample.REFERENCE}
+    assert {row.sample for row in rows} == {Sample.IN_SAMPLE, Sample.REFERENCE}
 
 
 def test_held_out_errors_differ_from_those_in_sample(published: PublishedReport) -> None:
     """A column that repeats another was never held out."""
-    rows = [one for one in published.compared if not math.isnan(one.fit.held_out)]
+    rows = [row for row in published.compared if not math.isnan(row.fit.held_out)]
     assert len(rows) == 37
-    assert all(one.fit.held_out != one.error for one in rows)
+    assert all(row.fit.held_out != row.error for row in rows)
 
 
 NO_FIT = re.compile(
@@ -155,18 +158,18 @@ def test_nothing_says_that_published_rows_are_in_no_fit(name: str) -> None:
     """Constants of frameworks are fitted to more than a third of the rows of `validate --published`."""
     files = [path for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".md", ".toml", ".console")]
     assert files
-    told = [
-        f"{path.relative_to(ROOT)}: {found[0]}"
+    names = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
         for path in files
-        for found in NO_FIT.finditer(path.read_text(encoding="utf-8").replace("\n", " "))
+        for match in NO_FIT.finditer(path.read_text(encoding="utf-8").replace("\n", " "))
     ]
-    assert told == []
+    assert names == []
 
 
 def test_every_key_of_the_document_is_described(published: PublishedReport) -> None:
     page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
     section = page.split("**podsim.published/1**")[1].split("**podsim.plan/1**")[0]
-    told = set(re.findall(r"`(\w+)`", section)) | {
+    details = set(re.findall(r"`(\w+)`", section)) | {
         "schema",
         "podsim",
         "inputs",
@@ -178,7 +181,7 @@ def test_every_key_of_the_document_is_described(published: PublishedReport) -> N
     document = json.loads(json_published.published(published))
     keys = set(document) | set(document["summary"])
     for name in ("rows", "families", "frameworks", "bars"):
-        keys |= {key for one in document[name] for key in one}
-    for one in document["summary"].values():
-        keys |= set(one)
-    assert keys - told == set()
+        keys |= {key for entry in document[name] for key in entry}
+    for item in document["summary"].values():
+        keys |= set(item)
+    assert keys - details == set()

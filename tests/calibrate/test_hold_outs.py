@@ -8,7 +8,7 @@ import pytest
 
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
-from podsim.calibrate.cases import GROUP_OF, StepTimes, groups
+from podsim.calibrate.fit_cases import GROUP_OF, StepTimes, groups
 from podsim.files import free as free_file
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED
@@ -18,9 +18,14 @@ from podsim.report.views import hold_outs as view
 
 FREE = free_file.free().value
 FEW = {
-    "bert/pod16/v1.0-closed", "bert/pod64/v1.1-closed", "bert/pod128/v1.1-closed", "bert/bow-pod256/v2.0-closed",
-    "resnet50/pod16/v1.0-closed", "resnet50/pod64/v1.1-closed", "resnet50/bow-pod128/v2.0-closed",
-}  # fmt: skip
+    "bert/pod16/v1.0-closed",
+    "bert/pod64/v1.1-closed",
+    "bert/pod128/v1.1-closed",
+    "bert/bow-pod256/v2.0-closed",
+    "resnet50/pod16/v1.0-closed",
+    "resnet50/pod64/v1.1-closed",
+    "resnet50/bow-pod128/v2.0-closed",
+}
 CASES = [case for case in _cases() if case.point.id in FEW]
 QUANTITIES = {"step_s", "time_to_train_s", "time_to_train_own_samples_s"}
 
@@ -32,28 +37,33 @@ def report():
 
 def test_every_grouping_has_every_quantity(report):
     assert set(report.hold_outs) == set(GROUPINGS) == {"machine", "round", "workload", "larger", "chip"}
-    for by, found in report.hold_outs.items():
-        assert set(found) == QUANTITIES
-        assert {one.count for one in found.values()} == {{"larger": 3, "chip": 2}.get(by, len(CASES))}
+    for by, hold_out in report.hold_outs.items():
+        assert set(hold_out) == QUANTITIES
+        assert {item.count for item in hold_out.values()} == {{"larger": 3, "chip": 2}.get(by, len(CASES))}
 
 
 def test_what_is_written_is_what_was_found(report):
-    found = json.loads(json_hold_outs.hold_outs(report))
-    assert found["schema"] == "podsim.hold-outs/1"
-    for by, quantities in found["hold_outs"].items():
+    result = json.loads(json_hold_outs.hold_outs(report))
+    assert result["schema"] == "podsim.hold-outs/1"
+    for by, quantities in result["hold_outs"].items():
         for quantity, errors in quantities.items():
-            one = report.hold_outs[by][quantity]
+            item = report.hold_outs[by][quantity]
             assert errors == pytest.approx(
-                {"count": one.count, "mean_abs": one.mean_abs, "mean_signed": one.mean_signed, "worst": one.worst}
+                {"count": item.count, "mean_abs": item.mean_abs, "mean_signed": item.mean_signed, "worst": item.worst}
             )
     assert "more than 64 IPUs" in view.answer(report)
-    for by, quantities in found["intervals"].items():
+    for by, quantities in result["intervals"].items():
         for quantity, widths in quantities.items():
-            one = report.intervals[by][quantity]
-            assert widths == pytest.approx({
-                "count": one.count, "held": one.held, "share": one.held / one.count,
-                "median_width": one.median_width, "widest": one.widest,
-            })  # fmt: skip
+            item = report.intervals[by][quantity]
+            assert widths == pytest.approx(
+                {
+                    "count": item.count,
+                    "held": item.held,
+                    "share": item.held / item.count,
+                    "median_width": item.median_width,
+                    "widest": item.widest,
+                }
+            )
 
 
 def test_intervals_of_what_is_extrapolated_are_pooled(report):
@@ -62,27 +72,27 @@ def test_intervals_of_what_is_extrapolated_are_pooled(report):
     for quantity in QUANTITIES:
         each = [report.intervals[by][quantity] for by in ("larger", "round", "chip")]
         pooled = report.intervals[POOLED][quantity]
-        assert [one.count for one in each] == [3, len(CASES), 2]
-        assert (pooled.count, pooled.held) == (sum(one.count for one in each), sum(one.held for one in each))
-        assert pooled.widest == max(one.widest for one in each)
-        assert min(one.median_width for one in each) <= pooled.median_width <= pooled.widest
+        assert [item.count for item in each] == [3, len(CASES), 2]
+        assert (pooled.count, pooled.held) == (sum(item.count for item in each), sum(item.held for item in each))
+        assert pooled.widest == max(item.widest for item in each)
+        assert min(item.median_width for item in each) <= pooled.median_width <= pooled.widest
 
 
 def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report):
     """The step of the only Bow machines, from GC200 alone: by hand from what that fit learned."""
     free = replace(FREE, alternatives=FREE.alternatives[2:])
     (without,) = holdout.held_out(CASES, "chip", free, None, StepTimes()).values()
-    held, widths = 0, []
+    footprint, widths = 0, []
     for case in groups(CASES, "chip")["bow"]:
         question = case.question(without)
         timeline = step(question, case.mapping)
         half = math.exp(NINETY * step_doubt(question, case.mapping, timeline).spread)
-        held += 1 / half <= case.point.step_s / timeline.step_s <= half
+        footprint += 1 / half <= case.point.step_s / timeline.step_s <= half
         widths.append(half**2)
-    found = report.intervals["chip"]["step_s"]
-    assert (found.count, found.held) == (len(widths), held)
-    assert found.median_width == pytest.approx(sum(widths) / 2)
-    assert found.widest == pytest.approx(max(widths))
+    step_s = report.intervals["chip"]["step_s"]
+    assert (step_s.count, step_s.held) == (len(widths), footprint)
+    assert step_s.median_width == pytest.approx(sum(widths) / 2)
+    assert step_s.widest == pytest.approx(max(widths))
     assert step_doubt(question, case.mapping, timeline).variances[Cause.RELEASE] > 0
     assert step_doubt(question, case.mapping, timeline).variances[Cause.CHIP] > 0
 
@@ -104,9 +114,7 @@ def test_what_is_left_out_has_no_part_in_what_is_learned(by):
             else case
             for case in CASES
         ]
-        before, after = (
-            holdout.held_out(some, by, free, None, StepTimes())[name] for some in (CASES, slow)
-        )  # fmt: skip
+        before, after = (holdout.held_out(some, by, free, None, StepTimes())[name] for some in (CASES, slow))
         assert before == after
         if by == "chip":
             assert (before.chips, before.sdks) == (("gc200",), ("2.1", "2.3"))

@@ -14,17 +14,17 @@ from podsim.calibrate.fit import blank, fit
 from podsim.engines import analytic
 from podsim.files import catalog
 from podsim.files import free as free_file
-from podsim.lowering import collective, update
+from podsim.lowering import collective_choice, weight_update
+from podsim.lowering.collective_parts import CollectiveContext
 from podsim.lowering.groups import Group
-from podsim.lowering.phases import Setting
 from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Collective
 from podsim.model.machine import Machine
 from podsim.model.training import Division, StatePlace
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.planning import choose
-from podsim.planning.practice import Planner
-from podsim.predicting.assemble import Question, step
+from podsim.planning.configuration import MappingBuilder
+from podsim.predicting.assemble import TrainingCase, step
 from podsim.topology.fabric import build
 from podsim.workloads import presets
 
@@ -46,8 +46,8 @@ def measured_s(row: dict[str, str]) -> float:
 def test_what_data_parallelism_adds_to_schnet(row: dict[str, str]) -> None:
     """Measured on one IPU, plus one merged all-reduce, plus what more calls from the host take for each update."""
     fabric, ipus = build(catalog.topology("bow-pod64").value), int(row["ipus"])
-    setting = Setting(fabric, (SCHNET_BYTES,), ipus, toll=update.in_training(catalog.parameters()))
-    reduced = collective.soonest(setting, Group(ipus, 1), Collective.ALL_REDUCE, collective.IN_RACK)
+    context = CollectiveContext(fabric, (SCHNET_BYTES,), ipus, overhead=weight_update.in_training(catalog.parameters()))
+    reduced = collective_choice.soonest(context, Group(ipus, 1), Collective.ALL_REDUCE, collective_choice.IN_RACK)
     predicted_s = measured_s(SCHNET[0]) + reduced.lockstep_s + HOST_CALL_S * (ipus - 1) / CALLS
     assert predicted_s == pytest.approx(measured_s(row), rel=0.1)
 
@@ -57,15 +57,20 @@ def predicted_s(row: dict[str, str], parameters: ParameterSet, **storage: object
     name, _, preset = row["what"].partition(" ")
     workload, topology = catalog.workload(name).value, catalog.topology(row["machine"]).value
     named = presets.preset(workload, preset, topology)
-    mapping = choose.published_mapping(Planner(workload, topology, "2.5"), named)
+    mapping = choose.published_mapping(MappingBuilder(workload, topology, "2.5"), named)
     assert mapping.global_batch == int(row["global_batch"])
     if storage:
         mapping = replace(mapping, practice=replace(mapping.practice, **storage))
     machine = Machine(topology=topology, parameters=parameters, sdk="2.5", hosts=named.hosts)
-    question = Question(
-        workload=workload, machine=machine, fabric=build(topology), engine=analytic.run, engine_name="analytic",
-        optimizer=named.optimizer, division=Division.CLOSED,
-    )  # fmt: skip
+    question = TrainingCase(
+        workload=workload,
+        machine=machine,
+        fabric=build(topology),
+        engine=analytic.run,
+        engine_name="analytic",
+        optimizer=named.optimizer,
+        division=Division.CLOSED,
+    )
     return step(question, mapping).step_s
 
 

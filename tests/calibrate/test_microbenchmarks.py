@@ -20,7 +20,7 @@ from podsim.cli.commands import validate as command
 from podsim.errors import InputError
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Chip
-from podsim.model.microbenchmark import Bar, Compared, MicrobenchmarkReport, Statistic, quantile, summary
+from podsim.model.microbenchmark import Compared, ErrorLimit, MicrobenchmarkReport, Statistic, quantile, summary
 from podsim.physics import exchange
 from podsim.report import json_microbenchmarks
 from podsim.report.terminal import Look, render
@@ -107,8 +107,8 @@ def test_what_is_no_table_is_one_clear_message(tmp_path: Path, raw: bytes, said:
 
 
 def test_a_missing_file_and_a_folder_are_one_message(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "none.csv", "there is no file"), (tmp_path, "is a folder")):
-        with pytest.raises(InputError, match=said):
+    for path, text in ((tmp_path / "none.csv", "there is no file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputError, match=text):
             microbenchmarks.read(path)
 
 
@@ -181,9 +181,9 @@ def test_no_row_is_lost(report: MicrobenchmarkReport) -> None:
 
 @pytest.mark.parametrize("family", ["pairwise", "all-to-all", "latency"])
 def test_the_mk1_exchange_is_within_its_bar(report: MicrobenchmarkReport, family: str) -> None:
-    (found,) = [one for one in report.summaries if one.family.key == family]
-    assert found.verdict == "PASS"
-    assert found.mean_abs <= 0.05
+    (result,) = [item for item in report.summaries if item.family.key == family]
+    assert result.verdict == "PASS"
+    assert result.mean_abs <= 0.05
 
 
 def test_the_same_measurement_counts_once(report: MicrobenchmarkReport) -> None:
@@ -198,7 +198,7 @@ def test_the_same_measurement_counts_once(report: MicrobenchmarkReport) -> None:
 
 def _hand_made(*errors: float, limit: float = 0.05) -> MicrobenchmarkReport:
     family = replace(
-        FAMILIES["latency"], bars=(Bar(statistic=Statistic.MEAN, limit=limit),), why="the reason of the miss"
+        FAMILIES["latency"], bars=(ErrorLimit(statistic=Statistic.MEAN, limit=limit),), why="the reason of the miss"
     )
     row = next(row for row in ROWS if row.id == "latency-0002")
     items = tuple(Compared(row=row, family="latency", predicted=row.value * (1 + error)) for error in errors)
@@ -219,29 +219,31 @@ def test_rows_behind_a_constant_are_those_of_its_source() -> None:
 def test_rows_behind_a_constant_count_apart() -> None:
     (known,), (other,) = _hand_made(0.1).compared, _hand_made(0.3).compared
     mixed = replace(_hand_made(0.1), compared=(replace(known, fitted="x"), other, other))
-    assert [(one.family.title, one.count) for one in mixed.by_constant] == [("no constant", 2), ("x", 1)]
-    told = json.loads(json_microbenchmarks.microbenchmarks(mixed))
-    assert [one["fitted"] for one in told["rows"]] == ["x", "", ""]
-    assert [(one["constant"], one["count"]) for one in told["constants"]] == [("", 2), ("x", 1)]
+    assert [(item.family.title, item.count) for item in mixed.by_constant] == [("no constant", 2), ("x", 1)]
+    details = json.loads(json_microbenchmarks.microbenchmarks(mixed))
+    assert [row["fitted"] for row in details["rows"]] == ["x", "", ""]
+    assert [(constant["constant"], constant["count"]) for constant in details["constants"]] == [("", 2), ("x", 1)]
 
 
 def test_bars_say_how_many_of_their_rows_are_fitted() -> None:
     """Fitted rows that are good do not hide the others."""
-    family = replace(FAMILIES["latency"], bars=(Bar(statistic=Statistic.MEDIAN, limit=0.05),))
-    found = summary(family, (0.01, 0.02, 0.3), (True, True, False))
-    assert (found.fitted, found.not_fitted) == (2, 1)
-    assert (found.median_abs_fitted, found.median_abs_not_fitted) == pytest.approx((0.015, 0.3))
+    family = replace(FAMILIES["latency"], bars=(ErrorLimit(statistic=Statistic.MEDIAN, limit=0.05),))
+    result = summary(family, (0.01, 0.02, 0.3), (True, True, False))
+    assert (result.fitted, result.not_fitted) == (2, 1)
+    assert (result.median_abs_fitted, result.median_abs_not_fitted) == pytest.approx((0.015, 0.3))
     row = next(row for row in ROWS if row.id == "latency-0002")
     item = Compared(row=row, family="latency", predicted=row.value, fitted="x")
-    for one, told in ((found, False), (summary(family, (0.01,), (True,)), True)):
-        text = render(view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(one,))), Look(100))
+    for family_summary, flag in ((result, False), (summary(family, (0.01,), (True,)), True)):
+        text = render(
+            view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(family_summary,))), Look(100)
+        )
         assert "bars, by rows that a constant was fitted to and others" in text
-        assert ("fitted to or read from every row" in text) is told
+        assert ("fitted to or read from every row" in text) is flag
 
 
 def test_stems_and_grouped_convolutions_are_judged_alone_and_pooled(report: MicrobenchmarkReport) -> None:
-    found = {one.family.key: one for one in report.summaries}
-    stems, grouped, pooled = (found[key] for key in ("stems", "grouped", "stems and grouped"))
+    summaries = {item.family.key: item for item in report.summaries}
+    stems, grouped, pooled = (summaries[key] for key in ("stems", "grouped", "stems and grouped"))
     assert pooled.count == stems.count + grouped.count
     assert stems.family.bars == grouped.family.bars == pooled.family.bars
     assert [(bar.statistic.value, bar.limit) for bar in pooled.family.bars] == [("median", 0.25), ("90 %", 0.80)]
@@ -252,12 +254,12 @@ def test_stems_and_grouped_convolutions_are_judged_alone_and_pooled(report: Micr
 def test_every_row_behind_these_bars_is_one_that_a_constant_was_fitted_to(
     report: MicrobenchmarkReport, family: str
 ) -> None:
-    (found,) = (one for one in report.summaries if one.family.key == family)
-    assert (found.fitted, found.not_fitted) == (found.count, 0)
-    assert found in report.only_fitted
-    told = json.loads(json_microbenchmarks.microbenchmarks(report))
-    (line,) = (one for one in told["families"] if one["family"] == family)
-    assert (line["fitted"], line["median_abs_not_fitted"]) == (found.count, None)
+    (result,) = (item for item in report.summaries if item.family.key == family)
+    assert (result.fitted, result.not_fitted) == (result.count, 0)
+    assert result in report.only_fitted
+    details = json.loads(json_microbenchmarks.microbenchmarks(report))
+    (line,) = (item for item in details["families"] if item["family"] == family)
+    assert (line["fitted"], line["median_abs_not_fitted"]) == (result.count, None)
 
 
 def test_the_link_that_was_drawn_through_measurements_is_marked() -> None:
@@ -268,16 +270,16 @@ def test_the_link_that_was_drawn_through_measurements_is_marked() -> None:
 
 
 def test_every_constant_has_rows(report: MicrobenchmarkReport) -> None:
-    found = {one.family.key: one.count for one in report.by_constant}
-    assert set(found) == {"", *(one.constant for one in FITTED)}
-    assert sum(found.values()) == len(report.compared)
+    table = {item.family.key: item.count for item in report.by_constant}
+    assert set(table) == {"", *(item.constant for item in FITTED)}
+    assert sum(table.values()) == len(report.compared)
 
 
 @pytest.mark.parametrize("family", ["convolution", "stems", "grouped"])
 def test_convolutions_of_gc2_are_shown_as_released_too(report: MicrobenchmarkReport, family: str) -> None:
     """SDK 1.0 chose before copies and without SLIC, and what was measured says so; the other is further off."""
     mine, other = (
-        next(one for one in report.summaries if one.family.key == key)
+        next(item for item in report.summaries if item.family.key == key)
         for key in (family, f"{family}{comparison.RELEASED}")
     )
     assert (other.count, other.verdict) == (mine.count, "")
@@ -287,11 +289,11 @@ def test_convolutions_of_gc2_are_shown_as_released_too(report: MicrobenchmarkRep
 
 
 def test_a_summary_by_hand() -> None:
-    found = summary(FAMILIES["latency"], (-0.1, 0.2, 0.3))
-    assert (found.count, found.median_abs, found.worst) == (3, 0.2, 0.3)
-    assert found.nine_in_ten_abs == pytest.approx(0.28)
-    assert found.mean_abs == pytest.approx(0.2)
-    assert found.mean_signed == pytest.approx(0.4 / 3)
+    result = summary(FAMILIES["latency"], (-0.1, 0.2, 0.3))
+    assert (result.count, result.median_abs, result.worst) == (3, 0.2, 0.3)
+    assert result.nine_in_ten_abs == pytest.approx(0.28)
+    assert result.mean_abs == pytest.approx(0.2)
+    assert result.mean_signed == pytest.approx(0.4 / 3)
 
 
 def test_a_quantile_of_one_is_that_one() -> None:
@@ -320,14 +322,16 @@ def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) 
 
 
 def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
-    said = json.loads(json_microbenchmarks.microbenchmarks(report))
-    assert said["schema"] == "podsim.microbenchmarks/1"
-    assert len(said["rows"]) + len(said["left_out"]) == len(ROWS)
-    row = said["rows"][0]
+    text = json.loads(json_microbenchmarks.microbenchmarks(report))
+    assert text["schema"] == "podsim.microbenchmarks/1"
+    assert len(text["rows"]) + len(text["left_out"]) == len(ROWS)
+    row = text["rows"][0]
     assert row["error"] == pytest.approx(row["predicted"] / row["measured"] - 1)
-    families = {one["family"].removesuffix(comparison.RELEASED) for one in said["families"] if not one["pools"]}
-    assert families == {row["family"] for row in said["rows"]}
-    assert all(bool(one["why"]) <= (one["verdict"] == "MISS") for one in said["families"])
+    families = {
+        family["family"].removesuffix(comparison.RELEASED) for family in text["families"] if not family["pools"]
+    }
+    assert families == {row["family"] for row in text["rows"]}
+    assert all(bool(family["why"]) <= (family["verdict"] == "MISS") for family in text["families"])
 
 
 @pytest.mark.parametrize(("error", "code"), [(0.01, 0), (0.9, 1)])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import noise as fitting
+from podsim.calibrate import noise_fit as fitting
 from podsim.files import blocks, catalog, failures
 from podsim.files import noise as noise_file
 from podsim.model.calibration import RunBlocks
@@ -40,10 +40,10 @@ def test_written_and_read_again_it_is_the_same(tmp_path):
 
 
 def test_jitter_of_ipus_is_a_bound_that_one_submission_reaches(found):
-    jitters = [one.ipu_jitter for one in found.submissions]
+    jitters = [submission.ipu_jitter for submission in found.submissions]
     assert len(jitters) == 28
     assert found.noise.ipu.jitter == pytest.approx(min(jitters), rel=0.02)
-    least = min(found.submissions, key=lambda one: one.ipu_jitter)
+    least = min(found.submissions, key=lambda item: item.ipu_jitter)
     assert least.host_jitter < 0.1 * found.noise.host.jitter
 
 
@@ -68,17 +68,19 @@ def synthetic(case, spread_s, *, runs=40, count=20, steps=56, hiccups=()):
     lengths = steps * case.point.step_s + spread_s * np.sqrt(steps) * rng.standard_normal((runs, count + 1))
     for run, block, size_s in hiccups:
         lengths[run, block] += size_s
-    return [RunBlocks(point=case.point.id, run=at, init_s=1.0, blocks_s=tuple(row), source="", locator="")
-            for at, row in enumerate(lengths.tolist())]  # fmt: skip
+    return [
+        RunBlocks(point=case.point.id, run=at, init_s=1.0, blocks_s=tuple(row), source="", locator="")
+        for at, row in enumerate(lengths.tolist())
+    ]
 
 
 @pytest.mark.parametrize("point", ["bert/pod64/v1.1-closed", "resnet50/pod64/v1.1-closed"])
 def test_the_spread_of_steps_is_found_again(point):
     case = CASES[point]
     spread_s = 0.01 * case.point.step_s
-    found = fitting.variation(case, synthetic(case, spread_s))
-    assert found.step_spread_s == pytest.approx(spread_s, rel=0.1)
-    assert found.above_s == found.below_s == ()
+    variation = fitting.variation(case, synthetic(case, spread_s))
+    assert variation.step_spread_s == pytest.approx(spread_s, rel=0.1)
+    assert variation.above_s == variation.below_s == ()
 
 
 def test_a_whole_step_more_or_less_is_no_noise():
@@ -101,28 +103,28 @@ def test_checkpoints_at_the_same_places_are_no_noise():
         replace(run, blocks_s=tuple(s + 3.0 * (at % 4 == 2) for at, s in enumerate(run.blocks_s)))
         for run in synthetic(case, spread_s)
     ]
-    found = fitting.variation(case, runs)
-    assert found.step_spread_s == pytest.approx(spread_s, rel=0.1)
-    assert found.above_s == ()
+    variation = fitting.variation(case, runs)
+    assert variation.step_spread_s == pytest.approx(spread_s, rel=0.1)
+    assert variation.above_s == ()
 
 
 @pytest.mark.parametrize("point", ["bert/pod64/v1.1-closed", "resnet50/pod64/v1.1-closed"])
 def test_hiccups_are_counted_with_their_size(point):
     case = CASES[point]
     hiccups = ((3, 5, 4.0), (7, 18, 6.0), (20, 11, 5.0), (21, 0, 9.0))  # the last in a first block: part of the start
-    found = fitting.variation(case, synthetic(case, 0.002 * case.point.step_s, hiccups=hiccups))
-    assert sorted(found.above_s) == pytest.approx([4.0, 5.0, 6.0], abs=0.1)
+    variation = fitting.variation(case, synthetic(case, 0.002 * case.point.step_s, hiccups=hiccups))
+    assert sorted(variation.above_s) == pytest.approx([4.0, 5.0, 6.0], abs=0.1)
     blocks_s = sum(sum(run.blocks_s[1:]) for run in synthetic(case, 0.002 * case.point.step_s))
-    assert found.watched_s == pytest.approx(case.preset.hosts * (blocks_s + 15.0), rel=1e-3)
+    assert variation.watched_s == pytest.approx(case.preset.hosts * (blocks_s + 15.0), rel=1e-3)
 
 
 def test_slower_steps_all_along_a_run_are_no_jitter():
     case = CASES["resnet50/pod64/v1.1-closed"]
     runs = synthetic(case, 0.01 * case.point.step_s)
     slower = [replace(run, blocks_s=tuple(s + 0.1 * run.run for s in run.blocks_s)) for run in runs]
-    found, plain = fitting.variation(case, slower), fitting.variation(case, runs)
-    assert found.above_s == found.below_s == ()
+    variation, plain = fitting.variation(case, slower), fitting.variation(case, runs)
+    assert variation.above_s == variation.below_s == ()
     # 40 runs are slower by 2 s on average, which a step's share of a block is taken from
-    assert found.step_spread_s == pytest.approx(
+    assert variation.step_spread_s == pytest.approx(
         plain.step_spread_s / math.sqrt(1 + 2.0 / (56 * case.point.step_s)), rel=0.03
     )

@@ -9,9 +9,9 @@ import pytest
 from podsim.api.upkeep import _catalog, _ready
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import own_groups
-from podsim.calibrate.cases import steps_s
 from podsim.calibrate.fit import blank, fit, fitted
-from podsim.calibrate.own_mapping import Told
+from podsim.calibrate.fit_cases import steps_s
+from podsim.calibrate.own_mapping import LogOptions
 from podsim.files import free as free_file
 from podsim.files.mllog import tree
 
@@ -31,10 +31,10 @@ TRUE = {
 
 def read(folder, *presets, topology=None):
     """The one point of a folder, and what was said on the way."""
-    found = tree.read(folder)
-    grouped = own_groups.group(found, Told(presets=presets, topology=topology), _catalog())
+    result = tree.read(folder)
+    grouped = own_groups.group(result, LogOptions(presets=presets, topology=topology), _catalog())
     (made,) = grouped.points
-    return made, [remark.text for remark in (*found.remarks, *grouped.remarks)]
+    return made, [remark.text for remark in (*result.remarks, *grouped.remarks)]
 
 
 @pytest.mark.parametrize("id_", PUBLISHED)
@@ -50,8 +50,19 @@ def test_the_log_of_a_published_run_gives_its_figures(tmp_path, id_):
     assert (own.workload, own.topology, own.preset) == (published.workload, published.topology, published.preset)
     assert (own.global_batch, own.runs, own.optimizer) == (published.global_batch, published.runs, published.optimizer)
     assert own.division == published.division
-    tight = ("samples_to_converge", "evaluations", "startup_s", "train_s", "first_evaluation_s", "each_evaluation_s",
-             "graph_switch_s", "samples_spread", "normalisation", "minutes", "score_minutes")  # fmt: skip
+    tight = (
+        "samples_to_converge",
+        "evaluations",
+        "startup_s",
+        "train_s",
+        "first_evaluation_s",
+        "each_evaluation_s",
+        "graph_switch_s",
+        "samples_spread",
+        "normalisation",
+        "minutes",
+        "score_minutes",
+    )
     for name in tight:
         assert getattr(own, name) == pytest.approx(getattr(published, name), rel=2e-3, abs=1e-3), name
     missed = 2e-4 if any(not spec.reached for spec in LOGGED[id_]) else 1e-5
@@ -70,9 +81,9 @@ def test_a_run_that_lacks_a_block_is_left_out(tmp_path, lost, end):
     (tmp_path / "good").write_text("\n".join(good), encoding="utf-8")
     alone, _ = read(tmp_path, "mlperf-v1.1-closed")
     (tmp_path / "bad").write_text("\n".join(bad), encoding="utf-8")
-    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    made, text = read(tmp_path, "mlperf-v1.1-closed")
     assert (made.point.runs, made.point.step_s) == (1, alone.point.step_s)
-    assert any("lacks a block of training" in text for text in said)
+    assert any("lacks a block of training" in text for text in text)
 
 
 @pytest.mark.parametrize("samples", [0, -7, "many"])
@@ -84,18 +95,18 @@ def test_samples_that_cannot_be_are_not_used(tmp_path, samples):
         ),
         encoding="utf-8",
     )
-    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    made, text = read(tmp_path, "mlperf-v1.1-closed")
     assert made.point.samples_to_converge == pytest.approx(LOGGED["bert/pod64/v1.1-closed"][0].samples, rel=1e-3)
-    assert "train_samples is no number that can be, ignored" in said
+    assert "train_samples is no number that can be, ignored" in text
 
 
 def test_a_normalised_log_is_found_and_undone(tmp_path):
     runs = LOGGED["bert/pod64/v1.1-closed"]
     log_writer.write(tmp_path, runs)
-    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    made, text = read(tmp_path, "mlperf-v1.1-closed")
     assert made.point.normalisation == 1.118
     assert made.point.minutes * 1.118 == pytest.approx(made.point.score_minutes, rel=1e-4)
-    assert any("normalised log: run_stop is 1.118 ×" in text for text in said)
+    assert any("normalised log: run_stop is 1.118 ×" in text for text in text)
 
 
 @pytest.mark.parametrize(
@@ -109,10 +120,10 @@ def test_a_tail_that_may_be_a_slow_end_is_kept_and_said(tmp_path, runs, words):
     else:
         specs = [replace(published[0], number=number) for number in range(runs)]
     log_writer.write(tmp_path, specs)
-    made, said = read(tmp_path, "mlperf-v1.1-closed")
+    made, text = read(tmp_path, "mlperf-v1.1-closed")
     assert made.point.normalisation == 1
     assert made.point.minutes == made.point.score_minutes
-    assert any(words in text for text in said)
+    assert any(words in text for text in text)
 
 
 def test_parameters_are_recovered_from_synthetic_logs(tmp_path):
@@ -125,7 +136,7 @@ def test_parameters_are_recovered_from_synthetic_logs(tmp_path):
         made, _ = read(folder, case.point.preset)
         assert made.point.step_s == pytest.approx(step_s, rel=2e-4)  # logs are to the millisecond
         points.append(replace(made.point, id=f"{case.point.id} again"))
-    vague = replace(FREE, parameters=tuple(replace(one, prior_error=1e3) for one in FREE.parameters))
+    vague = replace(FREE, parameters=tuple(replace(parameter, prior_error=1e3) for parameter in FREE.parameters))
     assert fit(_ready(points), vague).values == pytest.approx(TRUE, rel=0.01)
 
 

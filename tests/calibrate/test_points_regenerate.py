@@ -30,24 +30,24 @@ def stack(locator: str) -> str:
 
 def submissions() -> dict[str, list[Run]]:
     """Point id to its runs."""
-    found: dict[str, list[Run]] = {}
+    submissions: dict[str, list[Run]] = {}
     with (ROOT / "tests/data/mlperf-ipu-runs.csv").open(newline="") as file:
         for run in csv.DictReader(file):
             machine = run["system"].removeprefix("IPU-").lower()
             key = f"{WORKLOADS[run['benchmark']]}/{machine}/v{run['round']}-{run['division']}"
             key += stack(run["source_path"])
-            found.setdefault(key, []).append(run)
-    return found
+            submissions.setdefault(key, []).append(run)
+    return submissions
 
 
 def filed_points() -> dict[str, dict[str, Any]]:
     """Point id to what its file says, quantities in SI, provenance dropped."""
-    found: dict[str, dict[str, Any]] = {}
+    filed_points: dict[str, dict[str, Any]] = {}
     for path in sorted((ROOT / "calibration/points").glob("*.toml")):
         for table in tomllib.loads(path.read_text())["point"]:
             plain = {key: leaf["value"] if isinstance(leaf, dict) else leaf for key, leaf in table.items()}
-            found[plain["id"]] = plain | {key: parse(plain[key], "s") for key in SECONDS}
-    return found
+            filed_points[plain["id"]] = plain | {key: parse(plain[key], "s") for key in SECONDS}
+    return filed_points
 
 
 def numbers(runs: list[Run], column: str) -> list[float]:

@@ -13,9 +13,9 @@ import pytest
 
 import podsim
 from podsim.calibrate.microbenchmarks.compare import compare
-from podsim.calibrate.published.ask import Desk, settled
+from podsim.calibrate.published.evaluate import EvaluationContext, settled
+from podsim.calibrate.published.interpretations import ways
 from podsim.calibrate.published.judge import UNREAD, report
-from podsim.calibrate.published.unsaid import ways
 from podsim.errors import Infeasible, InputError
 from podsim.files import applications, microbenchmarks, readings
 from podsim.model.microbenchmark import Microbenchmark
@@ -25,23 +25,26 @@ from podsim.model.readings import LeftOutRows, Mode, Option, ReadingsFile, RowRe
 from podsim.report import json_published
 from podsim.report.terminal import Look, render
 from podsim.report.views import published as view
+from podsim.report.views import published_rows
 
 ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
 FILE = readings.readings().value
-READINGS = {one.row: one for one in FILE.readings}
+READINGS = {reading.row: reading for reading in FILE.readings}
 
 
 def row(value: float = 100.0, unit: str = "samples/s", id_: str = "published-0001") -> Microbenchmark:
     return replace(ROWS["published-0001"], id=id_, value=value, unit=unit)
 
 
-def desk(**verbs: Callable[..., Any]) -> Desk:
-    return Desk(verbs=verbs, world=None, bench=None)  # type: ignore[arg-type]
+def desk(**verbs: Callable[..., Any]) -> EvaluationContext:
+    return EvaluationContext(verbs=verbs, environment=None, bench=None)  # type: ignore[arg-type]
 
 
-def judged(reading: RowReading, one: Microbenchmark, *others: Microbenchmark, **verbs: Callable[..., Any]) -> Any:
-    found = report((one, *others), ReadingsFile(readings=(reading,)), desk(**verbs))
-    return next(item for item in (*found.compared, *found.left_out) if item.row.id == one.id)
+def judged(
+    reading: RowReading, microbenchmark: Microbenchmark, *others: Microbenchmark, **verbs: Callable[..., Any]
+) -> Any:
+    result = report((microbenchmark, *others), ReadingsFile(readings=(reading,)), desk(**verbs))
+    return next(item for item in (*result.compared, *result.left_out) if item.row.id == microbenchmark.id)
 
 
 def rough(value: float) -> SimpleNamespace:
@@ -59,19 +62,34 @@ def test_a_row_that_is_missing_from_the_readings_says_so() -> None:
 
 
 def test_a_rate_is_asked_with_the_flags_of_its_reading() -> None:
-    asked: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
 
     def predict(workload: str, **flags: Any) -> SimpleNamespace:
-        asked.update(flags, workload=workload)
+        keywords.update(flags, workload=workload)
         return estimate(throughput_samples_per_s=130.0)
 
-    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="conformer", machine="pod16", replicas=4,
-                      micro_batch=2, sdk="2.6", changes=("workload.a=1",))  # fmt: skip
-    found = judged(reading, row(), predict=predict)
-    assert asked == {"workload": "conformer", "topology": "pod16", "replicas": 4, "micro_batch": 2, "sdk": "2.6",
-                     "framework": "poptorch",
-                     "changes": ("workload.a=1",), "samples": asked["samples"]}  # fmt: skip
-    assert found.error == pytest.approx(0.30)
+    reading = RowReading(
+        row="published-0001",
+        mode=Mode.TRAIN,
+        workload="conformer",
+        machine="pod16",
+        replicas=4,
+        micro_batch=2,
+        sdk="2.6",
+        changes=("workload.a=1",),
+    )
+    result = judged(reading, row(), predict=predict)
+    assert keywords == {
+        "workload": "conformer",
+        "topology": "pod16",
+        "replicas": 4,
+        "micro_batch": 2,
+        "sdk": "2.6",
+        "framework": "poptorch",
+        "changes": ("workload.a=1",),
+        "samples": keywords["samples"],
+    }
+    assert result.error == pytest.approx(0.30)
 
 
 def test_a_time_is_in_hours_and_of_the_length_that_the_workload_states() -> None:
@@ -114,13 +132,20 @@ def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
     def predict(_workload: str, **flags: Any) -> SimpleNamespace:
         return estimate(time_to_train_s=3600 * hours[flags["sdk"]])
 
-    reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod64", sdk="1.4", later="2.1",
-                      factor_row="published-0002")  # fmt: skip
+    reading = RowReading(
+        row="published-0001",
+        mode=Mode.TRAIN,
+        workload="x",
+        machine="pod64",
+        sdk="1.4",
+        later="2.1",
+        factor_row="published-0002",
+    )
     claimed = row(1.6, "x over SDK 1.4", "published-0002")
-    found = judged(reading, row(10.0, "h"), claimed, predict=predict)
-    assert found.error == pytest.approx(1.0)
+    result = judged(reading, row(10.0, "h"), claimed, predict=predict)
+    assert result.error == pytest.approx(1.0)
     for text in ("would make 6.2 h", "20.0 under 1.4", "12.5 under 2.1", "0.80 × that of 2.1", "leaves it 0.50 ×"):
-        assert text in found.conflict
+        assert text in result.conflict
 
 
 def test_programs_without_a_network_are_those_of_the_microbenchmarks() -> None:
@@ -129,16 +154,24 @@ def test_programs_without_a_network_are_those_of_the_microbenchmarks() -> None:
     heat = ROWS["published-0034"]
     (known,) = compare((heat,), bench((heat,))).compared
     assert READINGS[heat.id].mode is Mode.TILES
-    found = report((heat,), ReadingsFile(readings=(READINGS[heat.id],)), replace(desk(), bench=bench((heat,))))
-    assert found.compared[0].predicted == known.predicted
+    result = report((heat,), ReadingsFile(readings=(READINGS[heat.id],)), replace(desk(), bench=bench((heat,))))
+    assert result.compared[0].predicted == known.predicted
 
 
 def test_the_split_of_a_row_is_what_predict_says_of_it() -> None:
-    one = ROWS["published-0004"]
-    found = report((one,), FILE, desk(predict=podsim.predict))
-    direct = podsim.predict("resnet50", topology="m2000", replicas=4, ipus_per_replica=1, micro_batch=8,
-                            accumulation=1, sdk="3.3", framework="tensorflow2")  # fmt: skip
-    assert found.compared[0].predicted == pytest.approx(direct.throughput_samples_per_s.value, rel=1e-12)
+    microbenchmark = ROWS["published-0004"]
+    result = report((microbenchmark,), FILE, desk(predict=podsim.predict))
+    direct = podsim.predict(
+        "resnet50",
+        topology="m2000",
+        replicas=4,
+        ipus_per_replica=1,
+        micro_batch=8,
+        accumulation=1,
+        sdk="3.3",
+        framework="tensorflow2",
+    )
+    assert result.compared[0].predicted == pytest.approx(direct.throughput_samples_per_s.value, rel=1e-12)
 
 
 def option(name: str, **taken: Any) -> Option:
@@ -149,25 +182,32 @@ LENGTH = Unsaid(
     name="length", what="", options=(option("long", changes=("a=384",)), option("short", changes=("a=128",)))
 )
 BATCH = Unsaid(name="batch", what="", options=(option("best"), option("one", batch=1)))
-SERVED = RowReading(row="published-0001", mode=Mode.INFER, workload="x", machine="m2000", ipus_per_replica=1,
-                    changes=("b=2", "a=9"), unsaid=("length", "batch"))  # fmt: skip
+SERVED = RowReading(
+    row="published-0001",
+    mode=Mode.INFER,
+    workload="x",
+    machine="m2000",
+    ipus_per_replica=1,
+    changes=("b=2", "a=9"),
+    unsaid=("length", "batch"),
+)
 
 
 def test_every_combination_is_read_and_the_stated_one_comes_first() -> None:
-    found = list(ways(SERVED, {"length": LENGTH, "batch": BATCH}))
-    names = [tuple(taken.name for taken in options) for options, _ in found]
+    result = list(ways(SERVED, {"length": LENGTH, "batch": BATCH}))
+    names = [tuple(taken.name for taken in options) for options, _ in result]
     assert names == [("long", "best"), ("long", "one"), ("short", "best"), ("short", "one")]
-    assert found[0][1] == replace(SERVED, changes=("b=2", "a=384"))
-    assert found[3][1] == replace(SERVED, changes=("b=2", "a=128"), batch=1)
+    assert result[0][1] == replace(SERVED, changes=("b=2", "a=384"))
+    assert result[3][1] == replace(SERVED, changes=("b=2", "a=128"), batch=1)
 
 
-def serve(rates: dict[int, float], asked: list[int]) -> Callable[..., Any]:
+def serve(rates: dict[int, float], numbers: list[int]) -> Callable[..., Any]:
     """A verb that serves these batches at these rates, twice as fast at "a=128"; others do not fit."""
 
     def infer(_workload: str, **flags: Any) -> SimpleNamespace:
         times = 2 if "a=128" in flags["changes"] else 1
         swept = [SimpleNamespace(capacity_per_s=times * rates.get(batch, 0.0)) for batch in flags.get("batches", ())]
-        asked.extend(flags.get("batches", ()))
+        numbers.extend(flags.get("batches", ()))
         rate = rough(times * rates[flags["batch"]])
         return SimpleNamespace(capacity_per_s=rate, samples_per_row=1.0, swept=swept)
 
@@ -175,22 +215,22 @@ def serve(rates: dict[int, float], asked: list[int]) -> Callable[..., Any]:
 
 
 def test_without_a_batch_the_one_that_serves_most_is_taken() -> None:
-    asked: list[int] = []
-    verbs = desk(infer=serve({1: 10.0, 2: 30.0, 4: 20.0}, asked))
+    numbers: list[int] = []
+    verbs = desk(infer=serve({1: 10.0, 2: 30.0, 4: 20.0}, numbers))
     assert settled(SERVED, verbs).batch == 2
-    assert asked == [2, 4, 8]  # eight do not fit, so sixteen are not tried
+    assert numbers == [2, 4, 8]  # eight do not fit, so sixteen are not tried
     assert settled(replace(SERVED, batch=4), verbs).batch == 4
     assert settled(replace(SERVED, mode=Mode.TRAIN), verbs).batch is None
 
 
 def test_a_row_has_the_range_of_all_its_readings() -> None:
     file = ReadingsFile(unsaid=(LENGTH, BATCH), readings=(SERVED,))
-    (found,) = report((row(45.0),), file, desk(infer=serve({1: 10.0, 2: 30.0}, []))).compared
-    assert (found.predicted, found.low, found.high) == (30.0, 10.0, 60.0)
-    assert found.reading.batch == 2
-    assert found.in_range
-    assert not found.inside
-    assert not found.determined
+    (result,) = report((row(45.0),), file, desk(infer=serve({1: 10.0, 2: 30.0}, []))).compared
+    assert (result.predicted, result.low, result.high) == (30.0, 10.0, 60.0)
+    assert result.reading.batch == 2
+    assert result.in_range
+    assert not result.inside
+    assert not result.determined
 
 
 def test_a_reading_that_does_not_fit_counts_for_nothing() -> None:
@@ -201,10 +241,10 @@ def test_a_reading_that_does_not_fit_counts_for_nothing() -> None:
 
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16", unsaid=("length",))
     file = ReadingsFile(unsaid=(LENGTH,), readings=(reading,))
-    (found,) = report((row(),), file, desk(predict=predict)).compared
-    assert (found.low, found.high) == (130.0, 130.0)
-    assert found.others[0].refused == "the mapping does not fit the memory"
-    assert "does not fit" in view.readings((found,)).rows[1]
+    (result,) = report((row(),), file, desk(predict=predict)).compared
+    assert (result.low, result.high) == (130.0, 130.0)
+    assert result.others[0].refused == "the mapping does not fit the memory"
+    assert "does not fit" in published_rows.readings((result,)).rows[1]
 
 
 def read(predicted: float, *others: float, measured: float = 100.0) -> ReadRow:
@@ -239,25 +279,24 @@ def of(*errors: float, unstated: tuple[float, ...] = (), mode: Mode = Mode.TRAIN
 
     def one(error: float, options: tuple[Option, ...] = ()) -> ReadRow:
         predicted = 100 * (1 + error)
-        found = replace(read(predicted), low_90=0.9 * predicted, high_90=1.1 * predicted, options=options)
+        row = replace(read(predicted), low_90=0.9 * predicted, high_90=1.1 * predicted, options=options)
         needed: dict[Mode, dict[str, Any]] = {
             Mode.KERNEL: {"operator": "add"},
             Mode.LATENCY: {"batch": 1, "clients": 1},
         }
-        return replace(found, reading=replace(found.reading, mode=mode, **needed.get(mode, {})))
+        return replace(row, reading=replace(row.reading, mode=mode, **needed.get(mode, {})))
 
     compared = (*(one(error) for error in errors), *(one(error, (option("a"),)) for error in unstated))
     return PublishedReport(compared=compared, left_out=(LeftOutRow(row=row(), reason="why"),))
 
 
 def verdicts(report: PublishedReport) -> dict[str, str]:
-    return {one.statistic: one.verdict for one in bars(report) if one.name.endswith("stated, not fitted")}
+    return {bar.statistic: bar.verdict for bar in bars(report) if bar.name.endswith("stated, not fitted")}
 
 
 def test_the_bars_of_networks() -> None:
     passed = verdicts(of(0.09, -0.09, 0.09, -0.09, 0.24))
-    assert passed == {"median": "PASS", "within 25 %": "PASS", "mean, signed": "PASS",
-                      "inside 90 %": "PASS"}  # fmt: skip
+    assert passed == {"median": "PASS", "within 25 %": "PASS", "mean, signed": "PASS", "inside 90 %": "PASS"}
     assert verdicts(of(0.13, -0.13, 0.13, -0.13))["median"] == "MISS"
     assert verdicts(of(0.0, 0.0, 0.0, 0.26))["within 25 %"] == "MISS"
     assert verdicts(of(0.06))["mean, signed"] == "MISS"
@@ -270,8 +309,9 @@ def test_rows_that_leave_something_unsaid_count_apart_and_under_no_bar_of_networ
     mixed = of(0.1, -0.1, unstated=(5.0, 5.0, 5.0))
     assert [len(mixed.summaries[name].rows) for name in ("networks", "networks_not_stated")] == [2, 3]
     assert verdicts(mixed)["median"] == "PASS"
-    assumed = replace(read(100.0), reading=RowReading(row="published-0001", mode=Mode.TRAIN, workload="x",
-                                                      assumed=("the SDK",)))  # fmt: skip
+    assumed = replace(
+        read(100.0), reading=RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", assumed=("the SDK",))
+    )
     assert assumed.stated is Stated.NOT
 
 
@@ -283,16 +323,17 @@ def test_a_row_without_a_chip_counts_once_for_each() -> None:
         return estimate(throughput_samples_per_s=100.0 if flags["topology"] == "pod16" else 140.0)
 
     file = ReadingsFile(unsaid=(chips,), readings=(reading,))
-    found = report((row(),), file, desk(predict=predict))
-    assert found.compared[0].stated is Stated.NO_CHIP
-    assert [one.predicted for one in found.summaries["networks_chip_not_stated"].rows] == [100.0, 140.0]
-    assert not found.networks.rows
-    (group,) = found.groups
+    result = report((row(),), file, desk(predict=predict))
+    assert result.compared[0].stated is Stated.NO_CHIP
+    assert [row.predicted for row in result.summaries["networks_chip_not_stated"].rows] == [100.0, 140.0]
+    assert not result.networks.rows
+    (group,) = result.groups
     assert (group.stated, len(group.summary.rows)) == (Stated.NO_CHIP, 2)
-    (told,) = json.loads(json_published.published(found))["rows"]
-    assert [(one["chip"], one["predicted"], one["inside"]) for one in told["chips"]] == [
-        ("old", 100.0, True), ("new", 140.0, False),
-    ]  # fmt: skip
+    (details,) = json.loads(json_published.published(result))["rows"]
+    assert [(chip["chip"], chip["predicted"], chip["inside"]) for chip in details["chips"]] == [
+        ("old", 100.0, True),
+        ("new", 140.0, False),
+    ]
 
 
 def test_a_published_mapping_that_is_refused_misses_a_bar() -> None:
@@ -300,18 +341,18 @@ def test_a_published_mapping_that_is_refused_misses_a_bar() -> None:
         raise Infeasible("the mapping does not fit the memory")
 
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16")
-    found = report((row(),), ReadingsFile(readings=(reading,)), desk(predict=full))
-    assert [one.refused for one in found.left_out] == [True]
-    assert {one.name: one.verdict for one in bars(found)}["published configurations"] == "MISS"
-    assert {one.name: one.verdict for one in bars(of(0.0))}["published configurations"] == "PASS"
+    result = report((row(),), ReadingsFile(readings=(reading,)), desk(predict=full))
+    assert [row.refused for row in result.left_out] == [True]
+    assert {bar.name: bar.verdict for bar in bars(result)}["published configurations"] == "MISS"
+    assert {bar.name: bar.verdict for bar in bars(of(0.0))}["published configurations"] == "PASS"
 
 
 def test_programs_latencies_and_kernels_are_summed_apart_from_networks() -> None:
     kinds = {Mode.TILES: "programs", Mode.KERNEL: "kernels", Mode.LATENCY: "latencies", Mode.RATIO: "ratios"}
     for mode, name in kinds.items():
-        found = of(0.5, mode=mode)
-        assert len(found.summaries[name].rows) == 1
-        assert not found.networks.rows
+        result = of(0.5, mode=mode)
+        assert len(result.summaries[name].rows) == 1
+        assert not result.networks.rows
 
 
 def test_a_latency_is_what_is_under_way_over_the_rate() -> None:
@@ -320,25 +361,35 @@ def test_a_latency_is_what_is_under_way_over_the_rate() -> None:
         return SimpleNamespace(capacity_per_s=SimpleNamespace(value=12_800, low=6_400, high=25_600))
 
     reading = RowReading(row="published-0001", mode=Mode.LATENCY, workload="x", machine="c600", batch=32, clients=4)
-    found = judged(reading, row(9.0, "ms"), infer=infer)
-    assert (found.predicted, found.low_90, found.high_90) == pytest.approx((10.0, 5.0, 20.0))
-    assert found.inside
+    result = judged(reading, row(9.0, "ms"), infer=infer)
+    assert (result.predicted, result.low_90, result.high_90) == pytest.approx((10.0, 5.0, 20.0))
+    assert result.inside
 
 
 def test_a_kernel_is_asked_of_op() -> None:
-    asked: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
 
     def op(operator: str, **flags: Any) -> SimpleNamespace:
-        asked.update(flags, operator=operator)
+        keywords.update(flags, operator=operator)
         return SimpleNamespace(time_s=0.004)
 
-    reading = RowReading(row="published-0001", mode=Mode.KERNEL, operator="elementwise", precision="32",
-                         sizes=("elements=64", "operation=add"))  # fmt: skip
-    found = judged(reading, row(200.0, "kernel calls/s"), op=op)
-    assert asked == {"operator": "elementwise", "chip": "gc200", "precision": "32", "elements": 64,
-                     "operation": ("add",)}  # fmt: skip
-    assert found.error == pytest.approx(0.25)
-    assert not found.has_interval
+    reading = RowReading(
+        row="published-0001",
+        mode=Mode.KERNEL,
+        operator="elementwise",
+        precision="32",
+        sizes=("elements=64", "operation=add"),
+    )
+    result = judged(reading, row(200.0, "kernel calls/s"), op=op)
+    assert keywords == {
+        "operator": "elementwise",
+        "chip": "gc200",
+        "precision": "32",
+        "elements": 64,
+        "operation": ("add",),
+    }
+    assert result.error == pytest.approx(0.25)
+    assert not result.has_interval
 
 
 def test_no_row_is_no_pass() -> None:
@@ -349,17 +400,29 @@ def test_no_row_is_no_pass() -> None:
 
 def test_rows_for_one_reason_are_left_out_together() -> None:
     file = ReadingsFile(readings=(), left_out=(LeftOutRows(rows=("published-0001", "published-0002"), reason="why"),))
-    found = report((row(), row(id_="published-0002")), file, desk())
-    assert [(reason, len(rows)) for reason, rows in found.reasons()] == [("why", 2)]
-    assert view.reasons(found).rows == (("2", "1, 2", "why"),)
+    result = report((row(), row(id_="published-0002")), file, desk())
+    assert [(reason, len(rows)) for reason, rows in result.reasons()] == [("why", 2)]
+    assert view.reasons(result).rows == (("2", "1, 2", "why"),)
 
 
 def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
     document = json.loads(json_published.published(of(0.1, unstated=(0.5,))))
-    keys = {"id", "measured", "predicted", "low_90", "high_90", "error", "inside", "configuration", "family",
-            "framework", "mode", "reason"}  # fmt: skip
+    keys = {
+        "id",
+        "measured",
+        "predicted",
+        "low_90",
+        "high_90",
+        "error",
+        "inside",
+        "configuration",
+        "family",
+        "framework",
+        "mode",
+        "reason",
+    }
     assert len(document["rows"]) == 3
-    assert all(keys <= set(one) for one in document["rows"])
+    assert all(keys <= set(row) for row in document["rows"])
     stated, other, left_out = document["rows"]
     assert (stated["configuration"], other["configuration"]) == ("stated", "not stated")
     assert (stated["inside"], other["inside"]) == (True, False)
@@ -368,8 +431,11 @@ def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
     assert {"count", "median_abs", "mean_signed", "inside_90"} <= set(networks)
     assert (networks["count"], networks["inside_90"]) == (1, 1)
     assert document["summary"]["networks_not_stated"]["count"] == 1
-    assert {one["configuration"]: one["count"] for one in document["families"]} == {"stated": 1, "not stated": 1}
-    assert {one["verdict"] for one in document["bars"]} <= {"PASS", "MISS"}
+    assert {family["configuration"]: family["count"] for family in document["families"]} == {
+        "stated": 1,
+        "not stated": 1,
+    }
+    assert {bar["verdict"] for bar in document["bars"]} <= {"PASS", "MISS"}
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])

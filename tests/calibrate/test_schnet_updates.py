@@ -48,10 +48,16 @@ def test_a_call_is_shared_by_the_updates_that_it_covers():
     mapping = predicted(8).mapping
     assert mapping.updates_per_call == 8
     whole, part = (
-        api.predict("schnet-qm9", topology="bow-pod8", preset="published", samples=1e9, engine="analytic",
-                    changes=[f"workload.practice.poptorch.call_updates={count}"])
+        api.predict(
+            "schnet-qm9",
+            topology="bow-pod8",
+            preset="published",
+            samples=1e9,
+            engine="analytic",
+            changes=[f"workload.practice.poptorch.call_updates={count}"],
+        )
         for count in (1, 8)
-    )  # fmt: skip
+    )
     assert part.step_s.value == pytest.approx(whole.step_s.value)  # 8 updates over 8 replicas: one a call
     assert whole.step_s.value - predicted(8).step_s.value == pytest.approx(0.8e-3 * (1 - 1 / 8), rel=1e-6)
 
@@ -67,8 +73,8 @@ def test_the_operator_call_adds_what_it_states_to_each_pass():
 
 def test_calls_are_explained_as_what_whole_programs_take():
     """One IPU has no uneven stages; what its calls add is beside the operators as planned."""
-    found = api.explain("schnet-qm9", topology="bow-pod1", preset="published", samples=1e9)
-    added = {rise.mechanism: rise.added_s for rise in found.waterfall}
-    whole_s = found.prediction.time_to_train_s.value
+    explanation = api.explain("schnet-qm9", topology="bow-pod1", preset="published", samples=1e9)
+    added = {rise.mechanism: rise.added_s for rise in explanation.waterfall}
+    whole_s = explanation.prediction.time_to_train_s.value
     assert abs(added.get(Mechanism.UNEVEN_STAGES, 0.0)) < 1e-6 * whole_s
     assert added[Mechanism.PROGRAMS] > 0.3 * whole_s

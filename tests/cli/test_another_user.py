@@ -50,10 +50,17 @@ def as_nobody(tmp_path):
     def run(words, **environ):
         kept = {name: text for name, text in os.environ.items() if name not in ("HOME", "XDG_CONFIG_HOME")}
         return subprocess.run(
-            [python, "-m", "podsim", *words], user=NOBODY, group=NOBODY, extra_groups=[], cwd=here, check=False,
-            capture_output=True, text=True, timeout=120,
+            [python, "-m", "podsim", *words],
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            cwd=here,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
             env={**kept, "PYTHONPATH": os.pathsep.join(map(str, PACKAGES)), **environ},
-        )  # fmt: skip
+        )
 
     if run(["--version"], HOME="/nonexistent").returncode:
         pytest.skip("another user cannot read this podsim")
@@ -65,11 +72,11 @@ def test_an_answer_and_a_page_need_no_home(home, as_nobody, tmp_path):
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700 if home == "closed" else 0o555)
     environ = {} if home is None else {"HOME": home if home.startswith("/") else str(folder)}
-    found = as_nobody(QUESTION, **environ)
-    assert (found.returncode, found.stdout.count("\n")) == (0, 1)
-    assert "Traceback" not in found.stderr
+    result = as_nobody(QUESTION, **environ)
+    assert (result.returncode, result.stdout.count("\n")) == (0, 1)
+    assert "Traceback" not in result.stderr
     if home in ("/nonexistent", "read-only"):  # of a home that cannot be looked into it says so
-        assert found.stderr == ""
+        assert result.stderr == ""
     page = as_nobody([*QUESTION, "-o", "x.png"], **environ)
     assert page.returncode == 0
     assert "atplotlib" not in page.stderr
@@ -79,28 +86,32 @@ def test_a_cache_of_another_user_is_left_alone(as_nobody, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o755)
     (cache / "theirs").write_text("x", encoding="utf-8")
-    found = as_nobody(PLAN, PODSIM_CACHE=str(cache), HOME="/nonexistent")
-    assert (found.returncode, found.stderr) == (0, "")
-    assert [one.name for one in cache.iterdir()] == ["theirs"]
+    result = as_nobody(PLAN, PODSIM_CACHE=str(cache), HOME="/nonexistent")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [item.name for item in cache.iterdir()] == ["theirs"]
 
 
 def test_what_may_not_be_read_or_written_is_one_message(as_nobody, tmp_path):
     secret = tmp_path / "secret.toml"
     secret.write_text("x = 1\n", encoding="utf-8")
     secret.chmod(0o600)
-    for words in (["check", str(secret)], ["predict", str(secret), "--pod", "16"],
-                  [*QUESTION, "-o", str(tmp_path / "x.html")], ["--install-completion", "bash"]):  # fmt: skip
-        found = as_nobody(words, HOME="/nonexistent")
-        assert (found.returncode, found.stdout) == (2, "")
-        assert found.stderr.count("error:") == 1
-        assert "Permission denied" in " ".join(found.stderr.split())
+    for words in (
+        ["check", str(secret)],
+        ["predict", str(secret), "--pod", "16"],
+        [*QUESTION, "-o", str(tmp_path / "x.html")],
+        ["--install-completion", "bash"],
+    ):
+        result = as_nobody(words, HOME="/nonexistent")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr.count("error:") == 1
+        assert "Permission denied" in " ".join(result.stderr.split())
 
 
 def test_a_settings_file_of_a_third_user_sets_nothing(as_nobody, tmp_path):
     path = tmp_path / "here" / "podsim.toml"
     path.write_text("[predict]\nseed = 3\n", encoding="utf-8")
     os.chown(path, 12345, -1)
-    found = as_nobody([*QUESTION[:-1], "--json"], HOME="/nonexistent")
-    assert found.returncode == 0
-    assert "another user owns it" in found.stderr
-    assert "settings" not in json.loads(found.stdout)["inputs"]
+    result = as_nobody([*QUESTION[:-1], "--json"], HOME="/nonexistent")
+    assert result.returncode == 0
+    assert "another user owns it" in result.stderr
+    assert "settings" not in json.loads(result.stdout)["inputs"]

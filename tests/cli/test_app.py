@@ -80,24 +80,53 @@ def test_every_flag_reaches_the_api_as_its_keyword(api: FakeApi, capsys: pytest.
     assert run(capsys, *words.split())[0] == 0
     assert api.asked.pop("on_progress") is None
     assert api.asked == {
-        "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "chips": None, "hosts": 2,
-        "changes": ("a=1", "b=2"), "parameters": "f.toml", "interval": 0.8,
-        "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
-        "global_batch": 4608, "samples": 2.5e6, "division": "open", "sdk": "2.3", "engine": "analytic",
-        "fidelity": "full", "seed": 7, "framework": None, "schedule": "1f1b", "prefetch": 3,
-        "overlap": True, "io_tiles": 32,
-        "tokens": 1e9, "law": "kaplan", "target_loss": 2.0, "steps": 9, "noise_scale": 2.0,
+        "workload": "bert",
+        "pod": 64,
+        "topology": "t.toml",
+        "chip": "bow",
+        "chips": None,
+        "hosts": 2,
+        "changes": ("a=1", "b=2"),
+        "parameters": "f.toml",
+        "interval": 0.8,
+        "preset": "p",
+        "replicas": 8,
+        "ipus_per_replica": 8,
+        "micro_batch": 3,
+        "accumulation": 96,
+        "global_batch": 4608,
+        "samples": 2.5e6,
+        "division": "open",
+        "sdk": "2.3",
+        "engine": "analytic",
+        "fidelity": "full",
+        "seed": 7,
+        "framework": None,
+        "schedule": "1f1b",
+        "prefetch": 3,
+        "overlap": True,
+        "io_tiles": 32,
+        "tokens": 1e9,
+        "law": "kaplan",
+        "target_loss": 2.0,
+        "steps": 9,
+        "noise_scale": 2.0,
         "faults": ("ipu:3=0.5", "rack:0=lost"),
-    }  # fmt: skip
+    }
 
 
 def test_flags_left_out_leave_the_choice_to_the_api(api: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "predict", "bert", "-q")
     given = {name: value for name, value in api.asked.items() if value not in (None, ()) and value is not False}
     assert given == {
-        "workload": "bert", "division": "closed", "engine": "des", "fidelity": "folded", "seed": 0, "steps": 0,
+        "workload": "bert",
+        "division": "closed",
+        "engine": "des",
+        "fidelity": "folded",
+        "seed": 0,
+        "steps": 0,
         "interval": 0.9,
-    }  # fmt: skip
+    }
 
 
 def test_an_input_error_exits_2_with_its_hint(capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,9 +163,9 @@ def test_the_faults_of_a_file_are_listed(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_what_goes_wrong_midway_does_not_say_that_nothing_was_run(capsys: pytest.CaptureFixture[str]) -> None:
     error = InputError("cannot write a.jsonl: full", code="cannot-write", context=["55 points are stored and stay"])
-    said = failures.screen(error, Look(width=80))
-    assert "55 points" in said
-    assert "nothing was run" not in said
+    screen = failures.screen(error, Look(width=80))
+    assert "55 points" in screen
+    assert "nothing was run" not in screen
 
 
 def test_a_bug_keeps_its_traceback_and_a_line_to_paste(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,11 +40,23 @@ def test_screens_of_answers_made_by_hand(line, width, monkeypatch, api):
 @pytest.mark.parametrize(
     "line",
     [
-        "--help", "", "predict --help", "explain --help", "config show predict", "topology list",
-        "topology show pod128", "topology show torus-2d-4x4", "workload list", "workload show bert", "chip list",
-        "chip show gc200", "op matmul --m 64 --k 64 --n 64", "predikt", "predict bert --pod 3",
+        "--help",
+        "",
+        "predict --help",
+        "explain --help",
+        "config show predict",
+        "topology list",
+        "topology show pod128",
+        "topology show torus-2d-4x4",
+        "workload list",
+        "workload show bert",
+        "chip list",
+        "chip show gc200",
+        "op matmul --m 64 --k 64 --n 64",
+        "predikt",
+        "predict bert --pod 3",
         'collective all-reduce --topology ring-8 --bytes "1 MB"',
     ],
-)  # fmt: skip
+)
 def test_screens(line, width, monkeypatch):
     reads(printed(line, width, monkeypatch), width)

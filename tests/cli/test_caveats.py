@@ -27,23 +27,23 @@ ENGINE = ("predict", "infer", "scale", "compare", "explain")
 def pages(question: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """Screen, verbose screen, HTML and JSON of a question, as one line each."""
     words = shlex.split(question) + (["--engine", "analytic"] if question.split(maxsplit=1)[0] in ENGINE else [])
-    found = {}
+    pages = {}
     for name, more in (("screen", []), ("verbose", ["-v"]), ("json", ["--json"])):
         assert main([*words, *more]) == 0
-        found[name] = " ".join(capsys.readouterr().out.split())
+        pages[name] = " ".join(capsys.readouterr().out.split())
     if words[0] != "goodput":
         assert main([*words, "-q", "-o", str(folder / "page.html")]) == 0
-        found["html"] = " ".join((folder / "page.html").read_text(encoding="utf-8").split())
-    return found
+        pages["html"] = " ".join((folder / "page.html").read_text(encoding="utf-8").split())
+    return pages
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_convolution_on_mk2_is_said_to_be_unmeasured(
     question: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = pages(question, tmp_path, capsys)
-    assert {name: text.count(CONVOLUTION) >= 1 for name, text in found.items()} == dict.fromkeys(found, True)
-    assert found["screen"].count(CONVOLUTION) == found["verbose"].count(CONVOLUTION) / (
+    table = pages(question, tmp_path, capsys)
+    assert {name: text.count(CONVOLUTION) >= 1 for name, text in table.items()} == dict.fromkeys(table, True)
+    assert table["screen"].count(CONVOLUTION) == table["verbose"].count(CONVOLUTION) / (
         2 if "compare" in question else 1
     )
 
@@ -52,9 +52,16 @@ def test_convolution_on_mk2_is_said_to_be_unmeasured(
 def test_what_is_not_followed_of_an_own_model_is_said(
     verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = {"model_type": "bert", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-              "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 64,
-              "quantization_config": {"bits": 4}}  # fmt: skip
+    config = {
+        "model_type": "bert",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "max_position_embeddings": 64,
+        "quantization_config": {"bits": 4},
+    }
     path = tmp_path / "own.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     machine = "--pods 4..8" if verb == "scale" else "--pod 4"
@@ -70,7 +77,7 @@ def test_gc2_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_caveat_of_some_answers_names_them() -> None:
     line, plain = Caveat("never measured"), "as assumed"
-    said = caveats.of_several({"pod4": (line, plain), "pod8": (plain,)})
-    assert [note.text for note in said] == ["never measured (pod4)"]
+    notes = caveats.of_several({"pod4": (line, plain), "pod8": (plain,)})
+    assert [note.text for note in notes] == ["never measured (pod4)"]
     assert [note.text for note in caveats.of_several({"pod4": (line,), "pod8": (line,)})] == ["never measured"]
     assert not list(caveats.notes((line, plain), verbose=True))

@@ -27,15 +27,15 @@ def test_every_form_can_be_saved(suffix: str, tmp_path: Path, capsys: pytest.Cap
 def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*QUESTION, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    found = podsim.compare("bert", pod=16, engine="analytic", changes=["sharding.weight=1e-4"])
+    comparison = podsim.compare("bert", pod=16, engine="analytic", changes=["sharding.weight=1e-4"])
     assert document["schema"] == "podsim.compare/1"
     assert [side["time_to_train_s"]["value"] for side in document["sides"]] == [
-        rounded(side.answer.time_to_train_s.value) for side in found.sides
+        rounded(case.answer.time_to_train_s.value) for case in comparison.sides
     ]
-    (difference,), (one,) = document["differences"], found.differences
-    assert difference["time"] == rounded({"value": one.time.value, "low": one.time.low, "high": one.time.high})
-    assert [part["part"] for part in difference["parts"]] == [part.part for part in one.parts]
-    assert found._repr_html_()
+    (difference,), (item,) = document["differences"], comparison.differences
+    assert difference["time"] == rounded({"value": item.time.value, "low": item.time.low, "high": item.time.high})
+    assert [part["part"] for part in difference["parts"]] == [part.part for part in item.parts]
+    assert comparison._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_typical_and_peak_power_are_told_apart(capsys: pytest.CaptureFixture[str
 
 
 def test_tokens_say_how_long_the_run_of_each_side_is() -> None:
-    found = podsim.compare("gpt2-small", ["pod16", "pod64"], tokens=1024e6, engine="analytic")
-    for side in found.sides:
-        assert side.answer.samples_to_converge.value == pytest.approx(1e6)
+    comparison = podsim.compare("gpt2-small", ["pod16", "pod64"], tokens=1024e6, engine="analytic")
+    for case in comparison.sides:
+        assert case.answer.samples_to_converge.value == pytest.approx(1e6)
 
 
 def test_a_language_model_is_compared_for_as_long_as_a_law_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,8 +103,8 @@ def test_the_side_that_fits_is_answered_where_the_other_does_not(
     path = tmp_path / "a.json"
     assert main([*words, "-o", str(path)]) == 1
     out = capsys.readouterr().out
-    for said in ("BERT", "IPU-POD16", "no answer for pod2", "does not fit the memory", "hint", "--pod 4"):
-        assert said in out
+    for text in ("BERT", "IPU-POD16", "no answer for pod2", "does not fit the memory", "hint", "--pod 4"):
+        assert text in out
     document = json.loads(path.read_text(encoding="utf-8"))
     assert [side["topology"] for side in document["sides"]] == ["pod16"]
     assert document["differences"] == []
@@ -121,7 +121,7 @@ def test_sides_that_fit_are_compared_without_the_one_that_does_not(capsys: pytes
     assert main(["compare", ONE_FITS[0], "pod2", "pod16", "pod64", *ONE_FITS[1:], "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert [side["topology"] for side in document["sides"]] == ["pod16", "pod64"]
-    assert [one["label"] for one in document["differences"]] == ["IPU-POD64"]
+    assert [difference["label"] for difference in document["differences"]] == ["IPU-POD64"]
     assert len(document["infeasible"]) == 1
 
 

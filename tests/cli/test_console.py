@@ -43,9 +43,20 @@ def test_colour(terminal: bool, color: str, environ: dict[str, str], colour: boo
 
 
 WIDTHS = {
-    "60": 60, "3": 40, "wide": 100, "9" * 5000: WIDEST, "501": WIDEST, "499": 499, "-5": 100, "0": 100, "000": 100,
-    "\u00b2": 100, "\u0663": 100, "1": NARROWEST, "": 100,
-}  # fmt: skip
+    "60": 60,
+    "3": 40,
+    "wide": 100,
+    "9" * 5000: WIDEST,
+    "501": WIDEST,
+    "499": 499,
+    "-5": 100,
+    "0": 100,
+    "000": 100,
+    "\u00b2": 100,
+    "\u0663": 100,
+    "1": NARROWEST,
+    "": 100,
+}
 
 
 @pytest.mark.parametrize(
@@ -97,8 +108,10 @@ def test_an_answer_for_a_closed_stdout_is_lost_with_a_message(line: str) -> None
     run = with_closed(1, line)
     assert run.returncode == 2
     assert run.stderr.decode().split("\n") == [
-        "error: cannot-write", "  × the output cannot be written: stdout is closed", ""
-    ]  # fmt: skip
+        "error: cannot-write",
+        "  × the output cannot be written: stdout is closed",
+        "",
+    ]
 
 
 def test_a_saved_answer_outlives_a_closed_stdout(tmp_path: Path) -> None:
@@ -174,8 +187,8 @@ def test_a_reader_that_takes_ten_bytes_is_no_error(line: str) -> None:
         assert run.stderr
         run.stdout.read(10)
         run.stdout.close()
-        said = run.stderr.read()
-    assert (run.returncode, said) == (0, b"")
+        data = run.stderr.read()
+    assert (run.returncode, data) == (0, b"")
 
 
 def test_an_answer_is_saved_although_stdout_is_full(tmp_path: Path) -> None:

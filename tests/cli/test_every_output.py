@@ -64,10 +64,10 @@ def kept(verb: Callable[..., Any]) -> Callable[..., Any]:
         return []
 
     def asked(*words: Any, on_progress: object = None, **flags: Any) -> Any:
-        held = answered(repr((words, flags)))
-        if not held:
-            held.append(verb(*words, **flags))
-        return held[0]
+        content = answered(repr((words, flags)))
+        if not content:
+            content.append(verb(*words, **flags))
+        return content[0]
 
     return asked
 
@@ -75,18 +75,18 @@ def kept(verb: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a sweep, in which every answer is computed once."""
-    found = tmp_path_factory.mktemp("outputs")
-    (found / "points.toml").write_text(SWEEP, encoding="utf-8")
-    (found / "mix.toml").write_text(MIX, encoding="utf-8")
+    mktemp = tmp_path_factory.mktemp("outputs")
+    (mktemp / "points.toml").write_text(SWEEP, encoding="utf-8")
+    (mktemp / "mix.toml").write_text(MIX, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(found)
+        patch.chdir(mktemp)
         for verb in VERBS:
             patch.setattr(api, verb, kept(getattr(api, verb)))
         # All that an explanation asks takes ten seconds.
         levers, splits = influences._of_machine, alternatives._splits
-        patch.setattr(influences, "_of_machine", lambda *asked: list(levers(*asked))[:6])
+        patch.setattr(influences, "_of_machine", lambda *request: list(levers(*request))[:6])
         patch.setattr(alternatives, "_splits", lambda around: list(splits(around))[:2])
-        yield found
+        yield mktemp
 
 
 @pytest.fixture(params=COMMANDS)
@@ -141,7 +141,7 @@ def test_a_file_of_each_suffix(asked, suffix, tmp_path, capsys):
         page = written.decode()
         assert page.rstrip().endswith("</html>")
         assert not re.search(r"""(src|href)=["'](?!#)|url\((?!#)|@import|<script""", page)
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_table_has_a_header_and_rows_of_as_many_cells(asked, tmp_path, capsys):

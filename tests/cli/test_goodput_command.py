@@ -22,17 +22,22 @@ def run(capsys, *words):
 def test_the_document_is_the_report(capsys):
     code, out, err = run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")
     assert (code, err) == (0, "")
-    found, told = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
-    assert list(told)[:2] == ["schema", "podsim"]
-    assert told["schema"] == "podsim.goodput/1"
-    assert told["goodput"]["mean"] == rounded(found.goodput.mean, DRAWN)
-    assert told["finish_s"]["p95"] == rounded(found.finish_s.p95, DRAWN)
-    assert told["interval_s"] == rounded(found.interval_s)
-    assert told["checkpoint"]["total_s"] == rounded(found.cost.total_s)
-    assert told["parts"][0] == {"name": "ipu", "count": 1024, "mtbf_s": 10 * 365.25 * 86400, "repair_s": 3600.0,
-                                "spared": True}  # fmt: skip
-    assert told["mean_time_between_failures_s"] == rounded(1 / found.run.failures_per_s)
-    assert (told["grade"], told["spares"], told["runs"]) == ("assumed", 2, 50)
+    report, details = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
+    assert list(details)[:2] == ["schema", "podsim"]
+    assert details["schema"] == "podsim.goodput/1"
+    assert details["goodput"]["mean"] == rounded(report.goodput.mean, DRAWN)
+    assert details["finish_s"]["p95"] == rounded(report.finish_s.p95, DRAWN)
+    assert details["interval_s"] == rounded(report.interval_s)
+    assert details["checkpoint"]["total_s"] == rounded(report.cost.total_s)
+    assert details["parts"][0] == {
+        "name": "ipu",
+        "count": 1024,
+        "mtbf_s": 10 * 365.25 * 86400,
+        "repair_s": 3600.0,
+        "spared": True,
+    }
+    assert details["mean_time_between_failures_s"] == rounded(1 / report.run.failures_per_s)
+    assert (details["grade"], details["spares"], details["runs"]) == ("assumed", 2, 50)
     assert run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")[1] == out
 
 
@@ -49,10 +54,10 @@ def test_the_screen_says_what_is_assumed_and_how_to_replace_it(capsys):
 
 
 def test_every_flag_reaches_the_function(capsys, monkeypatch):
-    asked = {}
+    table = {}
 
     def remember(workload, **flags):
-        asked.update(flags, workload=workload)
+        table.update(flags, workload=workload)
         raise podsim.errors.InputError("enough")
 
     monkeypatch.setattr(api, "goodput", remember)
@@ -63,13 +68,31 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         "--target-loss 2.5"
     )
     assert run(capsys, *words.split())[0] == 2
-    assert asked.pop("on_progress") is None
-    assert asked == {
-        "workload": "bert", "pod": 64, "topology": "t.toml", "chip": "bow", "hosts": 2, "changes": ("a=1",),
-        "preset": "p", "replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 96,
-        "global_batch": 4608, "work": "14d", "checkpoint_every": "1h", "spares": 3, "runs": 7, "seed": 9,
-        "faults": ("ipu:3=0.5",), "parameters": "f.toml", "tokens": 2e10, "law": "kaplan", "target_loss": 2.5,
-    }  # fmt: skip
+    assert table.pop("on_progress") is None
+    assert table == {
+        "workload": "bert",
+        "pod": 64,
+        "topology": "t.toml",
+        "chip": "bow",
+        "hosts": 2,
+        "changes": ("a=1",),
+        "preset": "p",
+        "replicas": 8,
+        "ipus_per_replica": 8,
+        "micro_batch": 3,
+        "accumulation": 96,
+        "global_batch": 4608,
+        "work": "14d",
+        "checkpoint_every": "1h",
+        "spares": 3,
+        "runs": 7,
+        "seed": 9,
+        "faults": ("ipu:3=0.5",),
+        "parameters": "f.toml",
+        "tokens": 2e10,
+        "law": "kaplan",
+        "target_loss": 2.5,
+    }
 
 
 @pytest.mark.parametrize(
@@ -108,15 +131,15 @@ def test_noise_on_the_screen_and_in_the_document(capsys):
     assert code == 0
     assert "with noise, 500 steps of one run, seed 3" in out
     assert "with noise" not in quiet
-    told = json.loads(run(capsys, *words, "--steps", "500", "--seed", "3", "--json")[1])
-    assert told["noise"]["steps"] == 500
-    assert [cause["name"] for cause in told["noise"]["causes"]] == [
+    details = json.loads(run(capsys, *words, "--steps", "500", "--seed", "3", "--json")[1])
+    assert details["noise"]["steps"] == 500
+    assert [cause["name"] for cause in details["noise"]["causes"]] == [
         "micro-batches",
         "weight update",
         "hosts",
         "hiccups",
     ]
-    assert told["noise"]["step_s"]["p50_s"] < told["noise"]["step_s"]["p99_s"]
+    assert details["noise"]["step_s"]["p50_s"] < details["noise"]["step_s"]["p99_s"]
     assert "noise" not in json.loads(run(capsys, *words, "--json")[1])
 
 
@@ -124,9 +147,9 @@ def test_calibrate_noise_writes_where_it_is_told(capsys, tmp_path):
     target = tmp_path / "noise.toml"
     assert run(capsys, "calibrate", "--noise", "-o", str(target), "-q")[0] == 0
     assert run(capsys, "check", str(target), "-q")[1] == "noise\n"
-    told = json.loads(run(capsys, "calibrate", "--noise", "--dry-run", "--json")[1])
-    assert told["path"] == ""
-    assert len(told["submissions"]) == 28
+    details = json.loads(run(capsys, "calibrate", "--noise", "--dry-run", "--json")[1])
+    assert details["path"] == ""
+    assert len(details["submissions"]) == 28
     screen = run(capsys, "calibrate", "--noise", "--dry-run")[1]
     assert "nothing was written" in screen
     assert "at most" in screen

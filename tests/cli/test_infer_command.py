@@ -28,22 +28,22 @@ def known(found, monkeypatch):
 @pytest.mark.usefixtures("known")
 def test_json_has_the_attributes(found, capsys):
     assert main([*QUESTION, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["schema"] == "podsim.inference/1"
-    assert told["capacity_requests_per_s"]["value"] == rounded(found.capacity_per_s.value)
-    assert told["delays"]["p99_s"] == rounded(found.delays.p99_s)
-    assert told["service"]["parts_s"]["compute"] == rounded(next(iter(found.service.parts_s.values())))
-    assert [row["batch"] for row in told["batches"]] == [1, 2, 4]
-    assert told["load"]["clients"] is None
+    details = json.loads(capsys.readouterr().out)
+    assert details["schema"] == "podsim.inference/1"
+    assert details["capacity_requests_per_s"]["value"] == rounded(found.capacity_per_s.value)
+    assert details["delays"]["p99_s"] == rounded(found.delays.p99_s)
+    assert details["service"]["parts_s"]["compute"] == rounded(next(iter(found.service.parts_s.values())))
+    assert [row["batch"] for row in details["batches"]] == [1, 2, 4]
+    assert details["load"]["clients"] is None
 
 
 def test_flags_are_the_keywords_of_the_function(capsys):
     line = ["infer", "resnet50", "--pod", "4", "--batch", "4", "--engine", "analytic", "--clients", "3", "--json"]
     assert main([*line, "--requests", "500", "--wait", "1 ms", "--seed", "3"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    details = json.loads(capsys.readouterr().out)
     same = podsim.infer("resnet50", pod=4, batch=4, engine="analytic", clients=3, requests=500, wait=1e-3, seed=3)
-    assert told["delays"]["mean_s"] == rounded(same.delays.mean_s)
-    assert told["load"]["wait_s"] == 1e-3
+    assert details["delays"]["mean_s"] == rounded(same.delays.mean_s)
+    assert details["load"]["wait_s"] == 1e-3
 
 
 @pytest.mark.usefixtures("known")

@@ -67,25 +67,25 @@ def run(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
 def told(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, Any]:
     code, out, err = run(capsys, f"{line} --json")
     assert (code, err) == (0, ""), err
-    found: dict[str, Any] = json.loads(out, parse_constant=pytest.fail)
-    return found
+    table: dict[str, Any] = json.loads(out, parse_constant=pytest.fail)
+    return table
 
 
 @pytest.mark.parametrize("line", EVERY)
 def test_every_operator_tells_numbers_that_agree(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = told(capsys, line)
-    assert found["schema"] == "podsim.op/1"
-    chip = api_chip(found["chip"])
-    assert found["cycles"] > 0
-    assert found["time_s"] == pytest.approx(found["cycles"] / chip.clock_hz)
-    assert found["flop_per_s"] == pytest.approx(found["flop"] / found["time_s"])
-    assert sum(found["phases"].values()) == pytest.approx(found["cycles"], rel=1e-9)
-    assert sum(found["breakdown_cycles"].values()) == pytest.approx(found["cycles"], rel=1e-9)
-    assert found["breakdown_cycles"][found["bound"]] == max(found["breakdown_cycles"].values())
-    assert 0 < sum(found["sram_bytes_per_tile"].values()) <= found["sram_capacity_bytes_per_tile"]
-    assert 0 < found["tiles_used"] <= found["tiles"] == chip.tiles
-    assert 0 <= found["idle"] < 1
-    assert sum(share["tiles"] for share in found["tile_shares"]) == chip.tiles
+    table = told(capsys, line)
+    assert table["schema"] == "podsim.op/1"
+    chip = api_chip(table["chip"])
+    assert table["cycles"] > 0
+    assert table["time_s"] == pytest.approx(table["cycles"] / chip.clock_hz)
+    assert table["flop_per_s"] == pytest.approx(table["flop"] / table["time_s"])
+    assert sum(table["phases"].values()) == pytest.approx(table["cycles"], rel=1e-9)
+    assert sum(table["breakdown_cycles"].values()) == pytest.approx(table["cycles"], rel=1e-9)
+    assert table["breakdown_cycles"][table["bound"]] == max(table["breakdown_cycles"].values())
+    assert 0 < sum(table["sram_bytes_per_tile"].values()) <= table["sram_capacity_bytes_per_tile"]
+    assert 0 < table["tiles_used"] <= table["tiles"] == chip.tiles
+    assert 0 <= table["idle"] < 1
+    assert sum(share["tiles"] for share in table["tile_shares"]) == chip.tiles
 
 
 def api_chip(name: str) -> Chip:
@@ -113,19 +113,19 @@ def test_the_feed_forward_product_of_bert_large(capsys: pytest.CaptureFixture[st
 
     2 x 1024 x 1024 x 4096 FLOP over 1472 tiles of 128 FLOP a cycle is the share of the peak. Source: poplibs.
     """
-    found = told(capsys, FFN)
-    assert found["cycles"] == pytest.approx(90_516, rel=0.02)
-    assert found["flop"] == 2 * 1024 * 1024 * 4096
-    assert found["amp_utilisation"] == pytest.approx(found["flop"] / found["cycles"] / 1472 / 128)
-    assert found["exchange_bytes"] > 0
-    assert len(found["alternatives"]) >= 3
-    for rival in found["alternatives"]:
-        assert rival["cycles"] >= found["cycles"] or rival["sram_bytes_per_tile"] > 0.6 * 638_976
+    table = told(capsys, FFN)
+    assert table["cycles"] == pytest.approx(90_516, rel=0.02)
+    assert table["flop"] == 2 * 1024 * 1024 * 4096
+    assert table["amp_utilisation"] == pytest.approx(table["flop"] / table["cycles"] / 1472 / 128)
+    assert table["exchange_bytes"] > 0
+    assert len(table["alternatives"]) >= 3
+    for rival in table["alternatives"]:
+        assert rival["cycles"] >= table["cycles"] or rival["sram_bytes_per_tile"] > 0.6 * 638_976
         assert rival["why"]
 
 
 def test_half_partial_sums_are_faster_than_float_and_float_operands_slowest() -> None:
-    cycles = [api.op("matmul", m=2048, k=2048, n=2048, precision=one).cycles for one in ("16.16", "16.32", "32")]
+    cycles = [api.op("matmul", m=2048, k=2048, n=2048, precision=text).cycles for text in ("16.16", "16.32", "32")]
     assert cycles == sorted(cycles)
     assert cycles[1] > 1.5 * cycles[0]
 
@@ -252,8 +252,11 @@ def test_what_fits_no_split_is_no_with_what_would(line: str, fits: str, capsys: 
     assert hint.endswith(" fits")
     words = line.split()
     for flag, value in zip(*[iter(hint.removesuffix(" fits").split())] * 2, strict=True):
-        words = [*words, flag, value] if flag not in words else [*words[: words.index(flag) + 1], value,
-                                                                  *words[words.index(flag) + 2 :]]  # fmt: skip
+        words = (
+            [*words, flag, value]
+            if flag not in words
+            else [*words[: words.index(flag) + 1], value, *words[words.index(flag) + 2 :]]
+        )
     assert run(capsys, " ".join([*words, "-q"]))[0] == 0
 
 
@@ -293,7 +296,9 @@ def test_all_faults_come_at_once() -> None:
 
 
 def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = operators.asked("matmul", {"groups": 2**31 - 1, "m": 2**31 - 1, "k": 2**31 - 1, "n": 2**31 - 1})
+    operator = operators.operator_instance(
+        "matmul", {"groups": 2**31 - 1, "m": 2**31 - 1, "k": 2**31 - 1, "n": 2**31 - 1}
+    )
     real, planned = product.plan, []
 
     def plan(shape: Matmul, *rest: Any, **named: Any) -> TilePlan:
@@ -302,7 +307,7 @@ def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypa
 
     monkeypatch.setattr("podsim.tiles.product.plan", plan)
     with pytest.raises(Infeasible, match="operands and result take") as no:
-        operators.report(asked, gc200, "16.16", 0.6)
+        operators.report(operator, gc200, "16.16", 0.6)
     assert len(planned) <= 8, "smaller ones, to say what would fit"
     assert max(planned) <= gc200.sram_bytes
     assert "--groups" in no.value.hint
@@ -356,7 +361,7 @@ def test_a_cache_folder_in_any_state_changes_nothing(
     ],
 )
 def test_what_would_fit_is_found_in_few_tries(operator: str, sizes: dict[str, int], hint: str, gc200: Chip) -> None:
-    asked, tries = operators.asked(operator, sizes), []
+    request, tries = operators.operator_instance(operator, sizes), []
     kind = operators.KINDS[operator]
 
     def counted(*question: Any) -> Any:
@@ -366,6 +371,6 @@ def test_what_would_fit_is_found_in_few_tries(operator: str, sizes: dict[str, in
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(operators.KINDS, operator, replace(kind, plan=counted))  # type: ignore[misc]
         with pytest.raises(Infeasible) as no:
-            operators.report(asked, gc200, "16.16", 0.1)
+            operators.report(request, gc200, "16.16", 0.1)
     assert hint in (no.value.hint or "")
     assert len(tries) <= 8

@@ -32,8 +32,8 @@ def run(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
 def told(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, Any]:
     code, out, err = run(capsys, f"{line} --json")
     assert (code, err) == (0, ""), err
-    found: dict[str, Any] = json.loads(out)
-    return found
+    table: dict[str, Any] = json.loads(out)
+    return table
 
 
 STEM = "conv --batch 8 --size 224 --in-channels 3 --out-channels 64 --kernel 3 --precision 16.32"
@@ -75,8 +75,12 @@ def test_tiles_set_aside_take_a_stream_meanwhile_and_pass_it_on(
 ) -> None:
     """A stream shorter than the operator costs a sync and an exchange; a longer one what it takes beyond it too."""
     tiles = "--io-tiles 72 --stream-rate 20GB/s"
-    plan = operators.KINDS["matmul"].plan(operators.asked("matmul", {"m": 1024, "k": 1024, "n": 4096}),
-                                          replace(gc200, tiles=1400), Precision.FP16_16, 0.6)  # fmt: skip
+    plan = operators.KINDS["matmul"].plan(
+        operators.operator_instance("matmul", {"m": 1024, "k": 1024, "n": 4096}),
+        replace(gc200, tiles=1400),
+        Precision.FP16_16,
+        0.6,
+    )
     alone = total(plan.supersteps, gc200).total
     short, long = (told(capsys, f"{FFN} {tiles} --stream {size}") for size in ("10kB", "20MB"))
     after = gc200.sync.on_chip_cycles + gc200.exchange.start_cycles
@@ -118,8 +122,8 @@ def test_sizes_that_mean_nothing_are_refused() -> None:
 
 def test_the_help_of_a_chain_names_casts_dropout_and_random_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     main(["op", "elementwise", "--help"])
-    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert all(word in said for word in ("cast", "dropout", "uniform", "normal", "bernoulli"))
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert all(word in text for word in ("cast", "dropout", "uniform", "normal", "bernoulli"))
 
 
 def test_more_memory_is_offered_only_where_it_helps(capsys: pytest.CaptureFixture[str]) -> None:

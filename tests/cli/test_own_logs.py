@@ -38,16 +38,16 @@ REPORT = FitReport(
 @pytest.fixture
 def fits(monkeypatch):
     """What the fit was asked for; it finds a stretch a hundredth longer than the shipped one."""
-    asked = []
+    fits = []
 
     def calibrate(cases, _free, on_progress=None):
-        asked.append(cases)
-        found = catalog.parameters()
-        slower = replace(found.fitted["program.stretch"], value=found.value("program.stretch") * 1.01)
-        return replace(found, points=len(cases), fitted={**found.fitted, "program.stretch": slower}), REPORT
+        fits.append(cases)
+        parameters = catalog.parameters()
+        slower = replace(parameters.fitted["program.stretch"], value=parameters.value("program.stretch") * 1.01)
+        return replace(parameters, points=len(cases), fitted={**parameters.fitted, "program.stretch": slower}), REPORT
 
     monkeypatch.setattr(own_logs, "calibrate", calibrate)
-    return asked
+    return fits
 
 
 @pytest.fixture
@@ -71,16 +71,16 @@ def answer(capsys, *words):
 
 def test_points_are_made_fitted_and_written(folder, fits, capsys):
     published(folder / "logs")
-    code, found, _ = answer(capsys, "--logs", "logs", *V11, "--out", "my.toml", "--points-out", "points.toml")
-    assert (code, found["schema"], found["files"], found["runs"]) == (0, "podsim.own-logs/1", 10, 10)
+    code, result, _ = answer(capsys, "--logs", "logs", *V11, "--out", "my.toml", "--points-out", "points.toml")
+    assert (code, result["schema"], result["files"], result["runs"]) == (0, "podsim.own-logs/1", 10, 10)
     assert len(fits[0]) == 29
-    (point,) = found["points"]
+    (point,) = result["points"]
     assert (point["point"]["id"], point["seeds"][:2], point["learning_rate"]) == (
         "bert/pod16/own-closed",
         [42, 43],
         0.002,
     )
-    step, time = found["errors"]
+    step, time = result["errors"]
     assert (step["quantity"], time["quantity"]) == ("step_s", "time_to_train_s")
     assert step["before"] < step["after"] < 0
     assert catalog.parameters(folder / "my.toml").points == 29
@@ -116,17 +116,17 @@ def test_a_mapping_nobody_published_is_followed_and_said(folder, fits, capsys):
 
 def test_a_machine_with_no_preset_takes_the_nearest_practice(folder, fits, capsys):
     published(folder / "logs", count=3, accumulation=96)
-    found = answer(capsys, "--logs", "logs", "--topology", "pod32", "--ipus-per-replica", "4")[1]
-    assert found["points"][0]["point"]["topology"] == "pod32"
-    assert found["points"][0]["mapping"]["replicas"] == 8
+    result = answer(capsys, "--logs", "logs", "--topology", "pod32", "--ipus-per-replica", "4")[1]
+    assert result["points"][0]["point"]["topology"] == "pod32"
+    assert result["points"][0]["mapping"]["replicas"] == 8
 
 
 def test_what_two_releases_ran_alike_has_to_be_told(folder, fits, capsys):
     published(folder / "logs", count=3)
     assert main(["calibrate", "--logs", "logs", "--out", "my.toml"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "was run in 2 ways" in said
-    assert "--preset mlperf-v1.1-closed on pod16: 4 × 4 IPUs, micro-batch 2, accumulation 192" in said
+    text = " ".join(capsys.readouterr().err.split())
+    assert "was run in 2 ways" in text
+    assert "--preset mlperf-v1.1-closed on pod16: 4 × 4 IPUs, micro-batch 2, accumulation 192" in text
     assert not (folder / "my.toml").exists()
     assert fits == []
     assert answer(capsys, "--logs", "logs", "--sdk", "2.3")[1]["points"][0]["point"]["preset"] == "mlperf-v1.1-closed"
@@ -135,8 +135,8 @@ def test_what_two_releases_ran_alike_has_to_be_told(folder, fits, capsys):
 def test_the_optimizer_tells_resnet_apart(folder, fits, capsys):
     published(folder / "logs/old", "resnet50/pod16/v1.0-closed")
     published(folder / "logs/new", "resnet50/pod16/v1.1-closed")
-    found = answer(capsys, "--logs", "logs")[1]
-    made = [(item["point"]["id"], item["point"]["preset"], item["reached"]) for item in found["points"]]
+    result = answer(capsys, "--logs", "logs")[1]
+    made = [(item["point"]["id"], item["point"]["preset"], item["reached"]) for item in result["points"]]
     assert made == [
         ("resnet50/pod16/own-closed", "mlperf-v1.1-closed", 4),
         ("resnet50/pod16/own-closed-2", "mlperf-v1.0-closed", 5),
@@ -147,9 +147,9 @@ def test_systems_mixed_in_one_folder_are_kept_apart(folder, fits, capsys):
     published(folder / "logs", count=3)
     for spec in LOGGED["bert/pod64/v1.1-closed"][3:6]:
         (folder / "logs" / f"other_{spec.number}").write_text("\n".join(WRITER.log(spec)), encoding="utf-8")
-    found = answer(capsys, "--logs", "logs", *V11)[1]
-    assert [item["point"]["topology"] for item in found["points"]] == ["pod64", "pod16"]
-    assert any("runs of several systems, kept apart" in remark["text"] for remark in found["remarks"])
+    result = answer(capsys, "--logs", "logs", *V11)[1]
+    assert [item["point"]["topology"] for item in result["points"]] == ["pod64", "pod16"]
+    assert any("runs of several systems, kept apart" in remark["text"] for remark in result["remarks"])
 
 
 def test_runs_in_a_folder_each_make_one_point(folder, fits, capsys):
@@ -164,12 +164,12 @@ def test_a_prediction_takes_own_parameters_and_says_so(folder, fits, capsys):
     published(folder / "logs", count=3)
     answer(capsys, "--logs", "logs", *V11, "--out", "my.toml")
     question = ["bert", "--pod", "16", *V11, "--json", "--engine", "analytic"]
-    found = []
+    result = []
     for more in ([], words):
         assert main(["predict", *question, *more]) == 0
-        found.append(json.loads(capsys.readouterr().out))
-    assert found[1]["calibration"].startswith("parameters of my.toml: 29 calibration points")
-    assert found[0]["step_s"] < found[1]["step_s"]
+        result.append(json.loads(capsys.readouterr().out))
+    assert result[1]["calibration"].startswith("parameters of my.toml: 29 calibration points")
+    assert result[0]["step_s"] < result[1]["step_s"]
     assert main(["explain", "bert", "--pod", "16", "--ops", *V11, *words]) == 0
 
 
@@ -199,12 +199,14 @@ def test_points_that_contradict_themselves_are_refused(folder, fits, capsys):
     twisted = twisted.replace("steps               = 790.5", "steps               = 990.5", 1)
     (folder / "points.toml").write_text(twisted, encoding="utf-8")
     assert main(["calibrate", "--points", "points.toml", "--out", "my.toml"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
+    text = " ".join(capsys.readouterr().err.split())
     for words in (
-        "minutes x normalisation is 54.6567", "but its parts add up to 29.74", "but steps x global_batch is 3,042,816",
+        "minutes x normalisation is 54.6567",
+        "but its parts add up to 29.74",
+        "but steps x global_batch is 3,042,816",
         "but steps x step is 644.355 s",
-    ):  # fmt: skip
-        assert words in said
+    ):
+        assert words in text
     assert not (folder / "my.toml").exists()
     assert fits == []
 
@@ -212,9 +214,9 @@ def test_points_that_contradict_themselves_are_refused(folder, fits, capsys):
 def test_nothing_is_overwritten_where_the_fit_fails(folder, fits, monkeypatch, capsys):
     published(folder / "logs", count=3)
     (folder / "my.toml").write_text("mine", encoding="utf-8")
-    found = catalog.parameters()
-    lost = {name: replace(item, value=float("nan")) for name, item in found.fitted.items()}
-    monkeypatch.setattr(own_logs, "calibrate", lambda *_, **__: (replace(found, fitted=lost), REPORT))
+    parameters = catalog.parameters()
+    lost = {name: replace(item, value=float("nan")) for name, item in parameters.fitted.items()}
+    monkeypatch.setattr(own_logs, "calibrate", lambda *_, **__: (replace(parameters, fitted=lost), REPORT))
     assert main(["calibrate", "--logs", "logs", *V11, "--out", "my.toml", "--points-out", "p.toml"]) == 1
     assert "fit-failed" in capsys.readouterr().err
     assert (folder / "my.toml").read_text(encoding="utf-8") == "mine"

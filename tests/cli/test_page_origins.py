@@ -9,7 +9,7 @@ import pytest
 
 from podsim.cli.app import main
 from podsim.model.quantity import Provenance, Source, SourceKind
-from podsim.report.doc import Table
+from podsim.report.doc import DocTable
 from podsim.report.views import provenance as view
 
 MIX = str(Path(__file__).parents[2] / "examples" / "mix.toml")
@@ -39,9 +39,9 @@ def test_every_page_has_assumed_numbers_and_titles(name: str, tmp_path: Path) ->
 
 def test_the_page_of_a_plan_grades_every_machine(tmp_path: Path) -> None:
     text = page(("plan", "resnet50", "--machines", "pod16,pod128"), tmp_path)
-    weighed = text[text.index("machines weighed") : text.index("front: no other")]
-    assert "grade" in weighed
-    assert len(re.findall(r"interpolated|extrapolated|measured", weighed)) == len(re.findall(r"pod\d+", weighed))
+    evaluation = text[text.index("machines weighed") : text.index("front: no other")]
+    assert "grade" in evaluation
+    assert len(re.findall(r"interpolated|extrapolated|measured", evaluation)) == len(re.findall(r"pod\d+", evaluation))
 
 
 def test_a_machine_of_a_file_has_its_numbers_on_the_page(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def value(text: str, source: str = "", kind: SourceKind = SourceKind.ASSUMED) ->
 
 def test_a_number_that_all_share_stands_once() -> None:
     each = {"one": {"a": value("1"), "b": value("2")}, "two": {"a": value("1"), "b": value("3")}}
-    (table,) = (block for block in view.assumed_of_several("machines", each) if isinstance(block, Table))
+    (table,) = (block for block in view.assumed_of_several("machines", each) if isinstance(block, DocTable))
     assert table.rows == (("a", "1", "why", "all"), ("b", "2", "why", "one"), ("b", "3", "why", "two"))
 
 
@@ -75,6 +75,6 @@ def test_titles_are_of_values_and_prices() -> None:
     (table,) = (
         block
         for block in view.titles([value("1", "doc"), value("2", "own")], ["doc, 2020-07"], known)
-        if isinstance(block, Table)
+        if isinstance(block, DocTable)
     )
     assert table.rows == (("doc", "A document", "someone", "1 value, prices"), ("own", "–", "–", "1 value"))

@@ -17,13 +17,13 @@ def test_every_suffix_holds_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
     for suffix in ("html", "svg", "png", "pdf", "csv", "json"):
         assert main([*ASKED, "-q", "-o", str(tmp_path / f"plan.{suffix}")]) == 0
     capsys.readouterr()
-    found = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    assert found["schema"] == "podsim.plan/1"
-    assert found["chosen"]["topology"] == "pod128"
-    assert {one["topology"] for one in found["candidates"] if one["misses"]} >= {"dgx-a100"}
+    result = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    assert result["schema"] == "podsim.plan/1"
+    assert result["chosen"]["topology"] == "pod128"
+    assert {candidate["topology"] for candidate in result["candidates"] if candidate["misses"]} >= {"dgx-a100"}
     with (tmp_path / "plan.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["topology"] for row in rows] == [one["topology"] for one in found["candidates"]]
+    assert [row["topology"] for row in rows] == [candidate["topology"] for candidate in result["candidates"]]
     page = (tmp_path / "plan.html").read_text(encoding="utf-8")
     assert "cheapest run that meets every demand" in page
     assert "podsim plan resnet50 --within 6min" in page
@@ -32,18 +32,18 @@ def test_every_suffix_holds_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_no_is_exit_code_1_with_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "resnet50", "--within", "1min", "--machines", "pod128", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found["chosen"] is None
-    assert found["closest"]["topology"] == "pod128"
+    result = json.loads(capsys.readouterr().out)
+    assert result["chosen"] is None
+    assert result["closest"]["topology"] == "pod128"
 
 
 def test_a_mix_as_json_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mix = Path(__file__).parents[2] / "examples" / "mix.toml"
     page = tmp_path / "mix.html"
     assert main(["plan", "--workloads", str(mix), "--machines", "pod128", "--json", "-o", str(page)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "podsim.mix_plan/1"
-    assert found["chosen"] == "pod128"
+    result = json.loads(capsys.readouterr().out)
+    assert result["schema"] == "podsim.mix_plan/1"
+    assert result["chosen"] == "pod128"
     assert "side by side" in page.read_text(encoding="utf-8")
 
 
@@ -59,10 +59,10 @@ def test_a_typical_draw_is_not_called_a_peak(machine: str, warned: bool, capsys:
 def test_whose_price_it_is_stands_in_page_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "plan.html"
     assert main(["plan", "resnet50", "--machines", "pod64", "--years", "5", "--json", "-o", str(page)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    basis = found["chosen"]["owned"]["capital"]["basis"]
+    result = json.loads(capsys.readouterr().out)
+    basis = result["chosen"]["owned"]["capital"]["basis"]
     assert basis.startswith("16 machines of 32,450 USD")
-    assert found["terms"]["years"] == 5
+    assert result["terms"]["years"] == 5
     assert basis in page.read_text(encoding="utf-8")
     assert "5 years at 80 % use" in page.read_text(encoding="utf-8")
 

@@ -19,10 +19,14 @@ name = "pod"
 values = [16, 64]
 """
 ANSWERED = (
-    "--version", "workload list -q", "chip show gc200 -q", "config show -q",
+    "--version",
+    "workload list -q",
+    "chip show gc200 -q",
+    "config show -q",
     "collective all-reduce --pod 16 --bytes 1MB",
-    "predict resnet50 --pod 16 --engine analytic -q", "sweep {folder}/sweep.toml --jobs 2 -q",
-)  # fmt: skip
+    "predict resnet50 --pod 16 --engine analytic -q",
+    "sweep {folder}/sweep.toml --jobs 2 -q",
+)
 REFUSED = {
     "check x.toml": "there is no file x.toml: the working folder was removed",
     "predict ./x.toml --pod 16": "there is no file x.toml: the working folder was removed",
@@ -50,23 +54,27 @@ def run(tmp_path, line):
         "from podsim.cli.app import main; sys.exit(main())"
     )
     return subprocess.run(
-        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-P", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
         env={**os.environ, "PODSIM_CACHE": str(tmp_path / "cache"), "HOME": str(there)},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed")
 @pytest.mark.parametrize("line", ANSWERED)
 def test_what_needs_no_folder_is_answered(line, tmp_path):
-    found = run(tmp_path, line)
-    assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout or "config" in line
+    result = run(tmp_path, line)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout or "config" in line
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed")
 @pytest.mark.parametrize("line", REFUSED)
 def test_what_needs_the_folder_is_refused_with_one_message(line, tmp_path):
-    found = run(tmp_path, line)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert "Traceback" not in found.stderr
-    assert REFUSED[line] in " ".join(found.stderr.split())
+    result = run(tmp_path, line)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "Traceback" not in result.stderr
+    assert REFUSED[line] in " ".join(result.stderr.split())

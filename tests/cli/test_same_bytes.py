@@ -45,13 +45,13 @@ def printed(command: str, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    own, added, found = Path(podsim.__file__).parent, builtins.sum, set[str]()
+    own, added, texts = Path(podsim.__file__).parent, builtins.sum, set[str]()
 
     def watched(values: Any, /, start: Any = 0) -> Any:
         values = list(values)
         frame = sys._getframe(1)
         if any(type(value) is float for value in values) and own in Path(frame.f_code.co_filename).parents:
-            found.add(f"{Path(frame.f_code.co_filename).relative_to(own)}:{frame.f_lineno}")
+            texts.add(f"{Path(frame.f_code.co_filename).relative_to(own)}:{frame.f_lineno}")
         return added(values, start)
 
     folder = tmp_path_factory.mktemp("same-bytes")
@@ -63,7 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     if os.environ.get("PODSIM_UPDATE"):
         TABLE.write_text("".join(" ".join(row) + "\n" for row in digests), encoding="utf-8")
         ROWS[:] = digests
-    return Run(digests, sorted(found))
+    return Run(digests, sorted(texts))
 
 
 def test_documents_are_the_same_on_every_python(run: Run) -> None:
@@ -78,9 +78,25 @@ def test_the_table_has_every_verb_that_answers() -> None:
     verbs = {command.split()[0] for _, command in ROWS}
     assert len(ROWS) >= 40
     assert verbs >= {
-        "predict", "plan", "scale", "compare", "explain", "infer", "op", "stencil", "sample", "collective", "goodput",
-        "trace", "validate", "calibrate", "sweep", "workload", "topology", "chip",
-    }  # fmt: skip
+        "predict",
+        "plan",
+        "scale",
+        "compare",
+        "explain",
+        "infer",
+        "op",
+        "stencil",
+        "sample",
+        "collective",
+        "goodput",
+        "trace",
+        "validate",
+        "calibrate",
+        "sweep",
+        "workload",
+        "topology",
+        "chip",
+    }
 
 
 @pytest.mark.parametrize(

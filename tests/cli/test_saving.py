@@ -32,7 +32,7 @@ def test_each_suffix(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "time to train" in out
     assert err == f"wrote {path}\n"
     assert path.read_bytes().startswith(STARTS[suffix])
-    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    assert [path.name for path in tmp_path.iterdir()] == [path.name]
 
 
 def test_the_file_is_what_stdout_would_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_is_refused_before_anything_runs(
     monkeypatch.setattr(podsim.api, "predict", lambda *_, **__: pytest.fail("it ran"))
     assert main([*QUESTION, "-o", name]) == 2
     assert said in capsys.readouterr().err
-    assert [found.name for found in tmp_path.iterdir()] == ["a.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_an_answer_draws_itself_in_a_notebook() -> None:
@@ -87,9 +87,14 @@ def unwritable(kind: str, folder: Path) -> str:
     """A file that cannot be written, each in its own way; names that no disk takes, places that refuse."""
     (folder / "loop.json").symlink_to(folder / "loop.json")
     names = {
-        "long": "x" * 300 + ".json", "nul": "a\0.json", "loop": str(folder / "loop.json"), "proc": "/proc/podsim.json",
-        "below a file": str(folder / "plain" / "a.json"), "half a pair": "\ud800.json", "no folder": "none/a.json",
-    }  # fmt: skip
+        "long": "x" * 300 + ".json",
+        "nul": "a\0.json",
+        "loop": str(folder / "loop.json"),
+        "proc": "/proc/podsim.json",
+        "below a file": str(folder / "plain" / "a.json"),
+        "half a pair": "\ud800.json",
+        "no folder": "none/a.json",
+    }
     (folder / "plain").write_text("", encoding="utf-8")
     return names[kind]
 
@@ -117,17 +122,17 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(
     words, flag, name = WRITERS[verb]
     monkeypatch.chdir(tmp_path)
     out = unwritable(kind, tmp_path)
-    before = sorted(found.name for found in tmp_path.iterdir())
+    before = sorted(path.name for path in tmp_path.iterdir())
     monkeypatch.setattr(podsim.api, name, lambda *_, **__: pytest.fail("it ran"))
     assert main([*words, flag, out]) == 2
     err = capsys.readouterr().err
     assert "error: cannot-write" in err
-    assert sorted(found.name for found in tmp_path.iterdir()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 FITS = {
     "calibrate": (lambda path: podsim.api.calibrate(path=path), "podsim.calibrate.holdout.calibrate"),
-    "noise": (lambda path: podsim.api.calibrate_noise(path=path), "podsim.calibrate.noise.fit"),
+    "noise": (lambda path: podsim.api.calibrate_noise(path=path), "podsim.calibrate.noise_fit.fit"),
     "comparators": (
         lambda path: podsim.api.calibrate_comparators(path=path),
         "podsim.calibrate.comparator_holdout.calibrate",
@@ -159,7 +164,7 @@ def test_a_probe_leaves_what_is_there_as_it_is(tmp_path: Path) -> None:
     check_writable(path, tmp_path / "new.json", None)
     assert path.read_text(encoding="utf-8") == "mine"
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (known.st_mtime_ns, known.st_ino)
-    assert [found.name for found in tmp_path.iterdir()] == ["a.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_a_name_of_the_longest_that_a_disk_takes_is_written(tmp_path: Path) -> None:
@@ -185,10 +190,24 @@ def test_an_answer_whose_file_is_lost_at_the_end_is_shown(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("podsim.files.write._replace", full)
-    words = QUESTION if verb == "predict" else [
-        "trace", "resnet50", "--pod", "4", "--replicas", "4", "--ipus-per-replica", "1", "--micro-batch", "16",
-        "--accumulation", "8",
-    ]  # fmt: skip
+    words = (
+        QUESTION
+        if verb == "predict"
+        else [
+            "trace",
+            "resnet50",
+            "--pod",
+            "4",
+            "--replicas",
+            "4",
+            "--ipus-per-replica",
+            "1",
+            "--micro-batch",
+            "16",
+            "--accumulation",
+            "8",
+        ]
+    )
     assert main([*words, "-o", str(tmp_path / "a.json")]) == 2
     out, err = capsys.readouterr()
     assert len(out) > 300

@@ -22,15 +22,15 @@ def found():
 
 def test_json_has_the_attributes(found, capsys):
     assert main([*QUESTION, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["schema"] == "podsim.scale/1"
-    for row, machine in zip(found.rows, told["machines"], strict=True):
+    details = json.loads(capsys.readouterr().out)
+    assert details["schema"] == "podsim.scale/1"
+    for row, machine in zip(found.rows, details["machines"], strict=True):
         assert (machine["topology"], machine["efficiency"]) == (row.topology, rounded(row.efficiency))
         assert machine["time_to_train_s"]["low"] == rounded(row.prediction.time_to_train_s.low)
         assert len(machine["published"]) == len(row.published)
-    assert told["laws"]["universal"]["coherency"] == rounded(found.universal.coherency)
-    assert told["knee_ipus"] == rounded(found.knee_ipus)
-    assert sum(told["grown"].values()) == pytest.approx(1 / found.rows[-1].efficiency - 1)
+    assert details["laws"]["universal"]["coherency"] == rounded(found.universal.coherency)
+    assert details["knee_ipus"] == rounded(found.knee_ipus)
+    assert sum(details["grown"].values()) == pytest.approx(1 / found.rows[-1].efficiency - 1)
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
 def test_a_knee_that_no_machine_asked_for_is_near_says_so(ipus, words, found, monkeypatch, capsys):
     monkeypatch.setattr(podsim.api, "scale", lambda *_, **__: replace(found, knee_ipus=ipus))
     assert main(QUESTION) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert ("the machines asked for" in said, words in said) == (bool(words), True)
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("the machines asked for" in text, words in text) == (bool(words), True)
 
 
 def test_exit_1_where_nothing_fits(capsys):
@@ -81,10 +81,10 @@ def test_exit_1_where_nothing_fits(capsys):
 
 
 def test_a_run_costs_what_predict_says():
-    found = podsim.scale("bert", pods="16", engine="analytic", kwh_price=0.5)
+    report = podsim.scale("bert", pods="16", engine="analytic", kwh_price=0.5)
     alone = podsim.predict("bert", pod=16, engine="analytic")
-    told = podsim.priced(alone, kwh_price=0.5).money
-    assert found.rows[0].prediction.money == told
+    money = podsim.priced(alone, kwh_price=0.5).money
+    assert report.rows[0].prediction.money == money
 
 
 def test_terms_move_the_cost_of_a_run_on_the_screen(capsys):
@@ -108,15 +108,15 @@ def test_a_range_says_where_it_stops(capsys):
 
 
 def test_a_preset_is_asked_of_the_machines_that_have_it():
-    found = podsim.scale("bert", pods="16,32", preset="mlperf-v1.1-closed", engine="analytic")
+    report = podsim.scale("bert", pods="16,32", preset="mlperf-v1.1-closed", engine="analytic")
     alone = podsim.predict("bert", pod=16, preset="mlperf-v1.1-closed", engine="analytic")
-    assert found.rows[0].prediction.time_to_train_s == alone.time_to_train_s
-    assert "not for pod32" in found.rows[1].refused
+    assert report.rows[0].prediction.time_to_train_s == alone.time_to_train_s
+    assert "not for pod32" in report.rows[1].refused
     with pytest.raises(InputError, match="batch of each machine"):
         podsim.scale("bert", pods="16,32", preset="mlperf-v1.1-closed", scaling="weak")
 
 
 def test_hosts_are_those_of_each_machine():
-    found = podsim.scale("resnet50", pods="16,64", hosts=2, engine="analytic")
-    assert "at most 1 host, not 2" in found.rows[0].refused
-    assert found.rows[1].prediction.hosts == 2
+    report = podsim.scale("resnet50", pods="16,64", hosts=2, engine="analytic")
+    assert "at most 1 host, not 2" in report.rows[0].refused
+    assert report.rows[1].prediction.hosts == 2

@@ -99,14 +99,14 @@ def test_all_faults_of_a_settings_file_are_told_at_once(folders, api, capsys):
     err = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert err.startswith("error: bad-settings-file")
     assert "podsim.toml has 5 faults" in err
-    for said in (
+    for words in (
         '2 predict.sed podsim predict has no flag --sed; did you mean "--seed"?',
         '3 predict.pod invalid value for --pod: "x"',
         "4 predict.out a podsim.toml that is found in a folder may not set --out",
         "6 predict.chip this flag wants",
         '9 predikt.seed podsim has no command predikt; did you mean "predict"?',
     ):
-        assert said in err
+        assert words in err
     assert "hosts" not in err
 
 
@@ -133,9 +133,9 @@ def test_config_show_says_where_each_flag_is_set_and_what_displaces_it(folders, 
     write(user, "[predict]\npod = 16\nseed = 3\n")
     monkeypatch.setenv("PODSIM_PREDICT_POD", "128")
     assert main(["config", "show", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    rows = {(row["command"], row["flag"], row["values"][0]): row for row in found["settings"]}
-    assert found["schema"] == "podsim.settings-report/1"
+    result = json.loads(capsys.readouterr().out)
+    rows = {(row["command"], row["flag"], row["values"][0]): row for row in result["settings"]}
+    assert result["schema"] == "podsim.settings-report/1"
     assert rows["predict", "--pod", "128"]["origin"] == "PODSIM_PREDICT_POD"
     assert rows["predict", "--pod", "64"]["displaced_by"] == "PODSIM_PREDICT_POD"
     assert rows["predict", "--pod", "64"]["origin"].endswith("podsim.toml:2")
@@ -169,7 +169,7 @@ def test_bash_completes_commands_and_flags(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     main(["--install-completion", "bash"])
     path = capsys.readouterr().out.removeprefix("wrote ").partition(": completion")[0]
-    for words, wanted in ((["podsim", "pred"], "predict"), (["podsim", "predict", "--ipu"], "--ipus-per-replica")):
+    for words, text in ((["podsim", "pred"], "predict"), (["podsim", "predict", "--ipu"], "--ipus-per-replica")):
         line = " ".join(words)
         script = (
             f'source "{path}"; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; COMP_LINE="{line}"; '
@@ -178,7 +178,7 @@ def test_bash_completes_commands_and_flags(tmp_path, monkeypatch, capsys):
         done = subprocess.run(
             [str(shutil.which("bash")), "-c", script], capture_output=True, text=True, check=False, env=dict(os.environ)
         )
-        assert wanted in done.stdout.split()
+        assert text in done.stdout.split()
 
 
 def test_a_shell_that_is_none_is_told(capsys):

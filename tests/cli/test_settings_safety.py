@@ -17,17 +17,17 @@ pytestmark = pytest.mark.usefixtures("api")
 
 def every_flag() -> set[tuple[str, str]]:
     """Command and flag, of all commands."""
-    found = set()
+    result = set()
 
     def walk(app, command):
         if app.default_command is not None:
-            found.update((".".join(command), flag) for flag in flags(app.assemble_argument_collection()))
+            result.update((".".join(command), flag) for flag in flags(app.assemble_argument_collection()))
         for name in app:
             if not name.startswith("-"):
                 walk(app[name], (*command, name))
 
     walk(build(), ())
-    return found
+    return result
 
 
 def test_every_flag_is_in_one_group():
@@ -126,9 +126,10 @@ def test_the_screen_says_which_file_set_what(folders, api, capsys):  # noqa: F81
         f"podsim.toml sets --hosts 2 ({user / 'podsim.toml'})",
     ]
     assert json.loads(captured.out)["inputs"]["settings"] == {
-        "hosts": f"{user / 'podsim.toml'}:2", "overlap": f"{project / 'podsim.toml'}:3",
+        "hosts": f"{user / 'podsim.toml'}:2",
+        "overlap": f"{project / 'podsim.toml'}:3",
         "seed": f"{project / 'podsim.toml'}:2",
-    }  # fmt: skip
+    }
     assert main(["predict", "bert", "-q"]) == 0
     quiet = capsys.readouterr()
     assert (quiet.out.count("\n"), quiet.err) == (1, captured.err)

@@ -33,9 +33,13 @@ def start(*words: str, before: str = "") -> subprocess.Popen[str]:
     reset += "signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{reset}\n{before}\nimport sys; from podsim.__main__ import run; sys.exit(run())"
     return subprocess.Popen(
-        [sys.executable, "-c", code, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        encoding="utf-8", start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-c", code, *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
 
 
 def wait_for_results(results: Path) -> None:
@@ -48,21 +52,21 @@ def wait_for_results(results: Path) -> None:
 def living(group: int) -> list[str]:
     """Processes of a group that did not end within some seconds of the one that started them."""
     ended_s = time.monotonic() + 10
-    while (found := _living(group)) and time.monotonic() < ended_s:
+    while (living := _living(group)) and time.monotonic() < ended_s:
         time.sleep(0.05)
-    return found
+    return living
 
 
 def _living(group: int) -> list[str]:
-    found = []
+    living = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, of = path.read_text().rpartition(")")[2].split()[:3]
         except OSError:  # it has just ended
             continue
         if of == str(group) and state != "Z":
-            found.append(path.parent.name)
-    return found
+            living.append(path.parent.name)
+    return living
 
 
 @pytest.mark.slow
@@ -77,10 +81,10 @@ def test_a_sweep_says_how_to_go_on(number: signal.Signals, whom: str, sweep: Pat
     out, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number, err
     assert out == ""
-    said, last = err.splitlines()
+    text, last = err.splitlines()
     assert last == ENDS[number]
     stored = results.read_bytes().count(b"\n") - 1
-    assert said == f"{stored} of 2,000 points are stored; to go on: podsim sweep {sweep} --jobs 2"
+    assert text == f"{stored} of 2,000 points are stored; to go on: podsim sweep {sweep} --jobs 2"
     assert results.read_bytes().endswith(b"\n")
     assert living(running.pid) == []
 

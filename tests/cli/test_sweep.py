@@ -11,7 +11,7 @@ from test_transcripts import ROOT, replay
 
 import podsim
 from podsim.cli.app import main
-from podsim.planning.sweeps import run
+from podsim.planning.sweeps import compute
 from podsim.report.digits import rounded
 
 CASES = ROOT / "tests/cases/sweeps"
@@ -88,12 +88,12 @@ def test_a_point_is_the_prediction_of_its_flags(swept: Path) -> None:
     assert [point["point"] for point in document["points"]] == [
         {"pod": pod, "replicas": replicas} for pod in ("16", "64") for replicas in ("2", "8")
     ]
-    found = podsim.predict(
+    prediction = podsim.predict(
         "bert", pod=64, replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96, engine="analytic"
     )
     answer = document["points"][3]["answer"]
-    assert answer["time_to_train_s"] == rounded(found.time_to_train_s.value)
-    assert answer["step_s"] == rounded(found.step_s.value)
+    assert answer["time_to_train_s"] == rounded(prediction.time_to_train_s.value)
+    assert answer["step_s"] == rounded(prediction.step_s.value)
     assert sum(answer["breakdown_s"].values()) == pytest.approx(answer["step_s"])
     assert document["points"][1]["refusal"]["code"] == "bad-mapping"
 
@@ -128,14 +128,15 @@ def test_files_named_in_a_sweep_are_read_from_beside_it(swept: Path, tmp_path: P
     sweep = tmp_path / "a.toml"
     text = (swept / "splits.toml").read_text(encoding="utf-8")
     sweep.write_text(text.replace('name = "pod"\nvalues = [16, 64]', 'name = "topology"\nvalues = ["mine.toml"]'))
-    before = run.laid_out(sweep)
+    before = compute.laid_out(sweep)
     assert [list(question.flags.values())[-2:] for question in before.questions.values()] == [
-        ["mine.toml", "2"], ["mine.toml", "8"],
-    ]  # fmt: skip
+        ["mine.toml", "2"],
+        ["mine.toml", "8"],
+    ]
     (tmp_path / "mine.toml").write_text(machine.replace("title", "# a remark\ntitle", 1))
-    assert list(run.laid_out(sweep).questions) == list(before.questions)
+    assert list(compute.laid_out(sweep).questions) == list(before.questions)
     assert machine.count('bandwidth = { value = "50 GB/s"') == 1
     (tmp_path / "mine.toml").write_text(
         machine.replace('bandwidth = { value = "50 GB/s"', 'bandwidth = { value = "40 GB/s"')
     )
-    assert set(before.questions).isdisjoint(run.laid_out(sweep).questions)
+    assert set(before.questions).isdisjoint(compute.laid_out(sweep).questions)

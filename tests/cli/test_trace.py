@@ -126,7 +126,7 @@ def test_steps_with_noise_share_their_luck_with_a_prediction() -> None:
     assert lengths(more)[:2] == pytest.approx(lengths(few))
     assert len({round(length, 9) for length in lengths(more)}) == 4
     offset = few.step_s - predicted.in_fit_s
-    added, thrice = ([length - offset for length in lengths(one)] for one in (more, loud))
+    added, thrice = ([length - offset for length in lengths(trace)] for trace in (more, loud))
     assert thrice == pytest.approx([3 * each for each in added], rel=1e-6)
     assert check_format(chrome_trace.text(more))
 
@@ -157,9 +157,9 @@ def test_a_collective_is_drawn_with_its_links(line: str, tmp_path: Path, capsys:
     text = path.read_text(encoding="utf-8")
     spans = check_format(text)
     steps = [span for span in spans if "steps" in span["args"]]
-    found = json.loads(out)
-    assert sum(span["args"]["steps"] for span in steps) >= sum(leg["steps"] for leg in found["phases"])
-    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(found["time_s"] * 1e6, abs=2e-3)
+    result = json.loads(out)
+    assert sum(span["args"]["steps"] for span in steps) >= sum(leg["steps"] for leg in result["phases"])
+    assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(result["time_s"] * 1e6, abs=2e-3)
     loads = [event["args"]["share"] for event in json.loads(text)["traceEvents"] if event["ph"] == "C"]
     assert max(loads) == pytest.approx(1)
 
@@ -194,10 +194,10 @@ def test_the_screen_says_who_is_busy_and_where_the_file_went(
 
 
 def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, "trace", "resnet50", "--pod", "4", "--json")[1])
-    assert found["schema"] == "podsim.trace/1"
-    assert (found["level"], found["workload"], found["topology"]) == ("pod", "resnet50", "m2000")
-    assert max(span["end_s"] for span in found["spans"]) == pytest.approx(found["length_s"])
+    result = json.loads(run(capsys, "trace", "resnet50", "--pod", "4", "--json")[1])
+    assert result["schema"] == "podsim.trace/1"
+    assert (result["level"], result["workload"], result["topology"]) == ("pod", "resnet50", "m2000")
+    assert max(span["end_s"] for span in result["spans"]) == pytest.approx(result["length_s"])
 
 
 @pytest.mark.parametrize(

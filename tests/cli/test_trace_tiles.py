@@ -48,15 +48,18 @@ def plan(name: str) -> TilePlan:
     )
 
 
-PLANS = [("query", Pass.FORWARD, plan("query")), ("output", Pass.FORWARD, plan("output")),
-         ("query", Pass.WEIGHT_GRADIENT, plan("query"))]  # fmt: skip
+PLANS = [
+    ("query", Pass.FORWARD, plan("query")),
+    ("output", Pass.FORWARD, plan("output")),
+    ("query", Pass.WEIGHT_GRADIENT, plan("query")),
+]
 
 
 @pytest.fixture(scope="module")
 def traced() -> Trace:
-    asked = resolve(Scenario.of("bert", pod=16)).question
+    case = resolve(Scenario.of("bert", pod=16)).question
     mapping = api.predict("bert", pod=16).mapping
-    return tracing.stage(asked, mapping, 2, PLANS)
+    return tracing.stage(case, mapping, 2, PLANS)
 
 
 def test_supersteps_of_a_stage_follow_each_other(traced: Trace, gc200: Chip) -> None:

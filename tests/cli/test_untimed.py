@@ -61,37 +61,37 @@ def test_throughput_and_efficiency_stand_in_place_of_times(own: str) -> None:
 
 
 def test_a_step_is_explained(own: str) -> None:
-    found = podsim.explain(own, pod=4, engine="analytic")
-    assert found.waterfall[-1].until_s == pytest.approx(found.prediction.timeline.step_s, rel=1e-9)
-    names = [one.name for one in found.influences]
+    explanation = podsim.explain(own, pod=4, engine="analytic")
+    assert explanation.waterfall[-1].until_s == pytest.approx(explanation.prediction.timeline.step_s, rel=1e-9)
+    names = [influence.name for influence in explanation.influences]
     assert "samples to converge" not in names
     assert "start-up and checkpoints" not in names
-    double = next(one for one in found.alternatives if one.name == "twice the batch")
+    double = next(alternative for alternative in explanation.alternatives if alternative.name == "twice the batch")
     assert double.change is not None
-    mapping = found.prediction.mapping
+    mapping = explanation.prediction.mapping
     split = {"replicas": mapping.replicas, "ipus_per_replica": mapping.ipus_per_replica}
     larger = podsim.predict(
         own, pod=4, engine="analytic", micro_batch=mapping.micro_batch, accumulation=2 * mapping.accumulation, **split
     )
-    rates = [one.throughput_samples_per_s.value for one in (found.prediction, larger)]
+    rates = [prediction.throughput_samples_per_s.value for prediction in (explanation.prediction, larger)]
     assert double.change == pytest.approx(rates[0] / rates[1] - 1, abs=1e-6)
 
 
 def test_times_of_a_sample_are_compared(own: str) -> None:
-    found = podsim.compare(own, ("pod4", "pod8"), engine="analytic")
-    difference = found.differences[0]
+    comparison = podsim.compare(own, ("pod4", "pod8"), engine="analytic")
+    difference = comparison.differences[0]
     assert difference.time.value == pytest.approx(1 / difference.throughput, rel=1e-9)
     assert difference.samples == 1
-    step_s = found.sides[0].answer.step_s.value
+    step_s = comparison.sides[0].answer.step_s.value
     whole = sum(part.after_s for part in difference.parts)
     assert whole == pytest.approx(step_s * difference.time.value, rel=1e-6)
 
 
 def test_a_map_ranks_by_throughput(own: str) -> None:
-    found = podsim.mappings(own, pod=4)
-    assert found.by == "throughput"
-    assert not found.timed
-    rates = [one.throughput_samples_per_s for one in found.advised]
+    mappings = podsim.mappings(own, pod=4)
+    assert mappings.by == "throughput"
+    assert not mappings.timed
+    rates = [advice.throughput_samples_per_s for advice in mappings.advised]
     assert rates == sorted(rates, reverse=True)
 
 

@@ -20,8 +20,8 @@ RESNET = catalog.convergence("resnet50").value
 
 def points(*pairs):
     """A reference with 5 % spread."""
-    found = tuple(ReferencePoint(batch=b, samples=s, std=s / 20, runs=10) for b, s in pairs)
-    return Convergence(points=found, optimizer="lamb", source="test")
+    points = tuple(ReferencePoint(batch=b, samples=s, std=s / 20, runs=10) for b, s in pairs)
+    return Convergence(points=points, optimizer="lamb", source="test")
 
 
 def on_a_law(least, critical, batches):
@@ -31,28 +31,28 @@ def on_a_law(least, critical, batches):
 @pytest.mark.parametrize("convergence", [BERT, RESNET], ids=["bert", "resnet50"])
 def test_reference_points_come_back_as_measured(convergence):
     for point in convergence.points:
-        found = reference(convergence, point.batch)
-        assert (found.mean, found.grade, found.beyond) == (point.samples, Grade.MEASURED, 1)
-        assert found.seed_spread == pytest.approx(point.std / point.samples)
-        assert found.doubt == pytest.approx(point.std / point.samples / math.sqrt(point.runs))
+        samples = reference(convergence, point.batch)
+        assert (samples.mean, samples.grade, samples.beyond) == (point.samples, Grade.MEASURED, 1)
+        assert samples.seed_spread == pytest.approx(point.std / point.samples)
+        assert samples.doubt == pytest.approx(point.std / point.samples / math.sqrt(point.runs))
 
 
 def test_between_points_samples_are_a_straight_line_in_log_batch():
     """Half way from 1,000 to 4,000 in log batch is 2,000."""
-    found = reference(points((1000, 2e6), (4000, 4e6)), 2000)
-    assert found.mean == pytest.approx(3e6)
-    assert (found.grade, found.beyond) == (Grade.INTERPOLATED, 1)
+    samples = reference(points((1000, 2e6), (4000, 4e6)), 2000)
+    assert samples.mean == pytest.approx(3e6)
+    assert (samples.grade, samples.beyond) == (Grade.INTERPOLATED, 1)
     # two points tell nothing of what lies between: LAW_ERROR by the root of 2 doublings x 1/4, and the seeds of both
-    assert found.doubt == pytest.approx(math.hypot(LAW_ERROR * math.sqrt(0.5), 0.05 / math.sqrt(10) * math.sqrt(0.5)))
+    assert samples.doubt == pytest.approx(math.hypot(LAW_ERROR * math.sqrt(0.5), 0.05 / math.sqrt(10) * math.sqrt(0.5)))
 
 
 @given(st.floats(256, 16384))
 def test_between_points_samples_stay_between_their_values(batch):
-    found = reference(BERT, batch)
+    samples = reference(BERT, batch)
     below = max((p for p in BERT.points if p.batch <= batch), key=lambda p: p.batch)
     above = min((p for p in BERT.points if p.batch >= batch), key=lambda p: p.batch)
     low, high = sorted((below.samples, above.samples))
-    assert low * (1 - 1e-12) <= found.mean <= high * (1 + 1e-12)
+    assert low * (1 - 1e-12) <= samples.mean <= high * (1 + 1e-12)
 
 
 def test_beyond_the_points_the_law_goes_on_from_the_last():
@@ -71,27 +71,27 @@ def test_the_law_is_flat_far_below_the_critical_batch_and_linear_far_above():
 
 
 def test_below_the_points_samples_are_held():
-    found = reference(BERT, 64)
-    assert found.mean == BERT.points[0].samples
-    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 4)
-    assert reference(BERT, 256).doubt < found.doubt < reference(BERT, 16).doubt
+    samples = reference(BERT, 64)
+    assert samples.mean == BERT.points[0].samples
+    assert (samples.grade, samples.beyond) == (Grade.EXTRAPOLATED, 4)
+    assert reference(BERT, 256).doubt < samples.doubt < reference(BERT, 16).doubt
 
 
 def test_doubt_grows_with_each_doubling_beyond_the_points():
     last = BERT.points[-1].batch
     for doublings in (1, 2, 5):
-        found = reference(BERT, last * 2**doublings)
+        samples = reference(BERT, last * 2**doublings)
         seeds = standard_error(BERT.points[-1])
-        assert found.doubt == pytest.approx(math.hypot(errors(BERT).above * doublings, seeds))
-        assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 2**doublings)
+        assert samples.doubt == pytest.approx(math.hypot(errors(BERT).above * doublings, seeds))
+        assert (samples.grade, samples.beyond) == (Grade.EXTRAPOLATED, 2**doublings)
 
 
 @given(st.floats(1, 1e7), st.floats(1.0001, 1.5))
 def test_a_larger_batch_beyond_the_points_never_needs_fewer_samples_nor_is_surer(batch, factor):
     last = RESNET.points[-1].batch
-    one, more = reference(RESNET, last + batch), reference(RESNET, (last + batch) * factor)
-    assert more.mean > one.mean
-    assert more.doubt > one.doubt
+    samples, more = reference(RESNET, last + batch), reference(RESNET, (last + batch) * factor)
+    assert more.mean > samples.mean
+    assert more.doubt > samples.doubt
 
 
 def test_samples_that_fall_with_the_batch_are_taken_as_flat():
@@ -119,25 +119,25 @@ FACTORS = {
 
 @pytest.mark.parametrize(("division", "factor", "spread"), [("closed", 0.9, 0.05), ("open", 0.8, 0.04)])
 def test_factors_of_submissions_multiply_the_reference(division, factor, spread):
-    found = to_converge(BERT, 3072, FACTORS, "lamb", Division(division))
-    assert found.mean == pytest.approx(factor * 2768215)
-    assert found.doubt == pytest.approx(math.hypot(spread, reference(BERT, 3072).doubt))
-    assert found.seed_spread == pytest.approx(170435 / 2768215)
-    assert division in found.basis
+    samples = to_converge(BERT, 3072, FACTORS, "lamb", Division(division))
+    assert samples.mean == pytest.approx(factor * 2768215)
+    assert samples.doubt == pytest.approx(math.hypot(spread, reference(BERT, 3072).doubt))
+    assert samples.seed_spread == pytest.approx(170435 / 2768215)
+    assert division in samples.basis
 
 
 def test_doubts_of_reference_and_factor_add_in_quadrature():
     batch = BERT.points[-1].batch * 2
-    found = to_converge(BERT, batch, FACTORS, "lamb", Division.CLOSED)
-    assert found.doubt == pytest.approx(math.hypot(reference(BERT, batch).doubt, 0.05))
-    assert found.grade is Grade.EXTRAPOLATED
+    samples = to_converge(BERT, batch, FACTORS, "lamb", Division.CLOSED)
+    assert samples.doubt == pytest.approx(math.hypot(reference(BERT, batch).doubt, 0.05))
+    assert samples.grade is Grade.EXTRAPOLATED
 
 
 @pytest.mark.parametrize(("optimizer", "division"), [("adam", "closed"), ("lamb", "open")])
 def test_without_a_submission_to_learn_from_samples_are_assumed(optimizer, division):
     factors = {"lamb": {"closed": FACTORS["lamb"]["closed"]}}
-    found = to_converge(BERT, 3072, factors, optimizer, Division(division))
-    assert found.mean == 2768215
-    assert found.grade is Grade.ASSUMED
-    assert found.doubt == pytest.approx(math.hypot(LAW_ERROR, reference(BERT, 3072).doubt))
-    assert f"no submission with {optimizer} in the {division} division" in found.basis
+    samples = to_converge(BERT, 3072, factors, optimizer, Division(division))
+    assert samples.mean == 2768215
+    assert samples.grade is Grade.ASSUMED
+    assert samples.doubt == pytest.approx(math.hypot(LAW_ERROR, reference(BERT, 3072).doubt))
+    assert f"no submission with {optimizer} in the {division} division" in samples.basis

@@ -103,16 +103,16 @@ def programs(draw, *, own_links=False, most_repeats=3):
 def rounds(draw):
     """Rounds with a barrier after each, in which groups start together on links that they share; and the links."""
     capacities = draw(st.lists(CAPACITIES, min_size=1, max_size=5))
-    found = draw(
+    result = draw(
         st.lists(st.lists(flow_groups(range(len(capacities))), min_size=1, max_size=3), min_size=1, max_size=4)
     )
-    return [(draw(SECONDS), groups) for groups in found], capacities
+    return [(draw(SECONDS), groups) for groups in result], capacities
 
 
-def in_rounds(found):
+def in_rounds(result):
     """The tasks of `rounds`: in each the groups after one latency, then a task that needs them all."""
     tasks, before = [], ()
-    for latency_s, groups in found:
+    for latency_s, groups in result:
         first = len(tasks)
         tasks += [task(latency_s, *flows, needs=before) for flows in groups]
         before = (len(tasks),)

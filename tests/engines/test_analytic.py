@@ -15,9 +15,15 @@ def compute(seconds, *needs, where=0):
 
 def transfer(volume, *needs, link=0, latency_s=0.0, repeat=1, count=1):
     return Task(
-        TaskKind.TRANSFER, "send", -1, ((Part.TRANSFER, latency_s),), needs,
-        flows=(Flow((link,), volume, count),), part=Part.TRANSFER, repeat=repeat,
-    )  # fmt: skip
+        TaskKind.TRANSFER,
+        "send",
+        -1,
+        ((Part.TRANSFER, latency_s),),
+        needs,
+        flows=(Flow((link,), volume, count),),
+        part=Part.TRANSFER,
+        repeat=repeat,
+    )
 
 
 def run(*blocks):

@@ -18,9 +18,14 @@ from podsim.tiles.supersteps import total
 
 def plan(*steps: Superstep) -> TilePlan:
     return TilePlan(
-        operator="by hand", method="vector", splits={}, supersteps=steps, flop=0.0,
-        sram_bytes_per_tile={"activations": 640.0}, tiles_used=10,
-    )  # fmt: skip
+        operator="by hand",
+        method="vector",
+        splits={},
+        supersteps=steps,
+        flop=0.0,
+        sram_bytes_per_tile={"activations": 640.0},
+        tiles_used=10,
+    )
 
 
 def spent(timeline: ChipTimeline) -> float:
@@ -48,16 +53,20 @@ HALVES = Superstep(
 
 def test_a_superstep_by_hand(tiny_chip: Chip) -> None:
     """A sync of 100, an exchange as long as its busiest port (40), and 500 of the slowest tile."""
-    found = engine.run(plan(HALVES), tiny_chip)
-    assert found.total_cycles == 640.0
-    first, second, nobody = found.shares
+    timeline = engine.run(plan(HALVES), tiny_chip)
+    assert timeline.total_cycles == 640.0
+    first, second, nobody = timeline.shares
     assert (first.first_tile, first.tiles, first.compute_cycles, first.exchange_cycles, first.idle_cycles) == (
-        0, 4, 500.0, 30.0, 10.0,
-    )  # fmt: skip
+        0,
+        4,
+        500.0,
+        30.0,
+        10.0,
+    )
     assert (second.first_tile, second.tiles, second.compute_cycles, second.idle_cycles) == (4, 3, 200.0, 300.0)
     assert (nobody.first_tile, nobody.tiles, nobody.sync_cycles, nobody.idle_cycles) == (7, 3, 100.0, 540.0)
-    assert found.idle == pytest.approx((4 * 10 + 3 * 300 + 3 * 540) / 6400)
-    assert found.sram_bytes_per_tile == {"activations": 640.0}
+    assert timeline.idle == pytest.approx((4 * 10 + 3 * 300 + 3 * 540) / 6400)
+    assert timeline.sram_bytes_per_tile == {"activations": 640.0}
 
 
 def test_compute_starts_when_the_exchange_of_all_tiles_is_through(tiny_chip: Chip) -> None:
@@ -69,9 +78,9 @@ def test_compute_starts_when_the_exchange_of_all_tiles_is_through(tiny_chip: Chi
 
 def test_tiles_are_cut_where_any_cohort_ends(tiny_chip: Chip) -> None:
     other = Superstep(name="reduce", phase="reduce", cohorts=(Cohort(tiles=6, compute_cycles=70.0),))
-    found = engine.run(plan(HALVES, other), tiny_chip)
-    assert [(share.first_tile, share.tiles) for share in found.shares] == [(0, 4), (4, 2), (6, 1), (7, 3)]
-    assert [share.compute_cycles for share in found.shares] == [570.0, 270.0, 200.0, 0.0]
+    timeline = engine.run(plan(HALVES, other), tiny_chip)
+    assert [(share.first_tile, share.tiles) for share in timeline.shares] == [(0, 4), (4, 2), (6, 1), (7, 3)]
+    assert [share.compute_cycles for share in timeline.shares] == [570.0, 270.0, 200.0, 0.0]
 
 
 def test_repeats_follow_each_other_in_one_span_unless_unfolded(tiny_chip: Chip) -> None:
@@ -83,42 +92,50 @@ def test_repeats_follow_each_other_in_one_span_unless_unfolded(tiny_chip: Chip) 
 
 
 def test_a_plan_without_supersteps_takes_no_time(tiny_chip: Chip) -> None:
-    found = engine.run(plan(), tiny_chip)
-    assert (found.total_cycles, found.idle, found.spans) == (0.0, 0.0, ())
+    timeline = engine.run(plan(), tiny_chip)
+    assert (timeline.total_cycles, timeline.idle, timeline.spans) == (0.0, 0.0, ())
 
 
 BYTES = st.floats(1e-3, 1e6) | st.just(0.0)
 COHORTS = st.builds(
-    Cohort, tiles=st.integers(1, 5), compute_cycles=st.floats(0, 1e6), send_bytes=BYTES, receive_bytes=BYTES,
+    Cohort,
+    tiles=st.integers(1, 5),
+    compute_cycles=st.floats(0, 1e6),
+    send_bytes=BYTES,
+    receive_bytes=BYTES,
     shared_receive_bytes=BYTES,
-)  # fmt: skip
+)
 STEPS = st.builds(
-    Superstep, name=st.just("step"), phase=st.just("multiply"), cohorts=st.lists(COHORTS, max_size=2).map(tuple),
-    repeat=st.integers(0, 4), fragments=st.integers(0, 50),
-)  # fmt: skip
+    Superstep,
+    name=st.just("step"),
+    phase=st.just("multiply"),
+    cohorts=st.lists(COHORTS, max_size=2).map(tuple),
+    repeat=st.integers(0, 4),
+    fragments=st.integers(0, 50),
+)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(steps=st.lists(STEPS, max_size=5))
 def test_folded_unfolded_and_closed_form_are_one(tiny: Topology, gc200: Chip, steps: list[Superstep]) -> None:
     given_plan = plan(*steps)
-    for one in (tiny.chip, replace(gc200, tiles=16)):
-        expected = total(steps, one).total
-        folded, full = engine.run(given_plan, one), engine.run(given_plan, one, unfolded=True)
+    for chip in (tiny.chip, replace(gc200, tiles=16)):
+        expected = total(steps, chip).total
+        folded, full = engine.run(given_plan, chip), engine.run(given_plan, chip, unfolded=True)
         assert folded.total_cycles == pytest.approx(expected, rel=1e-9)
         assert full.total_cycles == pytest.approx(expected, rel=1e-9)
         assert spent(folded) == pytest.approx(spent(full), rel=1e-9)
         assert folded.idle == pytest.approx(full.idle, abs=1e-9)
-        assert sum(share.tiles for share in folded.shares) == len(full.shares) == one.tiles
+        assert sum(share.tiles for share in folded.shares) == len(full.shares) == chip.tiles
 
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(steps=st.lists(STEPS, min_size=1, max_size=4), unfolded=st.booleans())
 def test_cycles_of_every_tile_add_up(tiny: Topology, steps: list[Superstep], *, unfolded: bool) -> None:
-    found = engine.run(plan(*steps), tiny.chip, unfolded=unfolded)
-    for share in found.shares:
+    timeline = engine.run(plan(*steps), tiny.chip, unfolded=unfolded)
+    for share in timeline.shares:
         busy = share.compute_cycles + share.exchange_cycles + share.sync_cycles
-        assert busy + share.idle_cycles == pytest.approx(found.total_cycles, rel=1e-9, abs=1e-6)
+        assert busy + share.idle_cycles == pytest.approx(timeline.total_cycles, rel=1e-9, abs=1e-6)
 
 
 def test_all_1472_tiles_run_as_processes_of_their_own(gc200: Chip) -> None:
@@ -131,26 +148,26 @@ def test_all_1472_tiles_run_as_processes_of_their_own(gc200: Chip) -> None:
         ),
         repeat=2,
     )
-    found = engine.run(plan(step), gc200, unfolded=True)
-    assert len(found.shares) == 1472
-    assert found.total_cycles == pytest.approx(total([step], gc200).total, rel=1e-9)
-    assert found.shares[-1].idle_cycles == pytest.approx(found.total_cycles - 2 * gc200.sync.on_chip_cycles)
+    timeline = engine.run(plan(step), gc200, unfolded=True)
+    assert len(timeline.shares) == 1472
+    assert timeline.total_cycles == pytest.approx(total([step], gc200).total, rel=1e-9)
+    assert timeline.shares[-1].idle_cycles == pytest.approx(timeline.total_cycles - 2 * gc200.sync.on_chip_cycles)
 
 
 def test_io_tiles_stream_beside_compute(tiny_chip: Chip) -> None:
     """640 cycles of plan hide a stream of 500 (1 GHz, 1 GB/s); then a sync, and 250 B through each of 2 ports."""
-    found = engine.run(plan(HALVES), tiny_chip, io=IoTiles(tiles=2, volume_bytes=500.0, bytes_per_s=1e9))
-    assert found.total_cycles == 640.0 + 100.0 + 250.0
-    assert found.shares[-1].stream_cycles == 500.0
-    assert (found.shares[-1].first_tile, found.shares[-1].tiles) == (8, 2)
+    timeline = engine.run(plan(HALVES), tiny_chip, io=IoTiles(tiles=2, volume_bytes=500.0, bytes_per_s=1e9))
+    assert timeline.total_cycles == 640.0 + 100.0 + 250.0
+    assert timeline.shares[-1].stream_cycles == 500.0
+    assert (timeline.shares[-1].first_tile, timeline.shares[-1].tiles) == (8, 2)
     slow = engine.run(plan(HALVES), tiny_chip, io=IoTiles(tiles=2, volume_bytes=500.0, bytes_per_s=0.5e9))
     assert slow.total_cycles == 1000.0 + 100.0 + 250.0
 
 
 def test_compute_tiles_take_what_many_io_tiles_send_at_their_own_rate(tiny_chip: Chip) -> None:
-    one = Superstep(name="one", phase="vector", cohorts=(Cohort(tiles=1, compute_cycles=10.0),))
-    found = engine.run(plan(one), tiny_chip, io=IoTiles(tiles=9, volume_bytes=900.0, bytes_per_s=1e12))
-    assert found.total_cycles == pytest.approx(110.0 + 100.0 + 900.0)
+    superstep = Superstep(name="one", phase="vector", cohorts=(Cohort(tiles=1, compute_cycles=10.0),))
+    timeline = engine.run(plan(superstep), tiny_chip, io=IoTiles(tiles=9, volume_bytes=900.0, bytes_per_s=1e12))
+    assert timeline.total_cycles == pytest.approx(110.0 + 100.0 + 900.0)
 
 
 def test_what_does_not_fit_is_refused_before_it_runs(tiny_chip: Chip) -> None:

@@ -38,29 +38,29 @@ def fixed(*uptimes_s):
 def test_a_history_by_hand():
     """10 of work, a checkpoint of 0.5 every 2; fails after 6 (2 saved twice), restarts in 1, ends 1 + 6 + 1 later."""
     run = interrupted(part(1.0, repair_s=0.25), work_s=10.0, checkpoint_s=0.5, detect_s=0.125, restart_s=1.0)
-    found = simulate(Luck(run, 1, fixed(6.0)), 2.0)
-    assert found.failures == [1]
+    histories = simulate(Luck(run, 1, fixed(6.0)), 2.0)
+    assert histories.failures == [1]
     # to the failure 6, then out of service 0.375, restart 1, six of work left with two checkpoints
-    assert found.finish_s == pytest.approx([6.0 + 0.375 + 1.0 + 6.0 + 2 * 0.5])
-    assert found.checkpoints_s == [4 * 0.5]
-    assert found.restarts_s == pytest.approx([1.0 + 0.125])
-    assert found.repairs_s == [0.25]
-    assert found.lost_work_s == pytest.approx([6.0 - 2 * 2.5])
+    assert histories.finish_s == pytest.approx([6.0 + 0.375 + 1.0 + 6.0 + 2 * 0.5])
+    assert histories.checkpoints_s == [4 * 0.5]
+    assert histories.restarts_s == pytest.approx([1.0 + 0.125])
+    assert histories.repairs_s == [0.25]
+    assert histories.lost_work_s == pytest.approx([6.0 - 2 * 2.5])
 
 
 def test_a_failure_while_it_restarts_saves_nothing():
     run = interrupted(part(1.0), work_s=4.0, checkpoint_s=0.0, detect_s=0.0, restart_s=1.0)
-    found = simulate(Luck(run, 1, fixed(2.5, 0.5)), 2.0)
-    assert found.failures == [2]
-    assert found.finish_s == pytest.approx([2.5 + 0.5 + 1.0 + 2.0])
-    assert found.restarts_s == pytest.approx([0.5 + 1.0])
+    histories = simulate(Luck(run, 1, fixed(2.5, 0.5)), 2.0)
+    assert histories.failures == [2]
+    assert histories.finish_s == pytest.approx([2.5 + 0.5 + 1.0 + 2.0])
+    assert histories.restarts_s == pytest.approx([0.5 + 1.0])
 
 
 def test_nothing_fails():
     run = interrupted(part(1e12), work_s=1000.0, checkpoint_s=5.0)
-    found = simulate(luck(run, 3, 0), 300.0)
-    assert found.finish_s == pytest.approx([1000.0 + 3 * 5.0] * 3)  # the last part needs no checkpoint
-    assert found.lost.lost_work_s == pytest.approx(0.0, abs=1e-9)
+    histories = simulate(luck(run, 3, 0), 300.0)
+    assert histories.finish_s == pytest.approx([1000.0 + 3 * 5.0] * 3)  # the last part needs no checkpoint
+    assert histories.lost.lost_work_s == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("interval_s", [200.0, 1000.0, 5000.0])
@@ -82,40 +82,48 @@ def test_the_mean_is_that_of_renewal_theory(interval_s, mtbf_s):
         return fails / rate + fails * (out_s + later)
 
     exact = 49 * segment_s(interval_s + run.checkpoint_s) + segment_s(interval_s)
-    found = simulate(luck(run, 4000, 1), interval_s)
-    error = 4 * found.finish_s.std() / math.sqrt(4000)
-    assert found.mean_s == pytest.approx(exact, abs=error)
+    histories = simulate(luck(run, 4000, 1), interval_s)
+    error = 4 * histories.finish_s.std() / math.sqrt(4000)
+    assert histories.mean_s == pytest.approx(exact, abs=error)
 
 
 def test_time_adds_up_and_comes_from_where_it_is_said_to():
     run = interrupted(part(5000.0, repair_s=500.0), part(9000.0, repair_s=50.0, name="host"))
-    found = simulate(luck(run, 500, 3), 700.0)
-    parts = found.checkpoints_s + found.lost_work_s + found.restarts_s + found.repairs_s
-    assert run.work_s + parts == pytest.approx(found.finish_s)
-    assert (found.lost_work_s >= -1e-6).all()
+    histories = simulate(luck(run, 500, 3), 700.0)
+    parts = histories.checkpoints_s + histories.lost_work_s + histories.restarts_s + histories.repairs_s
+    assert run.work_s + parts == pytest.approx(histories.finish_s)
+    assert (histories.lost_work_s >= -1e-6).all()
     repair = (500 / 5000 + 50 / 9000) / (1 / 5000 + 1 / 9000)
-    assert found.repairs_s.sum() / found.failures.sum() == pytest.approx(repair, rel=0.02)
+    assert histories.repairs_s.sum() / histories.failures.sum() == pytest.approx(repair, rel=0.02)
 
 
 def test_spares_take_over_until_they_are_used_up():
     """One failure every 100 s, repaired in 1000 s: ten spares or more are always free, one seldom is."""
     finish = {}
     for spares in (0, 1, 5, 40):
-        run = interrupted(part(100.0, repair_s=1000.0, spared=True), spares=spares, restart_s=1.0, detect_s=50.0,
-                          checkpoint_s=0.1, work_s=20_000.0)  # fmt: skip
-        found = simulate(luck(run, 50, 0), 10.0)
-        finish[spares] = found.mean_s
+        run = interrupted(
+            part(100.0, repair_s=1000.0, spared=True),
+            spares=spares,
+            restart_s=1.0,
+            detect_s=50.0,
+            checkpoint_s=0.1,
+            work_s=20_000.0,
+        )
+        histories = simulate(luck(run, 50, 0), 10.0)
+        finish[spares] = histories.mean_s
         if spares == 40:
-            assert found.repairs_s == pytest.approx(0.0)
+            assert histories.repairs_s == pytest.approx(0.0)
         if spares == 1:  # two machines take turns, each back 1000 s after it failed: two failures in 1000 + 100 + 50 s
-            assert found.repairs_s.sum() / found.failures.sum() == pytest.approx((1000 - 100 - 50) / 2, rel=0.03)
+            assert histories.repairs_s.sum() / histories.failures.sum() == pytest.approx(
+                (1000 - 100 - 50) / 2, rel=0.03
+            )
     assert finish[0] > finish[1] > finish[5] > finish[40]
 
 
 def test_a_spare_machine_is_no_host():
     run = interrupted(part(1000.0, repair_s=300.0, name="host"), spares=5)
-    found = simulate(luck(run, 20, 0), 100.0)
-    assert found.repairs_s == pytest.approx(300.0 * found.failures)
+    histories = simulate(luck(run, 20, 0), 100.0)
+    assert histories.repairs_s == pytest.approx(300.0 * histories.failures)
 
 
 def test_histories_do_not_depend_on_how_many_failures_are_drawn_at_once():
@@ -124,9 +132,9 @@ def test_histories_do_not_depend_on_how_many_failures_are_drawn_at_once():
     parts.rows = 8
     parts._first = parts._draw(0)
     assert parts.rows < whole.rows
-    one, other = simulate(whole, 150.0), simulate(parts, 150.0)
+    histories, other = simulate(whole, 150.0), simulate(parts, 150.0)
     # the first failures are the same numbers; later blocks have their own
-    assert one.finish_s.mean() == pytest.approx(other.finish_s.mean(), rel=0.1)
+    assert histories.finish_s.mean() == pytest.approx(other.finish_s.mean(), rel=0.1)
     assert simulate(parts, 150.0).finish_s == pytest.approx(other.finish_s, rel=1e-15)
 
 
@@ -143,8 +151,9 @@ def test_rarer_failures_never_end_a_run_later():
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.floats(500.0, 1e6), st.floats(0.0, 50.0), st.floats(20.0, 1e5), st.integers(0, 3))
 def test_useful_work_is_never_more_than_time(mtbf_s, checkpoint_s, interval_s, spares):
-    run = interrupted(part(mtbf_s, repair_s=100.0, spared=True), work_s=2e4, checkpoint_s=checkpoint_s, spares=spares,
-                      restart_s=50.0)  # fmt: skip
-    found = simulate(luck(run, 5, 0), min(interval_s, 500.0))
-    assert (found.finish_s >= run.work_s * (1 - 1e-12)).all()
-    assert (found.lost_work_s >= -1e-6).all()
+    run = interrupted(
+        part(mtbf_s, repair_s=100.0, spared=True), work_s=2e4, checkpoint_s=checkpoint_s, spares=spares, restart_s=50.0
+    )
+    histories = simulate(luck(run, 5, 0), min(interval_s, 500.0))
+    assert (histories.finish_s >= run.work_s * (1 - 1e-12)).all()
+    assert (histories.lost_work_s >= -1e-6).all()

@@ -25,6 +25,6 @@ def test_bytes_are_rate_times_time_and_idle_time_is_not_busy():
 
 def test_loads_join_where_the_rate_stays_and_break_at_a_gap():
     used = [(0.0, 1.0, ALONE), (1.0, 3.0, BOTH), (5.0, 6.0, ALONE), (6.0, 7.0, Rates(l1=5.0))]
-    zero, one = link_uses(used, Record.LOADS)
+    zero, use = link_uses(used, Record.LOADS)
     assert zero.load == ((1.0, 3.0, 4.0),)
-    assert one.load == ((0.0, 3.0, 10.0), (5.0, 6.0, 10.0), (6.0, 7.0, 5.0))
+    assert use.load == ((0.0, 3.0, 10.0), (5.0, 6.0, 10.0), (6.0, 7.0, 5.0))

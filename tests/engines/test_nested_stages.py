@@ -12,7 +12,7 @@ from podsim.engines.des import chip as engine
 from podsim.lowering import work
 from podsim.lowering.work import stage_plans, stage_work
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.plan import Planner
+from podsim.tiles.planner import Planner
 from podsim.tiles.supersteps import AsRun, total
 
 SHIPPED = [("bert", "pod16"), ("resnet50", "pod16")]
@@ -33,9 +33,14 @@ def uneven(*, loads, repeat=1):
     )
     step = Superstep(name="uneven", phase="multiply", cohorts=cohorts, repeat=repeat)
     return TilePlan(
-        operator="uneven", method="vector", splits={}, supersteps=(step,), flop=0.0, sram_bytes_per_tile={},
+        operator="uneven",
+        method="vector",
+        splits={},
+        supersteps=(step,),
+        flop=0.0,
+        sram_bytes_per_tile={},
         tiles_used=sum(load[0] for load in loads),
-    )  # fmt: skip
+    )
 
 
 LOADS = st.lists(
@@ -47,14 +52,14 @@ LOADS = st.lists(
 @given(loads=LOADS, repeat=st.integers(1, 3))
 def test_tiles_with_unequal_work_take_the_largest_of_each_part(tiny, loads, repeat):
     """Sync of 100 cycles, ports of 1 B a cycle, no start: maxima by hand, whatever the closed form in podsim says."""
-    found = engine.as_run(uneven(loads=loads, repeat=repeat), tiny.chip)
+    run = engine.as_run(uneven(loads=loads, repeat=repeat), tiny.chip)
     compute = max(load[1] for load in loads)
     port = max(max(load[2], load[3]) for load in loads)
-    assert found.cycles.compute == pytest.approx(repeat * compute, rel=1e-9, abs=1e-6)
-    assert found.cycles.exchange == pytest.approx(repeat * port, rel=1e-9, abs=1e-6)
-    assert found.cycles.sync == pytest.approx(repeat * 100.0)
+    assert run.cycles.compute == pytest.approx(repeat * compute, rel=1e-9, abs=1e-6)
+    assert run.cycles.exchange == pytest.approx(repeat * port, rel=1e-9, abs=1e-6)
+    assert run.cycles.sync == pytest.approx(repeat * 100.0)
     busy = sum(tiles * (work + max(sent, come)) for tiles, work, sent, come in loads) / tiny.chip.tiles
-    assert found.idle == pytest.approx(repeat * (compute + port - busy), rel=1e-6, abs=1e-3)
+    assert run.idle == pytest.approx(repeat * (compute + port - busy), rel=1e-6, abs=1e-3)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -73,9 +78,9 @@ def test_stages_as_events_take_what_the_closed_form_says(from_nothing, workload,
     question = setup.workload, setup.mapping, setup.machine
     events, formula = stage_work(*question, tiles=engine.as_run), stage_work(*question)
     for ran, closed in zip(events, formula, strict=True):
-        for one, other in ((ran.forward, closed.forward), (ran.backward, closed.backward)):
-            assert dict(one.cut) == pytest.approx(dict(other.cut), rel=1e-12)
-            assert 0 < one.idle_s < one.total_s
+        for cost, other in ((ran.forward, closed.forward), (ran.backward, closed.backward)):
+            assert dict(cost.cut) == pytest.approx(dict(other.cut), rel=1e-12)
+            assert 0 < cost.idle_s < cost.total_s
             assert other.idle_s == 0
 
 
@@ -119,13 +124,13 @@ def test_a_kept_run_is_not_that_of_another_chip(from_nothing):
     operator = setup.workload.units[1].operators[0]
     machine = setup.machine
     slow = replace(machine.chip, sync=replace(machine.chip.sync, on_chip_cycles=10 * machine.chip.sync.on_chip_cycles))
-    found = []
+    runs = []
     for chip in (machine.chip, slow):
-        planner = Planner(work.Target(chip, setup.workload.precision))
-        found.append(planner.as_run(operator, work.Pass.FORWARD, 2, engine.as_run))
-        assert found[-1].cycles == pytest.approx(planner.planned(operator, work.Pass.FORWARD, 2).cycles)
-    assert isinstance(found[0], AsRun)
-    assert found[0].cycles.sync < found[1].cycles.sync
+        planner = Planner(work.PlanTarget(chip, setup.workload.precision))
+        runs.append(planner.as_run(operator, work.Pass.FORWARD, 2, engine.as_run))
+        assert runs[-1].cycles == pytest.approx(planner.planned(operator, work.Pass.FORWARD, 2).cycles)
+    assert isinstance(runs[0], AsRun)
+    assert runs[0].cycles.sync < runs[1].cycles.sync
 
 
 def test_a_plan_of_no_supersteps_takes_nothing(tiny):

@@ -13,13 +13,13 @@ CLOSE = 1e-9
 
 def sent(tasks):
     """Bytes the tasks put on each link."""
-    found = {}
+    sent = {}
     for item in tasks:
         for flow in item.flows:
             for link in flow.route:
                 if flow.volume_bytes:
-                    found[link] = found.get(link, 0.0) + flow.volume_bytes * flow.count * item.repeat
-    return found
+                    sent[link] = sent.get(link, 0.0) + flow.volume_bytes * flow.count * item.repeat
+    return sent
 
 
 def test_two_groups_on_one_link_by_hand():
@@ -68,7 +68,7 @@ def test_the_load_over_time_is_the_bytes_and_the_seconds(program):
         assert sum(end - start for start, end, _ in use.load) == pytest.approx(use.busy_s, rel=CLOSE)
         assert sum(rate * (end - start) for start, end, rate in use.load) == pytest.approx(use.moved_bytes, rel=CLOSE)
         assert all(start < end for start, end, _ in use.load)
-        assert all(one[1] <= other[0] for one, other in zip(use.load, use.load[1:], strict=False))
+        assert all(item[1] <= other[0] for item, other in zip(use.load, use.load[1:], strict=False))
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(1.0, 99.0)), min_size=1, max_size=12))
@@ -93,5 +93,8 @@ def test_looking_changes_nothing(program):
     tasks, capacities = program
     plain, seen = run(des, tasks, capacities), run(des, tasks, capacities, record=Record.LOADS)
     assert (seen.step_s, seen.spans, seen.breakdown_s, seen.events) == (
-        plain.step_s, plain.spans, plain.breakdown_s, plain.events,
-    )  # fmt: skip
+        plain.step_s,
+        plain.spans,
+        plain.breakdown_s,
+        plain.events,
+    )

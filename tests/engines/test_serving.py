@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.model.inference import Load, Service
-from podsim.predicting.serving import delays
+from podsim.predicting.replica_service import delays
 
 ONE = Service(batch=1, replicas=1, period_s=1e-3, latency_s=1e-3, host_in_s=0.0, host_out_s=0.0, parts_s={})
 
@@ -21,9 +21,9 @@ def poisson(share: float, service: Service = ONE, **more: float) -> Load:
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.8])
 def test_one_server_waits_as_pollaczek_and_khinchine_say(share):
-    found = delays(ONE, poisson(share))
-    assert found.queued_s == pytest.approx(share * 1e-3 / (2 * (1 - share)), rel=0.06)
-    assert found.busy == pytest.approx(share, rel=0.02)
+    result = delays(ONE, poisson(share))
+    assert result.queued_s == pytest.approx(share * 1e-3 / (2 * (1 - share)), rel=0.06)
+    assert result.busy == pytest.approx(share, rel=0.02)
 
 
 @pytest.mark.parametrize(("servers", "share"), [(2, 0.7), (4, 0.8), (8, 0.8)])
@@ -47,26 +47,30 @@ def test_a_pipeline_takes_the_next_before_it_answers():
 
 @settings(max_examples=10, deadline=None)
 @given(
-    batch=st.integers(1, 8), replicas=st.integers(1, 4), share=st.floats(0.2, 0.9), wait=st.sampled_from([0.0, 2e-3]),
-    stages=st.integers(1, 4), seed=st.integers(0, 99),
-)  # fmt: skip
+    batch=st.integers(1, 8),
+    replicas=st.integers(1, 4),
+    share=st.floats(0.2, 0.9),
+    wait=st.sampled_from([0.0, 2e-3]),
+    stages=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
 def test_littles_law(batch, replicas, share, wait, stages, seed):
     service = replace(ONE, batch=batch, replicas=replicas, latency_s=stages * 1e-3)
-    found = delays(service, poisson(share, service, wait_s=wait, requests=3_000, seed=seed))
-    assert found.present == pytest.approx(found.requests_per_s * found.mean_s, rel=0.02)
-    assert found.mean_s >= found.queued_s + service.latency_s * (1 - 1e-9)
-    assert found.p50_s <= found.p99_s
-    assert found.filled <= batch
+    result = delays(service, poisson(share, service, wait_s=wait, requests=3_000, seed=seed))
+    assert result.present == pytest.approx(result.requests_per_s * result.mean_s, rel=0.02)
+    assert result.mean_s >= result.queued_s + service.latency_s * (1 - 1e-9)
+    assert result.p50_s <= result.p99_s
+    assert result.filled <= batch
 
 
 @settings(max_examples=10, deadline=None)
 @given(batch=st.integers(1, 8), replicas=st.integers(1, 4), clients=st.integers(1, 40), stages=st.integers(1, 4))
 def test_clients_ask_no_faster_than_either_limit(batch, replicas, clients, stages):
     service = replace(ONE, batch=batch, replicas=replicas, latency_s=stages * 1e-3)
-    found = delays(service, Load(clients=clients, requests=1_000))
+    result = delays(service, Load(clients=clients, requests=1_000))
     most = min(service.capacity_per_s, clients / service.latency_s)
-    assert found.requests_per_s <= most * 1.02
-    assert found.present == pytest.approx(clients, rel=0.05)
+    assert result.requests_per_s <= most * 1.02
+    assert result.present == pytest.approx(clients, rel=0.05)
 
 
 def test_one_client_is_answered_alone_and_many_fill_every_batch():
@@ -82,14 +86,14 @@ def test_one_client_is_answered_alone_and_many_fill_every_batch():
 
 def test_a_lonely_request_waits_for_others_as_long_as_it_may():
     service = replace(ONE, batch=8)
-    found = delays(service, Load(rate_per_s=1.0, wait_s=4e-3, requests=1_000))
-    assert found.p50_s == pytest.approx(5e-3)
+    result = delays(service, Load(rate_per_s=1.0, wait_s=4e-3, requests=1_000))
+    assert result.p50_s == pytest.approx(5e-3)
 
 
 def test_a_full_batch_waits_for_nobody():
     service = replace(ONE, batch=4)
-    found = delays(service, Load(clients=4, wait_s=1.0, requests=400))
-    assert found.p99_s == pytest.approx(1e-3)
+    result = delays(service, Load(clients=4, wait_s=1.0, requests=400))
+    assert result.p99_s == pytest.approx(1e-3)
 
 
 def test_the_same_seed_is_the_same_luck():

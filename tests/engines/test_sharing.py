@@ -72,8 +72,8 @@ def test_the_engine_is_its_definition(few, program):
     tasks, capacities = program
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharing, "FEW", few)
-        found = ends(run(des, tasks, capacities))
-    assert found == pytest.approx(Naive(tasks, capacities).run(), rel=1e-7, abs=1e-7)
+        result = ends(run(des, tasks, capacities))
+    assert result == pytest.approx(Naive(tasks, capacities).run(), rel=1e-7, abs=1e-7)
 
 
 @given(program=programs(), kept=st.integers(1, 20))
@@ -123,8 +123,10 @@ def test_a_group_that_meets_half_of_a_bundle_splits_it():
     assert first.sharing.rates == (2.0,)
     joined = sharings.start(first.sharing, (sharings.group((Flow((0,), 5.0),)),))
     assert sorted(zip(joined.inherits, joined.volumes, joined.sharing.rates, strict=True)) == [
-        (NEW, 5.0, 1.0), (0, 0.0, 1.0), (0, 0.0, 2.0),
-    ]  # fmt: skip
+        (NEW, 5.0, 1.0),
+        (0, 0.0, 1.0),
+        (0, 0.0, 2.0),
+    ]
 
 
 def test_equal_groups_are_one_group():

@@ -58,9 +58,9 @@ def test_engines_agree_where_no_two_groups_overlap(workload, topology, schedule,
     assert events.step_s == pytest.approx(quick.step_s, rel=CLOSE)
     assert events.period_s == pytest.approx(quick.period_s, rel=CLOSE)
     assert events.breakdown_s == pytest.approx(quick.breakdown_s, rel=CLOSE, abs=CLOSE * quick.step_s)
-    for one, other in zip(quick.spans, events.spans, strict=True):
-        assert other.start_s == pytest.approx(one.start_s, rel=CLOSE)
-        assert other.end_s == pytest.approx(one.end_s, rel=CLOSE)
+    for span, other in zip(quick.spans, events.spans, strict=True):
+        assert other.start_s == pytest.approx(span.start_s, rel=CLOSE)
+        assert other.end_s == pytest.approx(span.end_s, rel=CLOSE)
 
 
 @pytest.mark.parametrize(WHICH, EVERY)

@@ -25,10 +25,10 @@ from podsim.model.training import (
     Schedule,
     StatePlace,
 )
-from podsim.model.workload import Kind, Matmul, Operator, Stream, Unit, Workload
+from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Stream, Workload
 from podsim.planning import choose
-from podsim.planning.practice import Planner
-from podsim.predicting.assemble import Engine, Question
+from podsim.planning.configuration import MappingBuilder
+from podsim.predicting.assemble import Engine, TrainingCase
 from podsim.topology.fabric import Fabric, build
 from podsim.workloads import presets
 
@@ -120,11 +120,11 @@ def pod(*, machines: int = 4, racks: int = 1, closed: bool = False, shape: Shape
     )
 
 
-def unit(name: str, *, products: int = 64, boundary: int = 0, weights: bool = True, tied: bool = False) -> Unit:
+def unit(name: str, *, products: int = 64, boundary: int = 0, weights: bool = True, tied: bool = False) -> LayerUnit:
     """A square product and a copy that leaves `boundary` elements a row to the next unit."""
     product = Matmul(m=products, k=products, n=products, weights=weights)
     leaves = Stream(elements=products, operations=("copy",), back_operations=("copy",), out_elements=boundary)
-    return Unit(
+    return LayerUnit(
         name=name,
         group="layer",
         checkpoint=True,
@@ -135,7 +135,7 @@ def unit(name: str, *, products: int = 64, boundary: int = 0, weights: bool = Tr
     )
 
 
-def model(*units: Unit, row_bytes: float = 0.0) -> Workload:
+def model(*units: LayerUnit, row_bytes: float = 0.0) -> Workload:
     """A model of these units; one sample a row."""
     return Workload(
         name="by-hand",
@@ -203,9 +203,9 @@ class World:
         """A forward-only pass over `rows` rows."""
         return lower_evaluation(self.workload, self.mapping, self.machine, self.fabric, rows=rows, folded=folded)
 
-    def question(self, engine: Engine) -> Question:
+    def question(self, engine: Engine) -> TrainingCase:
         """What is asked of it, to be run by an engine."""
-        return Question(
+        return TrainingCase(
             workload=self.workload,
             machine=self.machine,
             fabric=self.fabric,
@@ -223,9 +223,9 @@ class World:
     def block(self, name: str, *, folded: bool = True) -> StepProgram:
         """One block of the weight update alone."""
         program = self.program(folded=folded)
-        found = tuple(block for block in program.blocks if block.name == name)
-        assert found, f"no block {name} in {[block.name for block in program.blocks]}"
-        return StepProgram(blocks=found, ipus=program.ipus, micro_batches=2, steady=())
+        blocks = tuple(block for block in program.blocks if block.name == name)
+        assert blocks, f"no block {name} in {[block.name for block in program.blocks]}"
+        return StepProgram(blocks=blocks, ipus=program.ipus, micro_batches=2, steady=())
 
     def work_s(self) -> list[tuple[float, float]]:
         """Forward and backward of one micro-batch on each stage [s]."""
@@ -264,7 +264,7 @@ def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", 
     """A shipped workload as it was submitted on a shipped machine; `changes` are of its practice."""
     model_, machine_ = catalog.workload(workload).value, catalog.topology(topology).value
     named = presets.preset(model_, preset, machine_)
-    mapping = choose.published_mapping(Planner(model_, machine_, named.sdk), named)
+    mapping = choose.published_mapping(MappingBuilder(model_, machine_, named.sdk), named)
     mapping = replace(mapping, practice=replace(mapping.practice, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)
     return World(model_, mapping, machine, build(machine_), named.optimizer)

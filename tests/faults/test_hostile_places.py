@@ -24,9 +24,13 @@ def podsim(*words: str, most_bytes: int | None = None, **environ: str) -> subpro
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
     return subprocess.run(
-        [sys.executable, "-m", "podsim", *words], env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environ},
-        preexec_fn=limit, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "podsim", *words],
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environ},
+        preexec_fn=limit,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +64,7 @@ def test_a_full_disk_is_found_out_before_anything_runs(most_bytes: int, tmp_path
     assert done.returncode == 2
     assert "error: cannot-write" in done.stderr
     assert done.stdout == ""
-    assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("a.html", OLD)]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.html", OLD)]
 
 
 @pytest.mark.parametrize("most_bytes", [5000, 9000])
@@ -74,7 +78,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_the_answer_on_the_screen(
     assert "error: cannot-write" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == answer
-    assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("a.html", OLD)]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.html", OLD)]
 
 
 @pytest.mark.parametrize("most_bytes", [0, 100, 1500])

@@ -89,8 +89,8 @@ def fitted_once() -> Iterator[None]:
     from podsim.api import comparators
 
     with pytest.MonkeyPatch.context() as patch:
-        found = comparators._fitted(None)
-        patch.setattr(comparators, "_fitted", lambda _: found)
+        result = comparators._fitted(None)
+        patch.setattr(comparators, "_fitted", lambda _: result)
         yield
 
 
@@ -144,8 +144,8 @@ def check(
     if code == 0 and "is ignored" not in err:
         assert shown(out) == shown(answer), where
     for file, content in new.items():
-        found = (folder / "work" / file).read_bytes()
-        assert found == OLD or len(found) == len(content), where
-        assert code != 0 or found != OLD, where
+        data = (folder / "work" / file).read_bytes()
+        assert data == OLD or len(data) == len(content), where
+        assert code != 0 or data != OLD, where
     left = [path.name for path in (folder / "work").iterdir() if path.name.startswith(".") and path.name != ".git"]
     assert left == [] or "unlink" in where, where

@@ -48,9 +48,14 @@ def cnn(batch: int | str = 1) -> Any:
         node("Gemm", ["flat", "w4", "b4"], ["scores"], name="classifier", transB=1),
     ]
     weights = [
-        weight("w1", 16, 3, 3, 3), weight("b1", 16), *(weight(n, 16) for n in ("scale", "offset", "mean", "var")),
-        weight("w2", 16, 4, 3, 3), weight("w3", 24, 16, 1, 3), weight("w4", 10, 24), weight("b4", 10),
-    ]  # fmt: skip
+        weight("w1", 16, 3, 3, 3),
+        weight("b1", 16),
+        *(weight(n, 16) for n in ("scale", "offset", "mean", "var")),
+        weight("w2", 16, 4, 3, 3),
+        weight("w3", 24, 16, 1, 3),
+        weight("w4", 10, 24),
+        weight("b4", 10),
+    ]
     return model(nodes, [value("image", [batch, 3, 32, 32])], [value("scores", [batch, 10])], weights)
 
 
@@ -62,15 +67,18 @@ def transformer(sequence: int | str = 16, *, layers: int = 2, hidden: int = 32, 
     """Embedding, layers with norms taken apart and attention by transposes, a head that shares the table."""
     node, width, vocabulary = helper.make_node, hidden // heads, 100
     weights = [
-        weight("table", vocabulary, hidden), ints("split", 0, 0, heads, width), ints("joined", 0, 0, hidden),
-        helper.make_tensor("two", FLOAT, [], [2.0]), helper.make_tensor("epsilon", FLOAT, [], [1e-5]),
+        weight("table", vocabulary, hidden),
+        ints("split", 0, 0, heads, width),
+        ints("joined", 0, 0, hidden),
+        helper.make_tensor("two", FLOAT, [], [2.0]),
+        helper.make_tensor("epsilon", FLOAT, [], [1e-5]),
         helper.make_tensor("root", FLOAT, [], [math.sqrt(width)]),
-    ]  # fmt: skip
+    ]
     nodes = [node("Gather", ["table", "tokens"], ["h0"], name="embedding")]
     for layer in range(layers):
-        made, held = half_by_half(layer, hidden)
+        made, content = half_by_half(layer, hidden)
         nodes += made
-        weights += held
+        weights += content
     nodes += [
         node("Transpose", ["table"], ["turned"], perm=[1, 0]),
         node("MatMul", [f"h{layers}", "turned"], ["scores"], name="head"),

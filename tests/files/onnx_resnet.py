@@ -22,12 +22,22 @@ class _Graph:
         self.weights += [weight(f"{name}.w", outside, inside, kernel, kernel)]
         self.weights += [weight(f"{name}.{each}", outside) for each in ("scale", "offset", "mean", "var")]
         self.nodes += [
-            helper.make_node("Conv", [source, f"{name}.w"], [name], name=name, kernel_shape=[kernel, kernel],
-                             strides=[stride, stride], pads=[pad] * 4),
-            helper.make_node("BatchNormalization",
-                             [name, *(f"{name}.{each}" for each in ("scale", "offset", "mean", "var"))],
-                             [f"{name}.norm"], name=f"{name}.norm"),
-        ]  # fmt: skip
+            helper.make_node(
+                "Conv",
+                [source, f"{name}.w"],
+                [name],
+                name=name,
+                kernel_shape=[kernel, kernel],
+                strides=[stride, stride],
+                pads=[pad] * 4,
+            ),
+            helper.make_node(
+                "BatchNormalization",
+                [name, *(f"{name}.{each}" for each in ("scale", "offset", "mean", "var"))],
+                [f"{name}.norm"],
+                name=f"{name}.norm",
+            ),
+        ]
         return self._relu(f"{name}.norm") if relu else f"{name}.norm"
 
     def _relu(self, source: str) -> str:
@@ -61,5 +71,6 @@ def resnet50() -> Any:
         helper.make_node("Gemm", ["flat", "fc.w", "fc.b"], ["scores"], name="classifier", transB=1),
     ]
     graph.weights += [weight("fc.w", 1000, 2048), weight("fc.b", 1000)]
-    return model(graph.nodes, [value("image", ["batch", 3, 224, 224])], [value("scores", ["batch", 1000])],
-                 graph.weights)  # fmt: skip
+    return model(
+        graph.nodes, [value("image", ["batch", 3, 224, 224])], [value("scores", ["batch", 1000])], graph.weights
+    )

@@ -258,9 +258,9 @@ def test_a_machine_that_hangs_together_badly_is_refused(write, text, words):
 
 
 def test_another_chip_can_be_put_into_a_machine():
-    found = catalog.topology("pod128", chip="bow")
-    assert found.value.chip == catalog.chip("bow").value
-    assert found.value.levels == catalog.topology("pod128").value.levels
+    document = catalog.topology("pod128", chip="bow")
+    assert document.value.chip == catalog.chip("bow").value
+    assert document.value.levels == catalog.topology("pod128").value.levels
     assert refused(catalog.topology, "pod128", chip="bo").code == "unknown-chip"
 
 
@@ -270,8 +270,8 @@ def test_another_chip_can_be_put_into_a_machine():
 @pytest.mark.parametrize("prefix", ["pod", "bow-pod"])
 @pytest.mark.parametrize("power", range(17))
 def test_every_power_of_two_is_a_machine(prefix, power):
-    found = catalog.topology(f"{prefix}{2**power}")
-    machine = found.value
+    document = catalog.topology(f"{prefix}{2**power}")
+    machine = document.value
     assert machine.ipus == 2**power
     assert machine.ipus_per_rack <= 64
     assert machine.chip.name == ("bow" if prefix == "bow-pod" else "gc200")
@@ -289,20 +289,20 @@ def test_the_family_builds_what_the_files_of_one_to_four_racks_say(monkeypatch):
 
 
 def test_above_the_largest_ring_racks_are_switched_and_the_machine_says_that_this_is_assumed():
-    found = catalog.topology("pod512")
-    assert found.value.title == "IPU-POD512"
-    assert found.value.level("pod").shape is Shape.SWITCH
-    assert found.value.notes[0] == "built by the family rule: 8 racks (pod64) joined by switches"
-    assert any("no such pod is documented" in note for note in found.value.notes)
-    assert found.provenance["level.pod.shape"].kind is SourceKind.ASSUMED
-    assert found.provenance["level.pod.holds"].note == "family rule: 8 racks (pod64) joined by switches"
+    document = catalog.topology("pod512")
+    assert document.value.title == "IPU-POD512"
+    assert document.value.level("pod").shape is Shape.SWITCH
+    assert document.value.notes[0] == "built by the family rule: 8 racks (pod64) joined by switches"
+    assert any("no such pod is documented" in note for note in document.value.notes)
+    assert document.provenance["level.pod.shape"].kind is SourceKind.ASSUMED
+    assert document.provenance["level.pod.holds"].note == "family rule: 8 racks (pod64) joined by switches"
 
 
 def test_a_part_of_a_rack_is_an_open_ladder():
-    found = catalog.topology("pod32").value
-    assert (found.machines_per_rack, found.level("rack").closed) == (8, False)
+    topology = catalog.topology("pod32").value
+    assert (topology.machines_per_rack, topology.level("rack").closed) == (8, False)
     assert catalog.topology("pod64").value.level("rack").closed
-    assert found.notes[0] == "built by the family rule: 8 of the 16 machines of a rack (pod64), their ladder open"
+    assert topology.notes[0] == "built by the family rule: 8 of the 16 machines of a rack (pod64), their ladder open"
 
 
 def test_a_name_with_a_file_wins_over_the_family(write):

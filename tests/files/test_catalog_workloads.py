@@ -64,8 +64,8 @@ def test_a_preset_must_name_a_practice_and_a_layout_stay_in_its_replica(write):
 )
 def test_any_file_says_what_it_is(path, what):
     checked = catalog.describe(find.shipped("topologies").parent / path)
-    found, document = checked.what, checked.document
-    assert found == what
+    text, document = checked.what, checked.document
+    assert text == what
     assert document.value
     assert document.provenance
 

@@ -36,11 +36,11 @@ def refused(function, *arguments):
     ],
 )
 def test_a_number_of_a_machine_can_be_set(change, read, value):
-    found = catalog.topology("pod128", [change])
-    assert read(found.value) == value
+    document = catalog.topology("pod128", [change])
+    assert read(document.value) == value
     path = change.partition("=")[0].strip()
-    assert found.provenance[path].kind is SourceKind.ASSUMED
-    assert found.provenance[path].note == "given with --set"
+    assert document.provenance[path].kind is SourceKind.ASSUMED
+    assert document.provenance[path].note == "given with --set"
 
 
 def test_nothing_else_changes():
@@ -48,7 +48,9 @@ def test_nothing_else_changes():
     assert changed.value.links == plain.value.links
     assert changed.value.chip.amp == plain.value.chip.amp
     assert catalog.topology("pod128").value == plain.value
-    assert {path for path, found in changed.provenance.items() if plain.provenance[path] != found} == {"chip.clock"}
+    assert {path for path, provenance in changed.provenance.items() if plain.provenance[path] != provenance} == {
+        "chip.clock"
+    }
 
 
 def test_a_mapping_says_the_same_as_texts():
@@ -137,8 +139,8 @@ def test_a_machine_without_a_pod_level_has_no_such_path():
 
 
 def test_changes_of_a_workload_are_its_own():
-    found = catalog.workload("bert", ["workload.transformer.layers=12", "chip.clock=1 GHz"]).value
-    assert found.parameters < catalog.workload("bert").value.parameters
+    workload = catalog.workload("bert", ["workload.transformer.layers=12", "chip.clock=1 GHz"]).value
+    assert workload.parameters < catalog.workload("bert").value.parameters
     assert catalog.topology("pod16", ["workload.transformer.layers=12"]).value == catalog.topology("pod16").value
 
 
@@ -162,9 +164,11 @@ def test_a_check_across_fields_names_the_one_at_fault():
 
 
 def _parameters():
-    one = FittedParameter(value=0.4, error=0.01, prior=0.5, prior_error=0.3, pull=-0.2, meaning="share of the peak")
+    parameter = FittedParameter(
+        value=0.4, error=0.01, prior=0.5, prior_error=0.3, pull=-0.2, meaning="share of the peak"
+    )
     return ParameterSet(
-        fitted={"compute.efficiency": one, "gw-link.efficiency": one},
+        fitted={"compute.efficiency": parameter, "gw-link.efficiency": parameter},
         correlation={},
         samples={},
         step_error=0.05,

@@ -32,7 +32,7 @@ def test_every_fault_is_named(tmp_path):
     )
     with pytest.raises(InputError) as caught:
         comparators.read(path)
-    said = "\n".join(caught.value.context)
+    text = "\n".join(caught.value.context)
     assert caught.value.code == "bad-comparator-file"
     for word in ("round", "ajar", "runs", "-167.162", "stands there already"):
-        assert word in said
+        assert word in text

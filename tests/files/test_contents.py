@@ -55,10 +55,15 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path, reader, kind):
     assert error.value.code == "no-such-file" or error.value.code.startswith("bad-")
 
 
-@pytest.mark.parametrize(("kind", "said"), [
-    ("pipe", "it is a pipe, no plain file"), ("socket", "it is a socket, no plain file"),
-    ("device", "it is a device, no plain file"), ("folder", "it is a folder, not a file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("pipe", "it is a pipe, no plain file"),
+        ("socket", "it is a socket, no plain file"),
+        ("device", "it is a device, no plain file"),
+        ("folder", "it is a folder, not a file"),
+    ],
+)
 @pytest.mark.parametrize(
     "words",
     [
@@ -77,8 +82,8 @@ def test_what_a_path_names_is_said(tmp_path, monkeypatch, capsys, kind, said, wo
     if kind == "pipe":
         os.mkfifo("it")
     elif kind == "socket":
-        with socket.socket(socket.AF_UNIX) as one:
-            one.bind("it")
+        with socket.socket(socket.AF_UNIX) as item:
+            item.bind("it")
     elif kind == "device":
         Path("it").symlink_to("/dev/null")
     else:
@@ -132,8 +137,8 @@ def test_digits_that_are_none_in_the_name_of_a_file_harm_no_list(tmp_path, monke
         for kind in kinds:
             assert (name in find.names(kind)) is not odd
         assert main([command, "list"]) == (0 if odd else 2)  # the file is empty, which is no chip
-        said = capsys.readouterr().err
-        assert said.count("is not listed: a name has letters from a to z") == (len(kinds) if odd else 0)
+        err = capsys.readouterr().err
+        assert err.count("is not listed: a name has letters from a to z") == (len(kinds) if odd else 0)
     assert main(["predict", "bert", "--topology", "pd"]) == 2
     assert "unknown-topology" in capsys.readouterr().err
 

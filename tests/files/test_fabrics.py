@@ -50,13 +50,13 @@ def written(tmp_path):
 
 @pytest.mark.parametrize("name", catalog.names("fabrics"))
 def test_every_fabric_shipped_can_be_built_in_any_size(name):
-    found = catalog.fabric(name)
-    assert found.value.name == name
-    assert found.warnings == ()
-    built = network(found.value)
+    document = catalog.fabric(name)
+    assert document.value.name == name
+    assert document.warnings == ()
+    built = network(document.value)
     assert isinstance(built, GenericNetwork)
     assert built.route(0, built.endpoints - 1).hops > 0
-    outer = found.value.levels[-1]
+    outer = document.value.levels[-1]
     times = 2 ** len(outer.extents)
     assert catalog.fabric(f"{name}-{times * built.endpoints}").value.endpoints == times * built.endpoints
 
@@ -71,8 +71,8 @@ def test_sizes_are_for_each_dimension_or_for_all_ranks():
     assert catalog.fabric("torus-3d-512").value.levels[0].sides == (8, 8, 8)
     assert [level.holds for level in catalog.fabric("switch-of-rings-8x2").value.levels] == [8, 2]
     assert [level.holds for level in catalog.fabric("switch-of-rings-64").value.levels] == [4, 16]
-    found = catalog.fabric("ring-1024")
-    assert (found.value.name, found.provenance["level.ring.holds"].kind) == ("ring-1024", SourceKind.DERIVED)
+    document = catalog.fabric("ring-1024")
+    assert (document.value.name, document.provenance["level.ring.holds"].kind) == ("ring-1024", SourceKind.DERIVED)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_a_name_means_a_machine_before_a_fabric(written):
 
 
 def test_ipus_stand_at_the_ranks_of_a_fabric_that_is_trained_on(written):
-    found = catalog.topology(
+    document = catalog.topology(
         "ring-16", ["level.ring.holds=64", "wire.bandwidth=1 GB/s", "gateway.pcie_bandwidth=5 GB/s"]
     )
-    assert found.value.ipus == found.value.ipus_per_rack == 64
-    assert found.value.links["wire"].bandwidth_bytes_per_s == 1e9
-    assert found.value.gateway.pcie_bytes_per_s == 5e9
+    assert document.value.ipus == document.value.ipus_per_rack == 64
+    assert document.value.links["wire"].bandwidth_bytes_per_s == 1e9
+    assert document.value.gateway.pcie_bytes_per_s == 5e9
     assert catalog.topology(written(RING), chip="bow").value.chip.name == "bow"
     assert refused(catalog.topology, "ring-16", ["ipu-link.bandwidth=1 GB/s"]).code == "bad-change"
 
@@ -137,7 +137,7 @@ def test_no_such_fabric(name):
         ('shape = "ring"', 'shape = "torus"', "level[0].sides", "a torus has sides"),
         ("holds = 8", "holds = 0", "level[0].holds", "at least 1"),
         ("holds = 8", "holds = 2000000", "level", "at most 1,048,576"),
-        ("holds = 8", 'hold = 8', "level[0].hold", 'did you mean "holds"?'),
+        ("holds = 8", "hold = 8", "level[0].hold", 'did you mean "holds"?'),
         ("holds = 8", "sides = [2, 4]", "level[0].sides", "nothing else has"),
         ("holds = 8", "holds = -4", "level[0].holds", "at least 1"),
         ('"50 GB/s"', '"50 GB"', "link.wire.bandwidth", "data rate"),
@@ -149,16 +149,36 @@ def test_no_such_fabric(name):
         ('link  = "wire"', 'link  = "wire"\nhub = "wire"', "level[0].hub", "only a star"),
         ('name  = "ring"', 'name  = "rank"', "level[0].name", "no digit last"),
         ('name  = "ring"', 'name  = "ring1"', "level[0].name", "no digit last"),
-        ('link  = "wire"\n', 'link  = "wire"\n[[override]]\nname = "rank3-rank5"\nlatency = "1 s"', "override[0].name",
-         "rank3 is joined to rank4, rank2"),
-        ('link  = "wire"\n', 'link  = "wire"\n[[override]]\nname = "rank3-rank4"', "override[0].name",
-         "states a bandwidth"),
-        ('link  = "wire"\n', 'link  = "wire"\n[[level]]\nname = "ring"\nshape = "ring"\nholds = 2\nlink = "wire"',
-         "level[1].name", "there twice"),
-        ('link  = "wire"\n', 'link  = "wire"' + '\n[[override]]\nname = "rank3->rank4"\nlatency = "1 s"'
-         + '\n[[override]]\nname = "rank4-rank3"\nlatency = "1 s"', "override[1].name", "overridden twice"),
+        (
+            'link  = "wire"\n',
+            'link  = "wire"\n[[override]]\nname = "rank3-rank5"\nlatency = "1 s"',
+            "override[0].name",
+            "rank3 is joined to rank4, rank2",
+        ),
+        (
+            'link  = "wire"\n',
+            'link  = "wire"\n[[override]]\nname = "rank3-rank4"',
+            "override[0].name",
+            "states a bandwidth",
+        ),
+        (
+            'link  = "wire"\n',
+            'link  = "wire"\n[[level]]\nname = "ring"\nshape = "ring"\nholds = 2\nlink = "wire"',
+            "level[1].name",
+            "there twice",
+        ),
+        (
+            'link  = "wire"\n',
+            (
+                'link  = "wire"'
+                '\n[[override]]\nname = "rank3->rank4"\nlatency = "1 s"'
+                '\n[[override]]\nname = "rank4-rank3"\nlatency = "1 s"'
+            ),
+            "override[1].name",
+            "overridden twice",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_fault_of_a_file_is_told_where_it_stands(written, old, new, at, says):
     text = RING.replace(old, new)
     assert text != RING
@@ -179,11 +199,11 @@ def test_any_change_of_a_file_gives_a_fabric_or_an_error_that_says_so(tmp_path_f
     path = tmp_path_factory.mktemp("changed") / "mine.toml"
     path.write_text(RING[:start] + text + RING[start + length :], encoding="utf-8")
     try:
-        found = fabrics.fabric(str(path))
+        document = fabrics.fabric(str(path))
     except InputError:
         return
-    assert found is not None
-    network(found.value)
+    assert document is not None
+    network(document.value)
 
 
 def test_sixty_five_thousand_ranks_load_at_once():

@@ -19,9 +19,11 @@ def refused(tmp_path, text):
 
 
 def test_every_parameter_that_a_step_asks_for_is_there():
-    found = free.free().value
-    assert set(NEEDED) < set(found.names)
-    assert found.names == tuple(catalog.parameters().fitted) or set(found.names) == set(catalog.parameters().fitted)
+    parameters = free.free().value
+    assert set(NEEDED) < set(parameters.names)
+    assert parameters.names == tuple(catalog.parameters().fitted) or set(parameters.names) == set(
+        catalog.parameters().fitted
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,47 +11,47 @@ import pytest
 
 from podsim.cli.app import main
 from podsim.files import catalog, find, inputs, write
-from podsim.report import rests_on
+from podsim.report import evidence
 
 POD16 = (find.shipped("topologies") / "pod16.toml").read_text(encoding="utf-8")
 
 
 def ledger(*files: tuple[str, str, str], verb: str = "predict", flags: dict[str, object] | None = None) -> str:
-    with inputs.recording() as found:
+    with inputs.recording() as ledger:
         for file in files:
             inputs.read(*file)
-        found.verb, found.flags = verb, flags or {}
-        return found.hash
+        ledger.verb, ledger.flags = verb, flags or {}
+        return ledger.hash
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
     assert main([*words, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)["inputs"]
-    return found
+    table: dict[str, object] = json.loads(capsys.readouterr().out)["inputs"]
+    return table
 
 
 def test_contents_count_and_names_order_and_line_ends_do_not() -> None:
-    one, other = ("chip", "a.toml", "x = 1\n"), ("topology", "b.toml", "y = 2\n")
-    assert ledger(one, other) == ledger(other, one, one) == ledger(("chip", "c.toml", "x = 1\r\n"), other)
-    assert ledger(one, other) != ledger(("chip", "a.toml", "x = 2\n"), other)
-    assert ledger(one, other) != ledger(one)
-    assert ledger(one) != ledger(one, verb="goodput")
-    assert ledger(one) != ledger(one, flags={"seed": 1})
+    texts, other = ("chip", "a.toml", "x = 1\n"), ("topology", "b.toml", "y = 2\n")
+    assert ledger(texts, other) == ledger(other, texts, texts) == ledger(("chip", "c.toml", "x = 1\r\n"), other)
+    assert ledger(texts, other) != ledger(("chip", "a.toml", "x = 2\n"), other)
+    assert ledger(texts, other) != ledger(texts)
+    assert ledger(texts) != ledger(texts, verb="goodput")
+    assert ledger(texts) != ledger(texts, flags={"seed": 1})
 
 
 def test_two_files_of_one_name_are_both_kept() -> None:
-    with inputs.recording() as found:
+    with inputs.recording() as ledger:
         inputs.read("chip", "a.toml", "1")
         inputs.read("chip", "a.toml", "2")
         inputs.read("chip", "a.toml", "1")
-    assert [*found.files] == ["chip a.toml", "chip a.toml (2)"]
+    assert [*ledger.files] == ["chip a.toml", "chip a.toml (2)"]
 
 
 def test_nothing_is_kept_unless_recording() -> None:
     catalog.chip("gc200")
     assert inputs.current() is None
-    assert rests_on.told() == {}
-    assert rests_on.note() is None
+    assert evidence.evidence_fields() == {}
+    assert evidence.note() is None
 
 
 def test_flags_by_another_spelling_ask_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,9 +59,9 @@ def test_flags_by_another_spelling_ask_the_same(capsys: pytest.CaptureFixture[st
         ("op", "matmul", "--m", "64", "--k", "64", "--n", "64"),
         ("op", "matmul", "--n=64", "--k", "64", "--m=64", "--chip", "gc200"),
     ]
-    one, other = (asked(capsys, *way) for way in ways)
-    assert one == other
-    assert one["hash"] != asked(capsys, "op", "matmul", "--m", "64", "--k", "64", "--n", "128")["hash"]
+    table, other = (asked(capsys, *way) for way in ways)
+    assert table == other
+    assert table["hash"] != asked(capsys, "op", "matmul", "--m", "64", "--k", "64", "--n", "128")["hash"]
 
 
 def test_a_file_counts_by_content_wherever_it_stands(
@@ -80,15 +80,15 @@ def test_a_file_counts_by_content_wherever_it_stands(
 
 def test_screen_and_json_name_the_same_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("chip", "show", "gc200")
-    found = asked(capsys, *words)
+    table = asked(capsys, *words)
     assert main([*words]) == 0
     last = capsys.readouterr().out.splitlines()[-1].strip()
-    assert last == f"inputs {str(found['hash'])[:8]} · calibration {str(found['calibration'])[:8]}"
+    assert last == f"inputs {str(table['hash'])[:8]} · calibration {str(table['calibration'])[:8]}"
 
 
 def test_the_calibration_version_is_the_content_of_the_fitted_parameters() -> None:
     text = catalog.parameters_path().read_text(encoding="utf-8")
-    assert rests_on.calibration_version() == inputs.digest(text)
+    assert evidence.calibration_version() == inputs.digest(text)
 
 
 def test_own_parameters_are_named_and_not_the_shipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,13 +98,13 @@ def test_own_parameters_are_named_and_not_the_shipped(tmp_path: Path, capsys: py
     slower = replace(stretch, value=stretch.value * 1.01)
     own.write_text(write.parameters_text(replace(shipped, fitted={**shipped.fitted, "program.stretch": slower})))
     question = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic")
-    found = asked(capsys, *question, "--parameters", str(own))
-    assert found["calibration"] == inputs.digest(own.read_text(encoding="utf-8"))
-    assert found["parameters"]["program.stretch"] == pytest.approx(slower.value, rel=1e-5)  # type: ignore[index]
-    assert "parameters parameters.toml" not in found["files"]  # type: ignore[operator]
-    found = asked(capsys, *question, "--set", "program.stretch=1.2")
-    assert "parameters parameters.toml" in found["files"]  # type: ignore[operator]
-    assert found["calibration"] == rests_on.calibration_version()
+    table = asked(capsys, *question, "--parameters", str(own))
+    assert table["calibration"] == inputs.digest(own.read_text(encoding="utf-8"))
+    assert table["parameters"]["program.stretch"] == pytest.approx(slower.value, rel=1e-5)  # type: ignore[index]
+    assert "parameters parameters.toml" not in table["files"]  # type: ignore[operator]
+    table = asked(capsys, *question, "--set", "program.stretch=1.2")
+    assert "parameters parameters.toml" in table["files"]  # type: ignore[operator]
+    assert table["calibration"] == evidence.calibration_version()
 
 
 def test_a_hash_takes_less_than_five_milliseconds() -> None:
@@ -112,5 +112,5 @@ def test_a_hash_takes_less_than_five_milliseconds() -> None:
         for number in range(12):
             inputs.read("topology", f"{number}.toml", POD16 * 5)
         started = time.perf_counter()
-        rests_on.told()
+        evidence.evidence_fields()
         assert time.perf_counter() - started < 0.005

@@ -18,12 +18,21 @@ from podsim.model.limits import COUNTED, ENTRIES, FILE_BYTES, KEY_PARTS, LAYERS,
 SOON_S = 10.0  # of CPU
 HEAD = 'schema = "podsim.workload/1"\nname = "x"\n'
 SHIPPED = {
-    "transformer": "bert", "residual_cnn": "resnet50", "mobile_cnn": "efficientnet-b4-g16",
-    "vision_transformer": "vit-base", "window_transformer": "swin-tiny", "conformer": "conformer",
-    "transducer": "transducer", "recurrent_transducer": "rnnt", "deep_voice": "deep-voice-3",
-    "encoder_decoder": "whisper-tiny", "deberta": "deberta-base", "yolo": "yolov4-p5", "schnet": "schnet-qm9",
+    "transformer": "bert",
+    "residual_cnn": "resnet50",
+    "mobile_cnn": "efficientnet-b4-g16",
+    "vision_transformer": "vit-base",
+    "window_transformer": "swin-tiny",
+    "conformer": "conformer",
+    "transducer": "transducer",
+    "recurrent_transducer": "rnnt",
+    "deep_voice": "deep-voice-3",
+    "encoder_decoder": "whisper-tiny",
+    "deberta": "deberta-base",
+    "yolo": "yolov4-p5",
+    "schnet": "schnet-qm9",
     "dlrm": "dlrm-hashed",
-}  # fmt: skip
+}
 
 
 def soon(ask):
@@ -60,11 +69,11 @@ def test_more_layers_than_any_model_has_are_refused_in_files_and_flags(family, k
     assert f"at most {LAYERS.most:,}" in said(error)
     shipped = find.find("workloads", SHIPPED[family]).path.read_text()
     head, table, rest = shipped.partition(f"[{family}]")
-    found = next(line for line in rest.splitlines() if line.split("=")[0].strip() == key)
+    result = next(line for line in rest.splitlines() if line.split("=")[0].strip() == key)
     path = tmp_path / "large.toml"
-    path.write_text(head + table + rest.replace(found, f"{key} = {text}", 1))
+    path.write_text(head + table + rest.replace(result, f"{key} = {text}", 1))
     error = soon(lambda: catalog.describe(path))
-    line = 1 + (head + table + rest).splitlines().index(found)
+    line = 1 + (head + table + rest).splitlines().index(result)
     assert any(row.startswith(f"{line}  {family}.{key}") for row in error.context), error.context
     assert LAYERS.why in said(error)
 
@@ -138,7 +147,7 @@ FILES = {
     "deep arrays": "x = " + "[" * 99_999 + "]" * 99_999 + "\n",
     "blank lines": "\n" * (FILE_BYTES // 2) + "bad = 1\n",
     "one text": 'title = "' + "a" * (FILE_BYTES - 999) + '"\n',
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", FILES)
@@ -170,8 +179,8 @@ def test_lines_are_found_in_a_time_that_grows_with_the_text():
     def takes_s(count):
         text = "big = [" + "1,\n" * count + "]\n"
         began = time.process_time()
-        found = lines(text)
-        assert found["big", count - 1] == count
+        table = lines(text)
+        assert table["big", count - 1] == count
         return time.process_time() - began
 
     takes_s(1000)
@@ -197,8 +206,12 @@ def test_without_memory_podsim_says_so_and_exits_2(tmp_path):
     path = tmp_path / "large.toml"
     path.write_text(HEAD + "x = [" + ",".join(f'["{at}"]' for at in range(ENTRIES.most - 1)) + "]\n" + FILES["units"])
     done = subprocess.run(
-        [sys.executable, "-c", STARVED, "check", str(path)], capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", STARVED, "check", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: out-of-memory")
     assert "Traceback" not in done.stderr

@@ -59,10 +59,10 @@ def test_each_key_is_on_its_line(path, line):
 
 
 def test_what_is_not_there_is_at_the_table_around_it():
-    found = lines(TEXT)
-    assert line_of(found, ("level", 1, "holds")) == 17
-    assert line_of(found, ("link", "gw-link", "latency")) == 9
-    assert line_of(found, ("hosts", "servers")) == 1
+    table = lines(TEXT)
+    assert line_of(table, ("level", 1, "holds")) == 17
+    assert line_of(table, ("link", "gw-link", "latency")) == 9
+    assert line_of(table, ("hosts", "servers")) == 1
 
 
 def test_windows_line_ends_count_the_same():
@@ -82,10 +82,10 @@ SHIPPED = [path for folder in ("topologies", "calibration", "podsim") for path i
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_key_of_every_shipped_file_is_found_where_it_is_written(file):
     text = file.read_text()
-    found = lines(text)
+    table = lines(text)
     rows = text.split("\n")
     for path in _paths(tomllib.loads(text)):
         named = next(part for part in reversed(path) if isinstance(part, str))
-        assert path in found
+        assert path in table
         if isinstance(path[-1], str):
-            assert named in rows[found[path] - 1]
+            assert named in rows[table[path] - 1]

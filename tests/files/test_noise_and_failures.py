@@ -28,11 +28,16 @@ def test_a_row_is_read(table):
 @pytest.mark.parametrize(
     "lines",
     [
-        (), ("point,run",),
-        (HEAD, ROW + ",more"), (HEAD, ROW.replace("10.0", "ten")), (HEAD, ROW.replace("10.0", "-1")),
-        (HEAD, ROW.replace("10.0", "nan")), (HEAD, ROW.replace(",0,", ",zero,")), (HEAD, '"' + ROW),
+        (),
+        ("point,run",),
+        (HEAD, ROW + ",more"),
+        (HEAD, ROW.replace("10.0", "ten")),
+        (HEAD, ROW.replace("10.0", "-1")),
+        (HEAD, ROW.replace("10.0", "nan")),
+        (HEAD, ROW.replace(",0,", ",zero,")),
+        (HEAD, '"' + ROW),
     ],
-)  # fmt: skip
+)
 def test_a_faulty_table_is_refused(table, lines):
     with pytest.raises(InputError) as caught:
         blocks.read(table(*lines))
@@ -64,11 +69,17 @@ def test_a_missing_file_says_how_to_get_one(read, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "change",
     [
-        "noise.ipu.jitter=-0.1", "noise.ipu.jitter=101", "noise.host.jitter=1e308", "noise.host.hiccup_size=2 d",
-        "noise.host.hiccup_every=0 s", "noise.host.hiccup_every=1 us", "noise.run.spread=2", "noise.ipu.jitter=much",
+        "noise.ipu.jitter=-0.1",
+        "noise.ipu.jitter=101",
+        "noise.host.jitter=1e308",
+        "noise.host.hiccup_size=2 d",
+        "noise.host.hiccup_every=0 s",
+        "noise.host.hiccup_every=1 us",
+        "noise.run.spread=2",
+        "noise.ipu.jitter=much",
         "noise.gateway.jitter=0.1",
     ],
-)  # fmt: skip
+)
 def test_noise_that_cannot_be(change):
     with pytest.raises(InputError) as caught:
         noise.noise([change])
@@ -87,9 +98,9 @@ def test_check_reads_both_kinds(tmp_path):
 
 
 def test_every_rate_is_assumed_and_says_that_none_is_published():
-    found = failures.failures().provenance
-    rates = [one for path, one in found.items() if path.endswith(".mtbf")]
+    provenances = failures.failures().provenance
+    rates = [provenance for path, provenance in provenances.items() if path.endswith(".mtbf")]
     assert len(rates) == 7
-    for one in rates:
-        assert one.kind is SourceKind.ASSUMED
-        assert "no rate is published" in one.note
+    for rate in rates:
+        assert rate.kind is SourceKind.ASSUMED
+        assert "no rate is published" in rate.note

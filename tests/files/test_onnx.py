@@ -27,17 +27,17 @@ def refused(made, folder, **shapes):
     return no.value
 
 
-def named(found, end):
-    return next(one for unit in found.units for one in unit.operators if one.name.endswith(end))
+def named(result, end):
+    return next(operator for unit in result.units for operator in unit.operators if operator.name.endswith(end))
 
 
 def test_a_small_cnn_to_the_last_weight(tmp_path):
-    found = read(models.cnn(), tmp_path)
-    assert found.parameters == models.CNN_PARAMETERS
-    assert found.forward_flop_per_row() == models.CNN_FORWARD_FLOP
-    assert named(found, "grouped").shape.channel_groups == 4
-    assert not named(found, "stem").input_gradient
-    assert [unit.name for unit in found.units] == ["part0", "part1", "part2", "part3"]
+    result = read(models.cnn(), tmp_path)
+    assert result.parameters == models.CNN_PARAMETERS
+    assert result.forward_flop_per_row() == models.CNN_FORWARD_FLOP
+    assert named(result, "grouped").shape.channel_groups == 4
+    assert not named(result, "stem").input_gradient
+    assert [unit.name for unit in result.units] == ["part0", "part1", "part2", "part3"]
 
 
 def test_the_host_sends_the_image_and_nothing_that_is_computed_of_it(tmp_path):
@@ -53,36 +53,38 @@ def test_the_host_sends_the_image_and_nothing_that_is_computed_of_it(tmp_path):
         helper.make_node("Add", ["middle", "whole"], ["y"], name="sum"),
     ]
     weights = [models.weight("w", 16, 3, 3, 3), models.weight("b", 16), models.weight("table", 100, 4)]
-    found = read(models.model(nodes, [image, ids], [models.value("y", [1])], weights), tmp_path)
-    assert found.row_bytes == 3 * 8 * 8 + 4 * 5  # an image in 8 bit
-    assert not named(found, "stem").input_gradient
-    assert named(found, "stem-bias").input_gradient
+    result = read(models.model(nodes, [image, ids], [models.value("y", [1])], weights), tmp_path)
+    assert result.row_bytes == 3 * 8 * 8 + 4 * 5  # an image in 8 bit
+    assert not named(result, "stem").input_gradient
+    assert named(result, "stem-bias").input_gradient
     assert read(models.cnn(4), tmp_path).row_bytes == 4 * 3 * 32 * 32
 
 
 def test_a_small_transformer_to_the_last_weight(tmp_path):
-    found = read(models.transformer(), tmp_path)
-    assert found.parameters == models.transformer_parameters()
-    assert found.forward_flop_per_row() == models.transformer_forward_flop()
-    kinds = [one.kind for unit in found.units for one in unit.operators]
+    result = read(models.transformer(), tmp_path)
+    assert result.parameters == models.transformer_parameters()
+    assert result.forward_flop_per_row() == models.transformer_forward_flop()
+    kinds = [operator.kind for unit in result.units for operator in unit.operators]
     assert kinds.count(Kind.LAYER_NORM) == 4
     assert Kind.ELEMENTWISE in kinds
-    assert all(one.shape.between for unit in found.units for one in unit.operators if one.kind is Kind.SOFTMAX)
-    assert named(found, "head").tied  # the table serves twice and is counted once
-    assert len(found.units) == 6  # embedding, two halves of two layers, head
+    assert all(
+        operator.shape.between for unit in result.units for operator in unit.operators if operator.kind is Kind.SOFTMAX
+    )
+    assert named(result, "head").tied  # the table serves twice and is counted once
+    assert len(result.units) == 6  # embedding, two halves of two layers, head
 
 
 def test_a_batch_in_the_file_is_so_many_samples_a_row(tmp_path):
-    one, four = read(models.cnn(), tmp_path), read(models.cnn(4), tmp_path)
-    assert (one.samples_per_row, four.samples_per_row) == (1, 4)
-    assert four.parameters == one.parameters
-    assert four.forward_flop_per_row() == 4 * one.forward_flop_per_row()
+    item, four = read(models.cnn(), tmp_path), read(models.cnn(4), tmp_path)
+    assert (item.samples_per_row, four.samples_per_row) == (1, 4)
+    assert four.parameters == item.parameters
+    assert four.forward_flop_per_row() == 4 * item.forward_flop_per_row()
 
 
 def test_an_open_first_dimension_is_one_sample_and_said(tmp_path):
-    found = read(models.cnn("N"), tmp_path)
-    assert found.forward_flop_per_row() == models.CNN_FORWARD_FLOP
-    assert any("the open first dimension of image is one sample" in note for note in found.notes)
+    result = read(models.cnn("N"), tmp_path)
+    assert result.forward_flop_per_row() == models.CNN_FORWARD_FLOP
+    assert any("the open first dimension of image is one sample" in note for note in result.notes)
 
 
 def test_any_other_open_dimension_needs_a_size(tmp_path):
@@ -115,10 +117,10 @@ def test_operators_without_a_word_are_listed_with_their_share(tmp_path):
         nodes, [models.value("x", [1, 64])], [models.value("out", [1, 64])], [models.weight("w", 64, 64)]
     )
     made.opset_import.append(helper.make_opsetid("com.example", 1))
-    found = read(made, tmp_path)
-    (note,) = [note for note in found.notes if "Wobble" in note]
+    result = read(made, tmp_path)
+    (note,) = [note for note in result.notes if "Wobble" in note]
     assert note == ("Wobble (1 node) is not known: taken for one pass over what it writes, 0.77 % of the forward FLOP")
-    assert named(found, "relu").shape.elements == 64
+    assert named(result, "relu").shape.elements == 64
 
 
 def truncated(folder):
@@ -223,12 +225,22 @@ def contradictory(folder):
 
 
 HOSTILE = {
-    truncated: "cut short", plain: "is no ONNX file", empty: "no nodes", cycle: "round in circles",
-    dangling: "nobody makes", huge_input: "has dimensions", huge_weight: "has dimensions",
-    negative_weight: "has dimensions", grown: "has dimensions", outside: "lie outside its folder",
-    linked: "lie outside its folder", absolute: "lie outside its folder", subgraph: "graphs within the graph: If",
-    nested: "cut short", contradictory: "contradict",
-}  # fmt: skip
+    truncated: "cut short",
+    plain: "is no ONNX file",
+    empty: "no nodes",
+    cycle: "round in circles",
+    dangling: "nobody makes",
+    huge_input: "has dimensions",
+    huge_weight: "has dimensions",
+    negative_weight: "has dimensions",
+    grown: "has dimensions",
+    outside: "lie outside its folder",
+    linked: "lie outside its folder",
+    absolute: "lie outside its folder",
+    subgraph: "graphs within the graph: If",
+    nested: "cut short",
+    contradictory: "contradict",
+}
 
 
 @pytest.mark.parametrize("make", HOSTILE, ids=lambda make: make.__name__)
@@ -244,9 +256,9 @@ def test_a_hostile_file_is_refused(make, tmp_path):
 
 def test_weights_beside_the_file_are_sized_and_never_opened(tmp_path):
     outside(tmp_path, "weights.bin")  # which is not there
-    found = catalog.workload(str(tmp_path / "model.onnx")).value
-    assert found.parameters == models.CNN_PARAMETERS
-    assert any("weights.bin" in note for note in found.notes)
+    workload = catalog.workload(str(tmp_path / "model.onnx")).value
+    assert workload.parameters == models.CNN_PARAMETERS
+    assert any("weights.bin" in note for note in workload.notes)
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
@@ -266,15 +278,24 @@ def test_products_of_every_form_have_their_arithmetic(tmp_path):
         node("Conv", ["sound", "k"], ["d"], name="sound", kernel_shape=[5], pads=[2, 2], strides=[2]),
         node("MatMul", ["batch", "held"], ["e"], name="held"),
     ]
-    inputs = [models.value("x", [6, 8]), models.value("picture", [1, 4, 5, 5]), models.value("sound", [1, 3, 40]),
-              models.value("batch", [2, 3, 7, 8])]  # fmt: skip
+    inputs = [
+        models.value("x", [6, 8]),
+        models.value("picture", [1, 4, 5, 5]),
+        models.value("sound", [1, 3, 40]),
+        models.value("batch", [2, 3, 7, 8]),
+    ]
     outputs = [models.value(name, list("abcd"[:rank])) for name, rank in (("b", 2), ("c", 4), ("d", 3), ("e", 4))]
-    weights = [models.weight("w", 10, 8), models.weight("left", 4, 6), models.weight("up", 4, 3, 2, 2),
-               models.weight("k", 16, 3, 5), models.weight("held", 3, 8, 9)]  # fmt: skip
-    found = read(models.model(nodes, inputs, outputs, weights), tmp_path)
+    weights = [
+        models.weight("w", 10, 8),
+        models.weight("left", 4, 6),
+        models.weight("up", 4, 3, 2, 2),
+        models.weight("k", 16, 3, 5),
+        models.weight("held", 3, 8, 9),
+    ]
+    result = read(models.model(nodes, inputs, outputs, weights), tmp_path)
     flop = 2 * (6 * 8 * 10 + 4 * 6 * 10 + 25 * 4 * 3 * 4 + 20 * 16 * 15 + 2 * 3 * 7 * 8 * 9)
-    assert found.forward_flop_per_row() == flop
-    assert found.parameters == sum(math.prod(one.dims) for one in found_weights(weights))
+    assert result.forward_flop_per_row() == flop
+    assert result.parameters == sum(math.prod(item.dims) for item in found_weights(weights))
 
 
 def found_weights(weights):
@@ -292,12 +313,20 @@ FAULTY = {
     "writes nothing": (helper.make_node("Foo", ["x"], [], domain="elsewhere"), helper.make_node("Relu", ["x"], ["y"])),
     "two nodes write": (helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Tanh", ["x"], ["y"])),
     "lie outside": (
-        helper.make_node("Constant", [], ["w"], value=TensorProto(
-            data_type=1, dims=[64], data_location=1, external_data=[{"key": "location", "value": "/etc/passwd"}],
-        )),
+        helper.make_node(
+            "Constant",
+            [],
+            ["w"],
+            value=TensorProto(
+                data_type=1,
+                dims=[64],
+                data_location=1,
+                external_data=[{"key": "location", "value": "/etc/passwd"}],
+            ),
+        ),
         helper.make_node("Mul", ["x", "w"], ["y"]),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("part", FAULTY)
@@ -315,8 +344,8 @@ def test_groups_that_do_not_divide_channels_are_refused(groups, tmp_path):
 
 @pytest.mark.parametrize("kind", ["MatMul", "Gemm", "Conv", "Softmax", "BatchNormalization", "Gather"])
 def test_a_name_of_another_domain_is_no_operator_of_onnx(kind, tmp_path):
-    found = read(one([helper.make_node(kind, ["x"], ["y"], domain="elsewhere", axis=99)]), tmp_path)
-    assert any(f"{kind} (1 node) is not known" in note for note in found.notes)
+    result = read(one([helper.make_node(kind, ["x"], ["y"], domain="elsewhere", axis=99)]), tmp_path)
+    assert any(f"{kind} (1 node) is not known" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("part", [b"stemname", b"Softsign"])
@@ -353,8 +382,8 @@ def test_a_chain_of_undefined_operators_is_followed_in_two_turns(tmp_path, monke
     monkeypatch.setattr(onnx_file, "_shapes", lambda *given: turns.append(1) or shapes(*given))
     chain = [helper.make_node("Foo", [f"t{at}" if at else "x"], [f"t{at + 1}"], domain="elsewhere") for at in range(50)]
     last = helper.make_node("MatMul", ["t50", "w"], ["y"])
-    found = read(one([*chain, last], weights=[models.weight("w", 64, 64)]), tmp_path)
-    assert found.parameters == 64 * 64
+    result = read(one([*chain, last], weights=[models.weight("w", 64, 64)]), tmp_path)
+    assert result.parameters == 64 * 64
     assert len(turns) == 2
 
 
@@ -372,6 +401,6 @@ def test_undefined_operators_between_too_many_others_are_refused(tmp_path, monke
 
 def test_a_gemm_counts_weights_on_either_side_and_a_whole_matrix_of_bias(tmp_path):
     node = helper.make_node("Gemm", ["w", "x", "c"], ["y"])
-    found = read(one([node], (64, 4), [models.weight("w", 32, 64), models.weight("c", 32, 4)]), tmp_path)
-    assert found.parameters == 32 * 64 + 32 * 4
-    assert named(found, "gemm").flop(Pass.FORWARD) == 2 * 32 * 64 * 4
+    result = read(one([node], (64, 4), [models.weight("w", 32, 64), models.weight("c", 32, 4)]), tmp_path)
+    assert result.parameters == 32 * 64 + 32 * 4
+    assert named(result, "gemm").flop(Pass.FORWARD) == 2 * 32 * 64 * 4

@@ -18,9 +18,11 @@ def read(made, folder):
 
 def recurrent_model(kind, gates, directions, hidden=24, inputs=16, steps=7, batch=1):
     weights = [
-        models.weight("w", directions, gates * hidden, inputs), models.weight("r", directions, gates * hidden, hidden),
-        models.weight("b", directions, 2 * gates * hidden), models.weight("head", hidden, 10),
-    ]  # fmt: skip
+        models.weight("w", directions, gates * hidden, inputs),
+        models.weight("r", directions, gates * hidden, hidden),
+        models.weight("b", directions, 2 * gates * hidden),
+        models.weight("head", hidden, 10),
+    ]
     way = "bidirectional" if directions == 2 else "forward"
     nodes = [
         helper.make_node(kind, ["x", "w", "r", "b"], ["y", "last"], name="cell", hidden_size=hidden, direction=way),
@@ -34,11 +36,11 @@ def recurrent_model(kind, gates, directions, hidden=24, inputs=16, steps=7, batc
 @pytest.mark.parametrize("directions", [1, 2])
 def test_recurrent_nodes_have_their_arithmetic_and_weights(kind, gates, directions, tmp_path):
     """A product of input and state with every gate at each position: hochreiter-1997, cho-2014."""
-    found = read(recurrent_model(kind, gates, directions), tmp_path)
-    assert found.parameters == directions * gates * 24 * (16 + 24 + 2) + 24 * 10
-    assert found.forward_flop_per_row() == directions * 7 * 2 * gates * 24 * (16 + 24) + directions * 2 * 24 * 10
-    assert all(one.repeats == 7 for unit in found.units for one in unit.operators if "cell" in one.name)
-    assert not any("not known" in note for note in found.notes)
+    result = read(recurrent_model(kind, gates, directions), tmp_path)
+    assert result.parameters == directions * gates * 24 * (16 + 24 + 2) + 24 * 10
+    assert result.forward_flop_per_row() == directions * 7 * 2 * gates * 24 * (16 + 24) + directions * 2 * 24 * 10
+    assert all(operator.repeats == 7 for unit in result.units for operator in unit.operators if "cell" in operator.name)
+    assert not any("not known" in note for note in result.notes)
 
 
 EINSUMS = [
@@ -55,17 +57,19 @@ EINSUMS = [
 def test_an_einsum_of_two_is_a_product(equation, left, right, flop, trained, tmp_path):
     node = helper.make_node("Einsum", ["y", "z"], ["out"], name="einsum", equation=equation)
     nodes = [helper.make_node("Mul", ["x", "scale"], ["y"], name="first"), node]
-    held = [models.weight("scale", left[-1]), *([models.weight("z", *right)] if trained else [])]
+    content = [models.weight("scale", left[-1]), *([models.weight("z", *right)] if trained else [])]
     inputs = [models.value("x", left), *([] if trained else [models.value("z", right)])]
-    made = models.model(nodes, inputs, [helper.make_empty_tensor_value_info("out")], held)
-    found = read(made, tmp_path)
-    assert found.forward_flop_per_row() == flop
-    assert found.parameters == left[-1] + (math.prod(right) if trained else 0)
+    made = models.model(nodes, inputs, [helper.make_empty_tensor_value_info("out")], content)
+    result = read(made, tmp_path)
+    assert result.forward_flop_per_row() == flop
+    assert result.parameters == left[-1] + (math.prod(right) if trained else 0)
 
 
 def einsum_model(equation):
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]),
-             helper.make_node("Einsum", ["y", "z"], ["out"], name="einsum", equation=equation)]  # fmt: skip
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["y"]),
+        helper.make_node("Einsum", ["y", "z"], ["out"], name="einsum", equation=equation),
+    ]
     weights = [models.weight("w", 8, 8), models.weight("z", 8, 8)]
     return models.model(nodes, [models.value("x", [8, 8])], [helper.make_empty_tensor_value_info("out")], weights)
 

@@ -32,9 +32,9 @@ def test_a_table_gives_its_value_and_keeps_where_it_came_from():
         },
         "efficiency": 0.9,
     }
-    found = unwrap(raw, Link)
-    assert found.tables == {"bandwidth": "16 GB/s", "efficiency": 0.9}
-    bandwidth, efficiency = found.provenance["bandwidth"], found.provenance["efficiency"]
+    result = unwrap(raw, Link)
+    assert result.tables == {"bandwidth": "16 GB/s", "efficiency": 0.9}
+    bandwidth, efficiency = result.provenance["bandwidth"], result.provenance["efficiency"]
     assert (bandwidth.path, bandwidth.text) == ("bandwidth", "16 GB/s")
     assert (bandwidth.source, bandwidth.kind) == ("jia-2019", SourceKind.MEASURED)
     assert (bandwidth.locator, bandwidth.note) == ("table 4", "Mk1")
@@ -52,32 +52,35 @@ def test_defaults_reach_down_and_the_nearest_wins():
             "host_bandwidth": {"value": "1 GB/s", "kind": "derived"},
         },
     }
-    found = unwrap(raw, Topology).provenance
-    assert (found["a.bandwidth"].source, found["a.bandwidth"].locator) == ("file", "page 1")
-    assert (found["a.bandwidth"].kind, found["a.bandwidth"].note) == (SourceKind.MEASURED, "all of them")
-    assert (found["gateway.pcie_bandwidth"].source, found["gateway.pcie_bandwidth"].locator) == ("table", "")
-    assert found["gateway.host_bandwidth"].kind is SourceKind.DERIVED
+    provenances = unwrap(raw, Topology).provenance
+    assert (provenances["a.bandwidth"].source, provenances["a.bandwidth"].locator) == ("file", "page 1")
+    assert (provenances["a.bandwidth"].kind, provenances["a.bandwidth"].note) == (SourceKind.MEASURED, "all of them")
+    assert (provenances["gateway.pcie_bandwidth"].source, provenances["gateway.pcie_bandwidth"].locator) == (
+        "table",
+        "",
+    )
+    assert provenances["gateway.host_bandwidth"].kind is SourceKind.DERIVED
 
 
 def test_a_note_belongs_to_its_kind():
     raw = {"kind": "assumed", "note": "a guess", "bandwidth": {"value": "1 GB/s", "kind": "measured"}, "efficiency": 1}
-    found = unwrap(raw, Link).provenance
-    assert found["bandwidth"].note == ""
-    assert found["efficiency"].note == "a guess"
+    provenances = unwrap(raw, Link).provenance
+    assert provenances["bandwidth"].note == ""
+    assert provenances["efficiency"].note == "a guess"
 
 
 def test_a_field_named_source_is_a_field_and_answers_for_its_table_too():
     practice = {"name": "p", "source": "logs", "locator": "config", "gradient_bytes": 2}
-    found = unwrap({"practice": [practice]}, WorkloadFile)
-    assert found.tables["practice"][0]["source"] == "logs"
-    assert found.provenance["practice.p.gradient_bytes"].source == "logs"
-    assert found.provenance["practice.p.gradient_bytes"].locator == "config"
+    result = unwrap({"practice": [practice]}, WorkloadFile)
+    assert result.tables["practice"][0]["source"] == "logs"
+    assert result.provenance["practice.p.gradient_bytes"].source == "logs"
+    assert result.provenance["practice.p.gradient_bytes"].locator == "config"
 
 
 def test_members_without_a_name_of_their_own_go_by_their_place():
     presets = [{"name": "same", "replicas": 1}, {"name": "same", "replicas": 2}, {"name": "other", "replicas": 3}]
-    found = unwrap({"preset": presets}, WorkloadFile).provenance
-    assert list(found) == ["preset.0.replicas", "preset.1.replicas", "preset.other.replicas"]
+    provenances = unwrap({"preset": presets}, WorkloadFile).provenance
+    assert list(provenances) == ["preset.0.replicas", "preset.1.replicas", "preset.other.replicas"]
 
 
 def test_a_number_nobody_answers_for_is_assumed():
@@ -105,9 +108,9 @@ def test_provenance_is_checked_like_any_value(value, faults):
     [("10 links, both directions", 16e9), ("10 links", 32e9), ("both directions", 160e9)],
 )
 def test_a_figure_that_counts_several_links_is_divided(counts, each):
-    found = unwrap({"rate": {"value": "320 GB/s", "counts": counts}}, Port)
-    assert structure(found.tables, Port)[0].rate_bytes_per_s == each
-    assert found.provenance["rate"].text == "320 GB/s"
+    result = unwrap({"rate": {"value": "320 GB/s", "counts": counts}}, Port)
+    assert structure(result.tables, Port)[0].rate_bytes_per_s == each
+    assert result.provenance["rate"].text == "320 GB/s"
 
 
 @pytest.mark.parametrize("counts", ["", "links", "0 links", "10 links both directions", "ten links"])
@@ -122,8 +125,8 @@ def test_only_a_data_rate_counts_links():
 
 
 def test_a_machine_knows_the_provenance_of_its_chip_by_the_path_that_changes_it():
-    found = catalog.topology("pod64").provenance
-    assert found["chip.clock"].path == "chip.clock"
-    assert found["chip.clock"].source == catalog.chip("gc200").provenance["clock"].source
-    assert "gw-link.bandwidth" in found
-    assert "level.rack.holds" in found
+    provenances = catalog.topology("pod64").provenance
+    assert provenances["chip.clock"].path == "chip.clock"
+    assert provenances["chip.clock"].source == catalog.chip("gc200").provenance["clock"].source
+    assert "gw-link.bandwidth" in provenances
+    assert "level.rack.holds" in provenances

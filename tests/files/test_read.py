@@ -46,8 +46,8 @@ class Everything:
 
 
 def fault(**tables):
-    _, (found,) = structure(tables, Everything)
-    return found.message
+    _, (fault,) = structure(tables, Everything)
+    return fault.message
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_nothing_is_coerced_and_each_message_says_what_is_wanted(key, raw, messa
     ],
 )
 def test_a_sound_value_reaches_its_field(key, raw, name, value):
-    found, faults = structure({key: raw}, Everything)
+    everything, faults = structure({key: raw}, Everything)
     assert not faults
-    assert getattr(found, name) == value
-    assert type(getattr(found, name)) is type(value)
+    assert getattr(everything, name) == value
+    assert type(getattr(everything, name)) is type(value)
 
 
 def test_a_check_of_the_object_itself_points_at_its_key():
@@ -331,13 +331,13 @@ def test_a_file_is_read_anew_where_its_text_or_its_tables_are_others(write):
 
 
 def test_a_rule_that_looks_at_other_files_is_asked_each_time(write):
-    asked = []
+    request = []
 
     def rule(value, _tables):
-        asked.append(value)
+        request.append(value)
         return ()
 
     path = write("a.toml", catalog.chip("gc200").text)
     for alone in (True, True, False, False):
         read(path, Chip, "chip", rule, alone=alone)
-    assert len(asked) == 3
+    assert len(request) == 3

@@ -36,12 +36,19 @@ def test_a_row_is_read(table):
 @pytest.mark.parametrize(
     "lines",
     [
-        (), ("round,benchmark",),
-        (HEAD, ROW + ",more"), (HEAD, ROW.replace(",256,", ",0,")), (HEAD, ROW.replace("2552704", "nan")),
-        (HEAD, ROW.replace("2552704", "0")), (HEAD, ROW.replace("224079.9", "-1")), (HEAD, ROW.replace("yes", "true")),
-        (HEAD, ROW.replace(",20,", ",2.5,")), (HEAD, '"' + ROW), (HEAD, ROW, ROW),
+        (),
+        ("round,benchmark",),
+        (HEAD, ROW + ",more"),
+        (HEAD, ROW.replace(",256,", ",0,")),
+        (HEAD, ROW.replace("2552704", "nan")),
+        (HEAD, ROW.replace("2552704", "0")),
+        (HEAD, ROW.replace("224079.9", "-1")),
+        (HEAD, ROW.replace("yes", "true")),
+        (HEAD, ROW.replace(",20,", ",2.5,")),
+        (HEAD, '"' + ROW),
+        (HEAD, ROW, ROW),
     ],
-)  # fmt: skip
+)
 def test_a_faulty_table_is_refused(table, lines):
     with pytest.raises(InputError) as caught:
         reference_points.read(table(*lines))

@@ -14,10 +14,12 @@ ALONE = {"engine": "analytic", "micro_batch": 1}
 @pytest.mark.parametrize("name", NAMES)
 def test_points_are_those_of_the_table_in_sequences(name):
     benchmark, units = NAMES[name]
-    found = catalog.workload(name).value
-    round_ = next(row.round for row in reference_points.shipped() if row.round in found.benchmark.target)
+    workload = catalog.workload(name).value
+    round_ = next(row.round for row in reference_points.shipped() if row.round in workload.benchmark.target)
     rows = [row for row in reference_points.shipped() if (row.benchmark, row.round) == (benchmark, round_)]
-    assert [(point.batch, point.samples * units) for point in found.points] == [(row.batch, row.mean) for row in rows]
+    assert [(point.batch, point.samples * units) for point in workload.points] == [
+        (row.batch, row.mean) for row in rows
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -34,30 +36,34 @@ def test_405_billion_are_those_of_the_paper():
 
 
 def test_an_answer_says_tokens_and_critical_batch():
-    found = podsim.predict("gpt3-175b-mlperf", pod=256, replicas=4, ipus_per_replica=64, accumulation=256, **ALONE)
+    prediction = podsim.predict("gpt3-175b-mlperf", pod=256, replicas=4, ipus_per_replica=64, accumulation=256, **ALONE)
     points = catalog.workload("gpt3-175b-mlperf").value.curve
-    assert found.samples_to_converge.value == points.points[0].samples
-    assert f"batches above {critical_batch(points):,.0f} samples" in found.assumptions[-1]
-    assert "1.2 G tokens" in " ".join(found.assumptions)
-    assert found.run.steps == -(-points.points[0].samples // 1024)
-    assert found.run.evaluations == 0
+    assert prediction.samples_to_converge.value == points.points[0].samples
+    assert f"batches above {critical_batch(points):,.0f} samples" in prediction.assumptions[-1]
+    assert "1.2 G tokens" in " ".join(prediction.assumptions)
+    assert prediction.run.steps == -(-points.points[0].samples // 1024)
+    assert prediction.run.evaluations == 0
 
 
 def test_what_streaming_memory_does_not_hold_is_refused_and_the_search_takes_less():
     with pytest.raises(Infeasible, match="fit"):
         podsim.predict("gpt3-175b-mlperf", pod=256, replicas=4, ipus_per_replica=64, accumulation=512, **ALONE)
-    found = podsim.predict("gpt3-175b-mlperf", pod=256, engine="analytic")
-    held = found.memory
-    assert held.streaming_bytes_per_ipu <= held.streaming_capacity_bytes_per_ipu < 2 * held.streaming_bytes_per_ipu
+    prediction = podsim.predict("gpt3-175b-mlperf", pod=256, engine="analytic")
+    memory = prediction.memory
+    assert (
+        memory.streaming_bytes_per_ipu <= memory.streaming_capacity_bytes_per_ipu < 2 * memory.streaming_bytes_per_ipu
+    )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"gpt3"', '"gpt4"', "benchmark"), ('"4.0.0"', '"9.0.0"', "round"),
-        ('"points"', '"fixed"', "stated length"), ("= 2048, source", "= 0, source", "units_per_sample"),
+        ('"gpt3"', '"gpt4"', "benchmark"),
+        ('"4.0.0"', '"9.0.0"', "round"),
+        ('"points"', '"fixed"', "stated length"),
+        ("= 2048, source", "= 0, source", "units_per_sample"),
     ],
-)  # fmt: skip
+)
 def test_a_faulty_reference_is_refused(tmp_path, old, new, why):
     from podsim.files import find
 

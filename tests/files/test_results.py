@@ -17,12 +17,30 @@ HEADER = Header(podsim="1.0", code="c0de", sweep="5eed")
 
 def answer(time_s=61.5):
     return SweepAnswer(
-        topology="pod16", chip="gc200", ipus=16, hosts=1, sdk="2.3", replicas=4, ipus_per_replica=4, micro_batch=2,
-        accumulation=192, global_batch=3072, time_to_train_s=time_s, time_to_train_low_s=60.0,
-        time_to_train_high_s=63.0, time_to_train_grade=Grade.MEASURED, step_s=0.1, step_low_s=0.09, step_high_s=0.11,
-        throughput_samples_per_s=30720.0, samples_to_converge=1e6, mfu=0.3, memory=0.95, limited_by="compute × all",
+        topology="pod16",
+        chip="gc200",
+        ipus=16,
+        hosts=1,
+        sdk="2.3",
+        replicas=4,
+        ipus_per_replica=4,
+        micro_batch=2,
+        accumulation=192,
+        global_batch=3072,
+        time_to_train_s=time_s,
+        time_to_train_low_s=60.0,
+        time_to_train_high_s=63.0,
+        time_to_train_grade=Grade.MEASURED,
+        step_s=0.1,
+        step_low_s=0.09,
+        step_high_s=0.11,
+        throughput_samples_per_s=30720.0,
+        samples_to_converge=1e6,
+        mfu=0.3,
+        memory=0.95,
+        limited_by="compute × all",
         breakdown_s={"compute": 0.06, "exchange": 0.04},
-    )  # fmt: skip
+    )
 
 
 OUTCOMES = [
@@ -34,11 +52,11 @@ OUTCOMES = [
 
 def three_points(folder):
     """A file with three points."""
-    found = folder / "a.results.jsonl"
-    with Results(found, HEADER) as results:
+    three_points = folder / "a.results.jsonl"
+    with Results(three_points, HEADER) as results:
         for outcome in OUTCOMES:
             results.store(outcome, {"pod": "16"})
-    return found
+    return three_points
 
 
 @pytest.fixture

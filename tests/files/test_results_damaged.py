@@ -27,11 +27,11 @@ def path(tmp_path):
 def resumed(path, header=HEADER):
     """(outcomes, warnings) of a file that is opened again, and its set-aside lines."""
     with Results(path, header) as results:
-        found = dict(results.stored), results.warnings
+        result = dict(results.stored), results.warnings
     with Results(path, header) as results:
-        assert (dict(results.stored), results.warnings) == (found[0], ()), "what was set aside is told once"
+        assert (dict(results.stored), results.warnings) == (result[0], ()), "what was set aside is told once"
     kept = aside(path)
-    return *found, [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    return *result, [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
 
 
 def other_line(text):
@@ -41,13 +41,20 @@ def other_line(text):
 @pytest.mark.parametrize(
     "line",
     [
-        b"no json\n", b"7\n", b"\n", b"\xff\n", b'{"key":"d4"}\n', other_line({}),
-        other_line({"answer": {"topology": "x"}}), other_line({"refusal": {"code": "x"}}),
+        b"no json\n",
+        b"7\n",
+        b"\n",
+        b"\xff\n",
+        b'{"key":"d4"}\n',
+        other_line({}),
+        other_line({"answer": {"topology": "x"}}),
+        other_line({"refusal": {"code": "x"}}),
         sealed({"schema": "podsim.sweep-results/3"}),
-        Result(number=5, of="0" * 32, point={}, outcome=OUTCOMES[0]).line(), b"[" * 100_000 + b"\n",
+        Result(number=5, of="0" * 32, point={}, outcome=OUTCOMES[0]).line(),
+        b"[" * 100_000 + b"\n",
         b'{"key":"e5","refusal":{"code":"x","message":""}}\n',
     ],
-)  # fmt: skip
+)
 def test_a_line_that_is_no_result_of_this_file_is_set_aside(path, line):
     path.write_bytes(path.read_bytes() + line)
     stored, warnings, kept = resumed(path)
@@ -235,8 +242,8 @@ def test_any_edit_is_noticed_and_costs_no_row(changes):
         path.write_bytes(raw)
         with Results(path, HEADER) as results:
             assert [outcome for outcome in results.stored.values() if outcome not in MANY] == []
-            told = bool(results.warnings or results.cut_bytes)
-            assert told or before.startswith(raw), "lines that are missing at the end look like a sweep cut short"
+            flag = bool(results.warnings or results.cut_bytes)
+            assert flag or before.startswith(raw), "lines that are missing at the end look like a sweep cut short"
             for outcome in MANY:
                 if outcome.key not in results.stored:
                     results.store(outcome, {"pod": "16"})
@@ -253,10 +260,10 @@ def test_ten_thousand_lines_are_checked_quickly(tmp_path):
         outcome = SweepOutcome(key=f"{number:032x}", answer=answer(60.5))
         lines.append(Result(number=number + 2, of=HEADER.of, point={"pod": "16"}, outcome=outcome).line())
     began_s = time.process_time()
-    found = result_lines.contents(header + b"".join(lines), HEADER)
+    contents = result_lines.contents(header + b"".join(lines), HEADER)
     assert time.process_time() - began_s < 2.0, "0.5 s of an idle core"
-    assert found.is_clean
-    assert len(found.results) == 10_000
+    assert contents.is_clean
+    assert len(contents.results) == 10_000
 
 
 @pytest.mark.parametrize("text", ["my notes\n", 'schema = "podsim.sweep/1"\n', "{}\n"])

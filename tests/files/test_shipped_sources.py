@@ -27,10 +27,10 @@ def test_every_number_has_a_known_source_and_says_what_it_assumes(path):
     document = catalog.describe(path).document
     known = catalog.sources()
     assert document.provenance
-    for name, found in document.provenance.items():
-        assert found.source in known, f"{name}: {found.source}"
-        if found.kind in (SourceKind.ASSUMED, SourceKind.DERIVED):
-            assert found.note, f"{name} is {found.kind} without a note"
+    for name, provenance in document.provenance.items():
+        assert provenance.source in known, f"{name}: {provenance.source}"
+        if provenance.kind in (SourceKind.ASSUMED, SourceKind.DERIVED):
+            assert provenance.note, f"{name} is {provenance.kind} without a note"
 
 
 @pytest.mark.parametrize("path", NUMBERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -39,8 +39,8 @@ def test_every_source_named_by_a_table_is_known(path):
     value = catalog.describe(path).document.value
     tables = [*getattr(value, "practices", ()), *getattr(value, "presets", ()), *getattr(value, "readings", ())]
     tables += list(value) if isinstance(value, tuple) else []
-    found = {table.source for table in tables if not isinstance(table, RowReading)}  # rows of a csv have theirs there
-    assert found <= set(known)
+    result = {table.source for table in tables if not isinstance(table, RowReading)}  # rows of a csv have theirs there
+    assert result <= set(known)
 
 
 def test_every_source_says_what_it_is_and_who_published_it():

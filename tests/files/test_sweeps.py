@@ -23,10 +23,10 @@ count = 3
 
 
 def test_values_are_those_of_flags_and_set(write):
-    found = sweeps.sweep(write("a.toml", GOOD)).value
-    assert found.fixed == {"engine": "analytic", "micro_batch": "2", "gw-link.latency": "2 us"}
-    assert [axis.name for axis in found.axes] == ["pod", "chip.clock"]
-    assert found.axes[0].values == ("16", "64")
+    file = sweeps.sweep(write("a.toml", GOOD)).value
+    assert file.fixed == {"engine": "analytic", "micro_batch": "2", "gw-link.latency": "2 us"}
+    assert [axis.name for axis in file.axes] == ["pod", "chip.clock"]
+    assert file.axes[0].values == ("16", "64")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,16 @@ def test_flags_are_those_of_predict():
     known = {*signature(podsim.predict).parameters}
     assert set(sweeps.FLAGS) <= known
     assert known - set(sweeps.FLAGS) == {
-        "workload", "changes", "faults", "steps", "noise_scale", "on_progress", "interval", "parameters",
-        "chips", "tokens", "law", "target_loss",
-    }  # fmt: skip
+        "workload",
+        "changes",
+        "faults",
+        "steps",
+        "noise_scale",
+        "on_progress",
+        "interval",
+        "parameters",
+        "chips",
+        "tokens",
+        "law",
+        "target_loss",
+    }

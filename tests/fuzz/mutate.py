@@ -10,12 +10,56 @@ VALUE = re.compile(r'(?<== )(?:"[^"\n]*"|[-\d.]+|true|false)')
 NUMBER = re.compile(r"(?<![\w.#-])\d+(?:\.\d+)?(?![\w.])|(?<=\")\d+(?:\.\d+)?(?= ?[A-Za-z%])")
 FACTORS = (0.5, 2.0, 0.9, 1.1, 4.0, 0.25, 1.5, 10.0, 0.1, 3.0)
 STRANGE = (
-    "0", "-1", "1", "0.5", "inf", "-inf", "nan", '"x"', '""', "true", "[]", "{}", "[[1]]", "[{}]", "1e308", "1e-308",
-    "9" * 400, "2026-11-20", '"-1 s"', '"0 GB/s"', '"inf GHz"', '"1 B"', '"../x.toml"', "{ value = 1 }",
-    "{ value = [] }", "{ value = {} }", "{ value = 1, kind = 2, counts = [] }", '"1e308 GB/s"', '"1e-300 s"', "2", "7",
-    "1024", "65536", "1000000", "9007199254740993", "9223372036854775808", '"/dev/zero"', '"=1+1"', '"\\u202e"',
-    "'''a'''", '"²"', '"\\u0000"', "0x7f", "1_000", "00:00:00", "{ a.b = 1 }", '"nan s"', '"1 kB"', '"100 %"',
-)  # fmt: skip
+    "0",
+    "-1",
+    "1",
+    "0.5",
+    "inf",
+    "-inf",
+    "nan",
+    '"x"',
+    '""',
+    "true",
+    "[]",
+    "{}",
+    "[[1]]",
+    "[{}]",
+    "1e308",
+    "1e-308",
+    "9" * 400,
+    "2026-11-20",
+    '"-1 s"',
+    '"0 GB/s"',
+    '"inf GHz"',
+    '"1 B"',
+    '"../x.toml"',
+    "{ value = 1 }",
+    "{ value = [] }",
+    "{ value = {} }",
+    "{ value = 1, kind = 2, counts = [] }",
+    '"1e308 GB/s"',
+    '"1e-300 s"',
+    "2",
+    "7",
+    "1024",
+    "65536",
+    "1000000",
+    "9007199254740993",
+    "9223372036854775808",
+    '"/dev/zero"',
+    '"=1+1"',
+    '"\\u202e"',
+    "'''a'''",
+    '"²"',
+    '"\\u0000"',
+    "0x7f",
+    "1_000",
+    "00:00:00",
+    "{ a.b = 1 }",
+    '"nan s"',
+    '"1 kB"',
+    '"100 %"',
+)
 LETTERS = ("²", "\u202e", "\u0000", "é", "\U0001f600", "\u0661", "\u2028", "\x1b[31m", "\x07", "=", "\ufeff", "\r", '"')
 
 
@@ -28,13 +72,13 @@ def toml(text: str, draw: Choices) -> bytes:
 
 def with_another_number(text: str, draw: Choices) -> str:
     """One number a little smaller or larger."""
-    found = list(NUMBER.finditer(text))
-    if not found:
+    matches = list(NUMBER.finditer(text))
+    if not matches:
         return text
-    chosen = draw.of(found)
+    chosen = draw.of(matches)
     value = min(float(chosen[0]) * draw.of(FACTORS), sys.float_info.max)
-    said = f"{value:.6g}" if "." in chosen[0] and "e" not in f"{value:.6g}" else str(max(1, round(value)))
-    return text[: chosen.start()] + said + text[chosen.end() :]
+    words = f"{value:.6g}" if "." in chosen[0] and "e" not in f"{value:.6g}" else str(max(1, round(value)))
+    return text[: chosen.start()] + words + text[chosen.end() :]
 
 
 def with_a_comment(text: str, draw: Choices) -> str:
@@ -46,32 +90,32 @@ def with_a_comment(text: str, draw: Choices) -> str:
 
 def with_a_value_of_another_line(text: str, draw: Choices) -> str:
     """The value of one key in place of that of another."""
-    found = list(VALUE.finditer(text))
-    if len(found) < 2:
+    matches = list(VALUE.finditer(text))
+    if len(matches) < 2:
         return text
-    chosen, other = draw.of(found), draw.of(found)
+    chosen, other = draw.of(matches), draw.of(matches)
     return text[: chosen.start()] + other[0] + text[chosen.end() :]
 
 
 def with_strange_value(text: str, draw: Choices) -> str:
     """A value of another kind, or beyond what is meant."""
-    found = list(VALUE.finditer(text))
-    if not found:
+    matches = list(VALUE.finditer(text))
+    if not matches:
         return text
-    chosen = draw.of(found)
+    chosen = draw.of(matches)
     return text[: chosen.start()] + draw.of(STRANGE) + text[chosen.end() :]
 
 
 def with_values_exchanged(text: str, draw: Choices) -> str:
     """Two values in each other's place."""
-    found = list(VALUE.finditer(text))
-    if len(found) < 2:
+    matches = list(VALUE.finditer(text))
+    if len(matches) < 2:
         return text
-    first, second = sorted((draw.below(len(found)), draw.below(len(found))))
+    first, second = sorted((draw.below(len(matches)), draw.below(len(matches))))
     if first == second:
         return text
-    one, other = found[first], found[second]
-    return text[: one.start()] + other[0] + text[one.end() : other.start()] + one[0] + text[other.end() :]
+    item, other = matches[first], matches[second]
+    return text[: item.start()] + other[0] + text[item.end() : other.start()] + item[0] + text[other.end() :]
 
 
 def without_a_line(text: str, draw: Choices) -> str:
@@ -90,7 +134,7 @@ def with_a_line_twice(text: str, draw: Choices) -> str:
 
 def with_a_table_twice(text: str, draw: Choices) -> str:
     """A whole table again, at the end."""
-    heads = [found.start() for found in re.finditer(r"^\[", text, re.MULTILINE)]
+    heads = [match.start() for match in re.finditer(r"^\[", text, re.MULTILINE)]
     if not heads:
         return text
     at = draw.below(len(heads))
@@ -118,13 +162,23 @@ def damaged(raw: bytes, draw: Choices) -> bytes:
 
 Mutation = Callable[[str, Choices], str]
 KIND_ONES: tuple[Mutation, ...] = (
-    with_another_number, with_another_number, with_another_number, with_another_number, with_a_comment,
+    with_another_number,
+    with_another_number,
+    with_another_number,
+    with_another_number,
+    with_a_comment,
     with_a_value_of_another_line,
-)  # fmt: skip
+)
 ROUGH_ONES: tuple[Mutation, ...] = (
-    with_strange_value, with_strange_value, with_values_exchanged, without_a_line, with_a_line_twice,
-    with_a_table_twice, with_an_odd_letter, cut_short,
-)  # fmt: skip
+    with_strange_value,
+    with_strange_value,
+    with_values_exchanged,
+    without_a_line,
+    with_a_line_twice,
+    with_a_table_twice,
+    with_an_odd_letter,
+    cut_short,
+)
 
 
 def json_value(value: object, draw: Choices, strange: tuple[object, ...]) -> object:
@@ -147,6 +201,36 @@ def json_value(value: object, draw: Choices, strange: tuple[object, ...]) -> obj
 
 
 JSON_STRANGE: tuple[object, ...] = (
-    None, True, False, 0, -1, 1, 0.5, 1e308, -1e308, 1e-308, 10**400, 2**63, "", "x", "²", "\u202e", "\x1b[31m", [], {},
-    [1], [[]], {"value": 1}, "1e400", "nan", "=1+1", "\x00", "\udcff", float("nan"), float("inf"), 64, 7, 4096,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    0.5,
+    1e308,
+    -1e308,
+    1e-308,
+    10**400,
+    2**63,
+    "",
+    "x",
+    "²",
+    "\u202e",
+    "\x1b[31m",
+    [],
+    {},
+    [1],
+    [[]],
+    {"value": 1},
+    "1e400",
+    "nan",
+    "=1+1",
+    "\x00",
+    "\udcff",
+    float("nan"),
+    float("inf"),
+    64,
+    7,
+    4096,
+)

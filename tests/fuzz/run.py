@@ -24,10 +24,19 @@ LETTERS = re.compile(r"[^a-z ]")
 LONGEST = 160
 CHUNK = 250
 WEIGHTS = {
-    "command_lines": 0.02, "results_file": 0.02, "signatures": 0.1, "topology_file": 0.2, "workload_file": 0.3,
-    "sweep_file": 0.3, "mlperf_logs": 0.3, "points_file": 0.4, "onnx_file": 0.5, "settings_file": 3.0,
-    "fault_strings": 6.0, "quantities": 6.0,
-}  # fmt: skip
+    "command_lines": 0.02,
+    "results_file": 0.02,
+    "signatures": 0.1,
+    "topology_file": 0.2,
+    "workload_file": 0.3,
+    "sweep_file": 0.3,
+    "mlperf_logs": 0.3,
+    "points_file": 0.4,
+    "onnx_file": 0.5,
+    "settings_file": 3.0,
+    "fault_strings": 6.0,
+    "quantities": 6.0,
+}
 """Shares of the count against 1 for the others: what takes long is drawn less often."""
 
 
@@ -103,14 +112,19 @@ def told(tallies: dict[str, Tally]) -> str:
     head = ("target", "inputs", "accepted", "refused", "ms each", "slowest s", "MiB", "violations")
     rows = [head]
     for name, tally in [*sorted(tallies.items()), ("all", _sum(tallies))]:
-        found = tally.verdicts
+        verdicts = tally.verdicts
         rows.append(
             (
-                name, f"{found.total():,}", f"{found['accepted']:,}", f"{found['refused']:,}",
-                f"{1e3 * tally.spent_s / max(found.total(), 1):.1f}", f"{tally.slowest_s:.2f}",
-                f"{tally.peak_bytes / 2**20:.0f}", f"{found['violations']:,}",
+                name,
+                f"{verdicts.total():,}",
+                f"{verdicts['accepted']:,}",
+                f"{verdicts['refused']:,}",
+                f"{1e3 * tally.spent_s / max(verdicts.total(), 1):.1f}",
+                f"{tally.slowest_s:.2f}",
+                f"{tally.peak_bytes / 2**20:.0f}",
+                f"{verdicts['violations']:,}",
             )
-        )  # fmt: skip
+        )
     widths = [max(len(row[at]) for row in rows) for at in range(len(head))]
     return "\n".join(
         "  ".join(
@@ -159,35 +173,35 @@ def main() -> int:
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"), help="folder for inputs that failed")
     parser.add_argument("--again", metavar="HEX", help="one input of one target again, with its traceback")
     parser.add_argument("--atheris", metavar="TARGET", help="run one target under atheris, until it fails")
-    asked, more = parser.parse_known_args()
-    if asked.atheris:
-        by_atheris(asked.atheris, more)
+    namespace, more = parser.parse_known_args()
+    if namespace.atheris:
+        by_atheris(namespace.atheris, more)
         return 0
-    names = asked.targets.split(",")
-    if asked.again:
+    names = namespace.targets.split(",")
+    if namespace.again:
         from fuzz import judge
         from fuzz.targets import target
 
         with judge.limits():
-            sys.stdout.write(target(names[0])(bytes.fromhex(asked.again)) + "\n")
+            sys.stdout.write(target(names[0])(bytes.fromhex(namespace.again)) + "\n")
         return 0
-    tallies = swept(names, asked)
+    tallies = swept(names, namespace)
     sys.stdout.write(told(tallies) + "\n")
     return 1 if any(tally.kinds for tally in tallies.values()) else 0
 
 
-def swept(names: list[str], asked: argparse.Namespace) -> dict[str, Tally]:
+def swept(names: list[str], namespace: argparse.Namespace) -> dict[str, Tally]:
     """Tallies by target, over processes that are replaced now and then."""
     tallies: dict[str, Tally] = {name: Tally() for name in names}
-    began, planned = time.monotonic(), list(jobs(names, asked.count, asked.seed))
-    random.Random(asked.seed).shuffle(planned)  # noqa: S311  (no secret)
+    began, planned = time.monotonic(), list(jobs(names, namespace.count, namespace.seed))
+    random.Random(namespace.seed).shuffle(planned)  # noqa: S311  (no secret)
     context = multiprocessing.get_context("spawn")
-    with context.Pool(asked.processes, maxtasksperchild=40) as pool:
+    with context.Pool(namespace.processes, maxtasksperchild=40) as pool:
         for done, (name, tally) in enumerate(pool.imap_unordered(work, planned), 1):
             tallies[name].add(tally)
-            report(name, tally, asked.failures)
+            report(name, tally, namespace.failures)
             if done % 20 == 0 or done == len(planned):
-                bad = sum(len(one.kinds) for one in tallies.values())
+                bad = sum(len(tally.kinds) for tally in tallies.values())
                 spent_s = time.monotonic() - began
                 sys.stderr.write(f"{done:,} of {len(planned):,} portions, {spent_s:.0f} s, {bad} kinds of violation\n")
     return tallies

@@ -34,9 +34,9 @@ def seeds(*patterns: str) -> tuple[tuple[str, str], ...]:
     """Names and texts of shipped files."""
     root = find.shipped("topologies").parent
     bases = {"workloads": Path(find.__file__).parents[1]}
-    found = [path for pattern in patterns for path in sorted(bases.get(pattern.partition("/")[0], root).glob(pattern))]
-    assert found, patterns
-    return tuple((path.name, path.read_text(encoding="utf-8")) for path in found)
+    paths = [path for pattern in patterns for path in sorted(bases.get(pattern.partition("/")[0], root).glob(pattern))]
+    assert paths, patterns
+    return tuple((path.name, path.read_text(encoding="utf-8")) for path in paths)
 
 
 def put(name: str, raw: bytes) -> Path:
@@ -55,9 +55,9 @@ def toml_target(patterns: tuple[str, ...], run: Run) -> Callable[[bytes], str]:
         path = put(name, mutate.toml(text, draw))
 
         def ask() -> object:
-            found = catalog.describe(path).document
-            described = json.loads(json_text.text("check", {"provenance": json_text.plain(found.provenance)}))
-            return described, run(path, found.value, draw)
+            document = catalog.describe(path).document
+            described = json.loads(json_text.text("check", {"provenance": json_text.plain(document.provenance)}))
+            return described, run(path, document.value, draw)
 
         return judged(lambda: list(ask()))
 

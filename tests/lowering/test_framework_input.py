@@ -27,11 +27,16 @@ COSTS = FrameworkCosts(fitted={MICRO_BATCH: fitted(MICRO_BATCH_S), REPLICA: fitt
 
 def line(framework, *, costs=COSTS, **changes):
     units = (unit(f"u{number}", boundary=64) for number in range(4))
-    found = world(
-        model(*units, row_bytes=ROW_BYTES), pod(), replicas=REPLICAS, ipus_per_replica=4,
-        micro_batch=ROWS, accumulation=ACCUMULATION, practice=replace(PRACTICE, framework=framework, **changes),
-    )  # fmt: skip
-    return replace(found, machine=replace(found.machine, frameworks=costs))
+    result = world(
+        model(*units, row_bytes=ROW_BYTES),
+        pod(),
+        replicas=REPLICAS,
+        ipus_per_replica=4,
+        micro_batch=ROWS,
+        accumulation=ACCUMULATION,
+        practice=replace(PRACTICE, framework=framework, **changes),
+    )
+    return replace(result, machine=replace(result.machine, frameworks=costs))
 
 
 def run(setup, engine=analytic.run, *, folded=True):
@@ -39,8 +44,8 @@ def run(setup, engine=analytic.run, *, folded=True):
 
 
 def added_s(framework):
-    one = {Framework.TENSORFLOW2: MICRO_BATCH_S, Framework.POPTORCH: MICRO_BATCH_S + REPLICAS * REPLICA_S}
-    return ACCUMULATION * (one[framework] + ROWS * ROW_BYTES / IN_LINE_BYTES_PER_S)
+    table = {Framework.TENSORFLOW2: MICRO_BATCH_S, Framework.POPTORCH: MICRO_BATCH_S + REPLICAS * REPLICA_S}
+    return ACCUMULATION * (table[framework] + ROWS * ROW_BYTES / IN_LINE_BYTES_PER_S)
 
 
 @pytest.mark.parametrize("engine", [analytic.run, events.run])
@@ -78,8 +83,8 @@ def test_without_constants_nothing_is_added():
 
 @pytest.mark.parametrize("iterations", [1, 4])
 def test_device_iterations_share_a_call(iterations):
-    one = line(None)
-    setup = line(None, returns_to_host=True, call_updates=iterations * one.mapping.replicas)
+    item = line(None)
+    setup = line(None, returns_to_host=True, call_updates=iterations * item.mapping.replicas)
     assert run(setup).breakdown_s[Part.HOST_STEP] == pytest.approx(HOST_CALL_S / iterations, rel=1e-9)
 
 

@@ -83,14 +83,14 @@ def test_a_grouped_cycle_moves_every_micro_batch_one_stage(accumulation, tied):
 def test_what_a_grouped_stage_holds_at_a_barrier_is_what_memory_counts(accumulation, tied):
     """2 (S - s) - 1 micro-batches between two cycles, or as many as there are."""
     setup = line(Schedule.GROUPED, accumulation, tied=tied)
-    held, most = Counter(), Counter()
+    footprint, most = Counter(), Counter()
     for block in setup.pipeline(folded=False).blocks:
         for stage, backward, _ in computes(block):
-            held[stage] += -1 if backward else 1
-        for stage, count in held.items():
+            footprint[stage] += -1 if backward else 1
+        for stage, count in footprint.items():
             most[stage] = max(most[stage], count)
     assert most == {stage.index: in_flight(setup.mapping, stage) for stage in setup.mapping.stages}
-    assert not any(held.values())
+    assert not any(footprint.values())
 
 
 @given(LONG, st.booleans(), PRODUCTS)
@@ -98,11 +98,11 @@ def test_what_one_f_one_b_holds_is_what_memory_counts(accumulation, tied, produc
     """S - s micro-batches on stage s, whatever the stages take."""
     setup = line(Schedule.ONE_F_ONE_B, accumulation, tied=tied, products=products)
     (block,) = setup.pipeline().blocks
-    held, most = Counter(), Counter()
+    footprint, most = Counter(), Counter()
     for stage, backward, _ in computes(block):
-        held[stage] += -1 if backward else 1
-        most[stage] = max(most[stage], held[stage])
-        assert held[stage] >= 0
+        footprint[stage] += -1 if backward else 1
+        most[stage] = max(most[stage], footprint[stage])
+        assert footprint[stage] >= 0
     allowed = {stage.index: in_flight(setup.mapping, stage) for stage in setup.mapping.stages}
     assert most == allowed
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.lowering.joined import Joined, _split
+from podsim.lowering.merged_blocks import Joined, _split
 from podsim.lowering.one_f_one_b import room
-from podsim.lowering.pipeline import Turn, turns
+from podsim.lowering.pipeline import BarrierInterval, turns
 from podsim.model.program import Task, TaskKind
 from podsim.model.training import Schedule
 
@@ -24,18 +24,18 @@ def pipeline(stages, micro_batches, schedule=Schedule.GROUPED, *, forward_only=F
 def test_a_grouped_pipeline_takes_a_cycle_a_micro_batch_and_two_stages_less_one_to_fill_and_drain(
     stages, micro_batches
 ):
-    found = turns(pipeline(stages, micro_batches))
-    assert sum(turn.repeat for turn in found) == micro_batches + 2 * stages - 1
+    intervals = turns(pipeline(stages, micro_batches))
+    assert sum(turn.repeat for turn in intervals) == micro_batches + 2 * stages - 1
     for stage in range(stages):
         for backward in (False, True):
-            assert sum(turn.repeat for turn in found if (stage, backward) in turn.active) == micro_batches
+            assert sum(turn.repeat for turn in intervals if (stage, backward) in turn.active) == micro_batches
 
 
 @SIZES
 def test_a_forward_pass_fills_and_drains_in_stages_less_one(stages, micro_batches):
-    found = turns(pipeline(stages, micro_batches, forward_only=True))
-    assert sum(turn.repeat for turn in found) == micro_batches + stages - 1
-    assert not any(backward for turn in found for _, backward in turn.active)
+    intervals = turns(pipeline(stages, micro_batches, forward_only=True))
+    assert sum(turn.repeat for turn in intervals) == micro_batches + stages - 1
+    assert not any(backward for turn in intervals for _, backward in turn.active)
 
 
 @SIZES
@@ -58,7 +58,7 @@ def test_one_after_the_other_goes_down_the_stages_and_back():
 @pytest.mark.parametrize("last", [0, 1, 3, 6, 9, None])
 def test_turns_are_split_before_the_last_so_many(last):
     """2 turns, 4 and 3: whatever is cut off, each keeps its place and all are there."""
-    order = [Turn(name, ((0, False),), repeat) for name, repeat in (("a", 2), ("b", 4), ("c", 3))]
+    order = [BarrierInterval(name, ((0, False),), repeat) for name, repeat in (("a", 2), ("b", 4), ("c", 3))]
     head, tail = ("".join(turn.name * turn.repeat for turn in some) for some in _split(order, last))
     assert head + tail == "aabbbbccc"
     assert len(tail) == (9 if last is None else last)

@@ -69,8 +69,8 @@ def test_whole_programs_take_their_stretch_longer_than_their_plans():
         (2.0, {"sdk-0.9_program": 3.0}),
     ):
         longer = line(fitted=parameters(**changes))
-        for one, other in zip(plans.work_s(), longer.work_s(), strict=True):
-            assert other == pytest.approx([stretch * seconds for seconds in one], rel=1e-12)
+        for item, other in zip(plans.work_s(), longer.work_s(), strict=True):
+            assert other == pytest.approx([stretch * seconds for seconds in item], rel=1e-12)
 
 
 def test_a_stage_sends_what_its_last_unit_leaves():
@@ -132,14 +132,14 @@ def on(setup, topology):
 
 def seconds(of):
     """Input of one micro-batch of every replica, alone; the same whether one replica stands for all or not."""
-    found = []
+    values = []
     for folded in (True, False):
         program = of.pipeline(folded=folded)
         flows = {task.flows for block in program.blocks for task in block.tasks if task.kind is TaskKind.HOST}
         assert len(flows) == 1
-        found.append(alone_s(*flows, of.fabric.capacities))
-    assert found[1] == pytest.approx(found[0], rel=1e-12)
-    return found[0]
+        values.append(alone_s(*flows, of.fabric.capacities))
+    assert values[1] == pytest.approx(values[0], rel=1e-12)
+    return values[0]
 
 
 def test_host_input_takes_the_slowest_of_three_paths():

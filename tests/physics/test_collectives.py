@@ -30,7 +30,7 @@ def heard_of(steps, members):
     known = [{member} for member in range(members)]
     for step in steps:
         for _ in range(step.repeat):
-            before = [set(one) for one in known]
+            before = [set(numbers) for numbers in known]
             for sender, to in step.messages(members):
                 known[to] |= before[sender]
     return known
@@ -46,7 +46,7 @@ def test_everybody_hears_of_everybody_who_matters(algorithm, collective):
     for members in numbers(algorithm):
         known = heard_of(schedule(collective, algorithm, members), members)
         needed = {0} if collective is Collective.BROADCAST else set(range(members))
-        assert all(needed <= one for one in known), members
+        assert all(needed <= item for item in known), members
 
 
 @pytest.mark.parametrize("algorithm", OPTIMAL)
@@ -90,24 +90,24 @@ def test_halving_and_doubling_takes_two_log_steps_and_a_ring_two_a_member(member
 @pytest.mark.parametrize("members", [2, 4, 8, 32])
 def test_halving_ends_with_every_part_reduced_and_doubling_with_all_of_them_everywhere(members):
     """Followed part by part: `held[m][part]` is the set of members whose gradient of that part m has summed."""
-    held = [{part: {member} for part in range(members)} for member in range(members)]
+    tables = [{part: {member} for part in range(members)} for member in range(members)]
     halving = schedule(REDUCE, Algorithm.HALVING_DOUBLING, members)
     for step in halving:
-        before = [{part: set(summed) for part, summed in parts.items()} for parts in held]
+        before = [{part: set(summed) for part, summed in parts.items()} for parts in tables]
         for sender, to in step.messages(members):
             # the partner's half of what the sender still works on: parts nearer to the partner in every bit so far
             given_away = [part for part in before[sender] if part in before[to] and (part ^ to) < (part ^ sender)]
             assert len(given_away) == step.share * members
             for part in given_away:
-                held[to][part] |= before[sender][part]
-                held[sender].pop(part)
-    assert held == [{member: set(range(members))} for member in range(members)]
+                tables[to][part] |= before[sender][part]
+                tables[sender].pop(part)
+    assert tables == [{member: set(range(members))} for member in range(members)]
     for step in schedule(GATHER, Algorithm.HALVING_DOUBLING, members):
-        before = [set(parts) for parts in held]
+        before = [set(parts) for parts in tables]
         for sender, to in step.messages(members):
             assert len(before[sender]) == step.share * members
-            held[to].update({part: set(range(members)) for part in before[sender]})
-    assert all(set(parts) == set(range(members)) for parts in held)
+            tables[to].update({part: set(range(members)) for part in before[sender]})
+    assert all(set(parts) == set(range(members)) for parts in tables)
 
 
 @pytest.mark.parametrize("members", range(2, 40))
@@ -143,7 +143,7 @@ def test_one_member_sends_nothing(algorithm, collective):
 
 def test_bus_bandwidth_counts_what_has_to_leave_a_member():
     """The factors of NCCL's tests: 2 (p - 1) / p, (p - 1) / p and 1."""
-    assert [bus_factor(one, 8) for one in Collective] == [1.75, 0.875, 0.875, 1.0, 0.875]
+    assert [bus_factor(collective, 8) for collective in Collective] == [1.75, 0.875, 0.875, 1.0, 0.875]
 
 
 @pytest.mark.parametrize("members", [2, 4, 8, 16, 64])

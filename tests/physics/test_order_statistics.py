@@ -100,9 +100,9 @@ def test_a_pipeline_of_uneven_stages_against_drawing_each(rng, count, replicas):
 
 @pytest.mark.parametrize("count", [1, 10, 391])
 def test_sums_add_means_and_variances(count):
-    one, many = total([Barrier((1.0, 0.9), 1)], 0.1), total([Barrier((1.0, 0.9), count)], 0.1)
-    assert many.mean_s == pytest.approx(count * one.mean_s, rel=1e-6)
-    assert many.spread_s == pytest.approx(math.sqrt(count) * one.spread_s, rel=1e-6)
+    law, many = total([Barrier((1.0, 0.9), 1)], 0.1), total([Barrier((1.0, 0.9), count)], 0.1)
+    assert many.mean_s == pytest.approx(count * law.mean_s, rel=1e-6)
+    assert many.spread_s == pytest.approx(math.sqrt(count) * law.spread_s, rel=1e-6)
 
 
 def test_many_barriers_become_normal():

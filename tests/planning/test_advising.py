@@ -18,39 +18,42 @@ def found(by: str = "time") -> Mappings:
     return podsim.mappings("bert", pod=16, by=by, most=1000)
 
 
-def storage(one: Advised) -> tuple[int, int, int, Recompute, StatePlace]:
-    mapping = one.mapping
+def storage(advice: Advised) -> tuple[int, int, int, Recompute, StatePlace]:
+    mapping = advice.mapping
     return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.recompute, mapping.state
 
 
 @pytest.mark.parametrize("by", ["time", "throughput"])
 def test_each_split_and_storage_is_there_once_best_first(by: str) -> None:
     answer = found(by)
-    keys = [storage(one) for one in answer.advised]
+    keys = [storage(advice) for advice in answer.advised]
     assert len(keys) == len(set(keys)) == answer.distinct
-    values = [one.time_to_train_s if by == "time" else -one.throughput_samples_per_s for one in answer.advised]
+    values = [advice.time_to_train_s if by == "time" else -advice.throughput_samples_per_s for advice in answer.advised]
     assert values == sorted(values)
     assert answer.legal >= answer.distinct > 3
 
 
 def test_both_rankings_hold_the_same_splits_and_each_is_best_by_its_own() -> None:
-    by_time, by_rate = ({storage(one): one for one in found(by).advised} for by in ("time", "throughput"))
+    by_time, by_rate = ({storage(item): item for item in found(by).advised} for by in ("time", "throughput"))
     assert set(by_time) == set(by_rate)
-    for key, one in by_time.items():
-        assert one.time_to_train_s <= by_rate[key].time_to_train_s * (1 + 1e-9)
-        assert one.throughput_samples_per_s <= by_rate[key].throughput_samples_per_s * (1 + 1e-9)
+    for key, advice in by_time.items():
+        assert advice.time_to_train_s <= by_rate[key].time_to_train_s * (1 + 1e-9)
+        assert advice.throughput_samples_per_s <= by_rate[key].throughput_samples_per_s * (1 + 1e-9)
 
 
 def test_all_fit_and_the_nearest_does_not() -> None:
     answer = found()
-    assert all(0 < one.memory <= 1 for one in answer.advised)
+    assert all(0 < advice.memory <= 1 for advice in answer.advised)
     assert answer.nearest is not None
     assert 1 < answer.nearest.memory < 1.5
     assert answer.rejected["do not fit in SRAM"] > 0
 
 
 def test_recomputation_and_streaming_hold_less_and_take_longer() -> None:
-    rows = {storage(one): one for one in podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1).advised}
+    rows = {
+        storage(advice): advice
+        for advice in podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1).advised
+    }
     (split,) = {key[:3] for key in rows}
     kept, again = (
         rows[*split, Recompute.NONE, StatePlace.ON_CHIP],
@@ -64,49 +67,56 @@ def test_recomputation_and_streaming_hold_less_and_take_longer() -> None:
 
 
 def test_a_published_mapping_is_named_and_takes_what_predict_says() -> None:
-    one = next(one for one in found().advised if one.preset == "mlperf-v1.1-closed")
-    mapping = one.mapping
+    advice = next(item for item in found().advised if item.preset == "mlperf-v1.1-closed")
+    mapping = advice.mapping
     answer = podsim.predict(
-        "bert", pod=16, engine="analytic", replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch, accumulation=mapping.accumulation,
-    )  # fmt: skip
+        "bert",
+        pod=16,
+        engine="analytic",
+        replicas=mapping.replicas,
+        ipus_per_replica=mapping.ipus_per_replica,
+        micro_batch=mapping.micro_batch,
+        accumulation=mapping.accumulation,
+    )
     assert (mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch) == (4, 4, 2)
-    assert one.step_s == pytest.approx(answer.step_s.value, rel=1e-9)
-    assert one.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
-    assert one.memory == pytest.approx(answer.memory.fraction, rel=1e-9)
+    assert advice.step_s == pytest.approx(answer.step_s.value, rel=1e-9)
+    assert advice.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
+    assert advice.memory == pytest.approx(answer.memory.fraction, rel=1e-9)
 
 
 def test_the_best_is_no_later_than_what_predict_chooses() -> None:
     chosen = podsim.predict("bert", pod=16, engine="analytic")
-    considered = min(one.time_to_train_s for one in chosen.choice.considered)
+    considered = min(candidate.time_to_train_s for candidate in chosen.choice.considered)
     assert found().advised[0].time_to_train_s <= considered * (1 + 1e-9)
 
 
 def test_settings_say_the_mapping() -> None:
-    for one in found().advised:
-        said = {setting.what: setting for setting in one.settings}
-        mapping = one.mapping
-        assert said["replicas"].poptorch == f"replicationFactor({mapping.replicas})"
-        assert said["gradient accumulation"].poptorch == f"Training.gradientAccumulation({mapping.accumulation})"
-        assert said["micro-batch"].value == f"{mapping.micro_batch}"
-        assert said["optimizer state"].value == ("on chip" if mapping.state is StatePlace.ON_CHIP else "off chip")
-        assert ("recomputationCheckpoint" in said["recomputation"].poptorch) == (mapping.recompute != Recompute.NONE)
-        splits = said["pipeline splits"].value.split(", ")
+    for advice in found().advised:
+        settings = {setting.what: setting for setting in advice.settings}
+        mapping = advice.mapping
+        assert settings["replicas"].poptorch == f"replicationFactor({mapping.replicas})"
+        assert settings["gradient accumulation"].poptorch == f"Training.gradientAccumulation({mapping.accumulation})"
+        assert settings["micro-batch"].value == f"{mapping.micro_batch}"
+        assert settings["optimizer state"].value == ("on chip" if mapping.state is StatePlace.ON_CHIP else "off chip")
+        assert ("recomputationCheckpoint" in settings["recomputation"].poptorch) == (
+            mapping.recompute != Recompute.NONE
+        )
+        splits = settings["pipeline splits"].value.split(", ")
         assert splits == [stage.units[0].name for stage in mapping.stages[1:]]
-        assert said["IPUs of the stages"].value == ", ".join(str(stage.ipu) for stage in mapping.stages)
+        assert settings["IPUs of the stages"].value == ", ".join(str(stage.ipu) for stage in mapping.stages)
 
 
 def test_a_replica_of_one_ipu_has_no_pipeline_to_set() -> None:
-    (one,) = podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1, most=1).advised
-    said = {setting.what: setting.value for setting in one.settings}
-    assert "pipeline splits" not in said
-    assert said["replicated tensor sharding"] == "off"
-    assert said["available-memory proportion"] == "0.6"
+    (advice,) = podsim.mappings("resnet50", pod=16, micro_batch=8, ipus_per_replica=1, most=1).advised
+    table = {setting.what: setting.value for setting in advice.settings}
+    assert "pipeline splits" not in table
+    assert table["replicated tensor sharding"] == "off"
+    assert table["available-memory proportion"] == "0.6"
 
 
 def test_most_cuts_the_list_and_the_answer_names_the_first() -> None:
     few = podsim.mappings("bert", pod=16, most=2)
-    assert [storage(one) for one in few.advised] == [storage(one) for one in found().advised[:2]]
+    assert [storage(advice) for advice in few.advised] == [storage(advice) for advice in found().advised[:2]]
     assert view.answer(few).startswith(view.split(few.advised[0].mapping))
 
 

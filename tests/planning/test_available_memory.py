@@ -10,7 +10,7 @@ from podsim.files import catalog
 from podsim.model.training import AVAILABLE_MEMORY, StatePlace
 from podsim.planning import choose
 from podsim.planning.available_memory import STEPS, at_default, largest_that_fits
-from podsim.planning.practice import Planner
+from podsim.planning.configuration import MappingBuilder
 from podsim.report.terminal import Look, render
 from podsim.report.views import inference
 from podsim.tiles import memory
@@ -30,7 +30,7 @@ def with_practice(mapping, **changes):
 def mapping_of(workload, preset, machine, changes=()):
     model, topology = catalog.workload(workload, changes).value, catalog.topology(machine).value
     named = presets.preset(model, preset, topology)
-    return model, topology, choose.published_mapping(Planner(model, topology, named.sdk), named)
+    return model, topology, choose.published_mapping(MappingBuilder(model, topology, named.sdk), named)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def mapping_of(workload, preset, machine, changes=()):
 )
 def test_it_is_the_largest_proportion_that_fits(workload, preset):
     model, topology, mapping = mapping_of(workload, preset, "pod16")
-    found, held = largest_that_fits(model, mapping, topology)
-    taken = found.practice.available_memory
-    assert held.fits
+    result, content = largest_that_fits(model, mapping, topology)
+    taken = result.practice.available_memory
+    assert content.fits
     assert taken in STEPS[1:]
     for larger in STEPS[: STEPS.index(taken)]:
         assert not memory.fit(model, with_practice(mapping, available_memory=larger), topology).fits
@@ -48,9 +48,9 @@ def test_it_is_the_largest_proportion_that_fits(workload, preset):
 
 def test_what_fits_at_the_default_is_left_alone():
     model, topology, mapping = mapping_of("bert", "mlperf-v1.1-closed", "pod16")
-    found, _ = largest_that_fits(model, mapping, topology)
-    assert found is mapping
-    assert found.practice.memory_proportion == AVAILABLE_MEMORY
+    result, _ = largest_that_fits(model, mapping, topology)
+    assert result is mapping
+    assert result.practice.memory_proportion == AVAILABLE_MEMORY
     assert not shown(podsim.predict("bert", preset="mlperf-v1.1-closed", topology="pod16", engine="analytic"))
 
 
@@ -83,9 +83,9 @@ def test_nothing_is_tried_where_what_is_always_live_does_not_fit():
     """Both moments of SQuAD in 32 bit: weights, gradients, state and stash alone are more than the SRAM of IPU 0."""
     model, topology, mapping = mapping_of("squad", "popart", "pod16", ())
     wide = with_practice(mapping, moment_bytes=(8, 8))
-    found, held = largest_that_fits(model, wide, topology)
-    assert found is wide
-    assert not held.fits
+    result, content = largest_that_fits(model, wide, topology)
+    assert result is wide
+    assert not content.fits
 
 
 def test_a_lowered_mapping_goes_back_to_the_default_where_that_fits():
@@ -93,15 +93,15 @@ def test_a_lowered_mapping_goes_back_to_the_default_where_that_fits():
     lowered, _ = largest_that_fits(model, mapping, topology)
     assert at_default(lowered) == mapping
     smaller = replace(lowered, micro_batch=8)
-    found, held = largest_that_fits(model, smaller, topology)
-    assert held.fits
-    assert not found.memory_lowered
+    result, content = largest_that_fits(model, smaller, topology)
+    assert content.fits
+    assert not result.memory_lowered
 
 
 def test_a_search_takes_a_larger_micro_batch_at_less_memory_only_where_it_is_faster():
     """Of the mappings shown, the one that was chosen trains soonest, whatever its available memory."""
     answer = podsim.predict("rnnt", pod=64, engine="analytic")
-    best = min(answer.choice.considered, key=lambda one: one.time_to_train_s)
+    best = min(answer.choice.considered, key=lambda item: item.time_to_train_s)
     assert best.mapping == answer.mapping
 
 

@@ -9,7 +9,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.training import Division
 from podsim.planning import choose
-from podsim.planning.practice import Planner
+from podsim.planning.configuration import MappingBuilder
 from podsim.scenario import Constraints
 from podsim.workloads import presets
 
@@ -49,9 +49,9 @@ def test_a_mapping_no_machine_can_have_is_refused(flags, said):
 def test_a_mapping_larger_than_the_machine_is_refused_with_both_counts():
     error = refused(pod=64, replicas=16, ipus_per_replica=8)
     assert error.code == "bad-mapping"
-    (said,) = error.context
-    assert "128" in said
-    assert "pod64 has 64" in said
+    (text,) = error.context
+    assert "128" in text
+    assert "pod64 has 64" in text
 
 
 def test_everything_wrong_is_said_at_once():
@@ -61,8 +61,8 @@ def test_everything_wrong_is_said_at_once():
 
 def test_counts_that_suit_are_let_through():
     four = Constraints(replicas=16, ipus_per_replica=4, micro_batch=1, accumulation=1)
-    choose.check(four, Planner(BERT, machine("pod64"), "2.3"))
-    choose.check(Constraints(), Planner(BERT, machine("pod1"), "2.3"))
+    choose.check(four, MappingBuilder(BERT, machine("pod64"), "2.3"))
+    choose.check(Constraints(), MappingBuilder(BERT, machine("pod1"), "2.3"))
 
 
 # --- presets --------------------------------------------------------------------------------------------------------
@@ -91,14 +91,14 @@ def test_a_preset_and_a_part_of_a_mapping_cannot_both_hold(flag):
 @pytest.mark.parametrize("workload", [BERT, RESNET], ids=lambda workload: workload.name)
 def test_every_preset_is_predicted_as_published(workload):
     for preset in workload.presets:
-        found = podsim.predict(workload.name, topology=preset.topology, preset=preset.name, engine="analytic")
-        mapping = found.mapping
+        prediction = podsim.predict(workload.name, topology=preset.topology, preset=preset.name, engine="analytic")
+        mapping = prediction.mapping
         assert (mapping.replicas, mapping.ipus_per_replica) == (preset.replicas, preset.ipus_per_replica)
         assert (mapping.micro_batch, mapping.accumulation) == (preset.micro_batch, preset.accumulation)
         assert mapping.practice.name == preset.practice
-        assert (found.hosts, found.sdk) == (preset.hosts, preset.sdk)
-        assert (found.optimizer, found.division) == (preset.optimizer, preset.division or Division.CLOSED)
-        assert found.choice.given == f"preset {preset.name}"
+        assert (prediction.hosts, prediction.sdk) == (preset.hosts, preset.sdk)
+        assert (prediction.optimizer, prediction.division) == (preset.optimizer, preset.division or Division.CLOSED)
+        assert prediction.choice.given == f"preset {preset.name}"
 
 
 def test_a_preset_is_the_mapping_its_flags_give():
@@ -188,22 +188,22 @@ def test_idle_ipus_are_said_and_not_counted():
 
 
 def test_what_no_flag_says_is_said():
-    found = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
-    said = "\n".join(found.assumptions)
+    prediction = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
+    text = "\n".join(prediction.assumptions)
     for words in ("chip gc200, of the machine", "SDK 2.5, the newest", "hosts: 1", "practice popart-v1.1-pod64"):
-        assert words in said
+        assert words in text
     stated = podsim.predict(
         "bert", pod=64, **SPLIT, accumulation=96, engine="analytic", chip="gc200", sdk="2.5", hosts=1
     )
     quiet = "\n".join(stated.assumptions)
     assert not any(words in quiet for words in ("of the machine named", "newest calibrated", "hosts: "))
-    assert stated.time_to_train_s == found.time_to_train_s
+    assert stated.time_to_train_s == prediction.time_to_train_s
 
 
 def test_a_chip_without_points_says_whose_parameters_it_borrows():
-    found = podsim.predict("bert", pod=64, chip="c600", **SPLIT, accumulation=96, engine="analytic")
-    said = "c600 has no calibration point: fitted parameters are those of bow, gc200"
-    assert said in found.assumptions
+    prediction = podsim.predict("bert", pod=64, chip="c600", **SPLIT, accumulation=96, engine="analytic")
+    text = "c600 has no calibration point: fitted parameters are those of bow, gc200"
+    assert text in prediction.assumptions
 
 
 # --- hosts ----------------------------------------------------------------------------------------------------------
@@ -212,10 +212,16 @@ def test_a_chip_without_points_says_whose_parameters_it_borrows():
 @pytest.mark.parametrize(
     ("workload", "topology", "hosts"),
     [
-        (BERT, "pod16", 1), (BERT, "pod64", 1), (BERT, "pod128", 2), (BERT, "pod512", 8), (BERT, "m2000", 1),
-        (RESNET, "pod64", 4), (RESNET, "pod256", 16), (RESNET, "pod512", 32),
+        (BERT, "pod16", 1),
+        (BERT, "pod64", 1),
+        (BERT, "pod128", 2),
+        (BERT, "pod512", 8),
+        (BERT, "m2000", 1),
+        (RESNET, "pod64", 4),
+        (RESNET, "pod256", 16),
+        (RESNET, "pod512", 32),
     ],
-)  # fmt: skip
+)
 def test_hosts_are_those_of_published_runs_in_proportion(workload, topology, hosts):
     assert presets.usual_hosts(workload, machine(topology), None) == hosts
 

@@ -13,8 +13,8 @@ FLAGS = {"engine": "analytic"}
 NAME = "large-pod"
 
 
-def offered(found):
-    return [line for line in found.assumptions if line.startswith("with --preset")]
+def offered(result):
+    return [line for line in result.assumptions if line.startswith("with --preset")]
 
 
 @pytest.mark.parametrize("pod", [512, 4096])
@@ -29,22 +29,28 @@ def test_the_default_does_not_take_it_and_says_what_it_would_change(pod):
 
 
 def test_it_merges_collectives_and_evaluates_by_a_forward_program_and_says_that_it_is_assumed():
-    found = podsim.predict("bert", pod=1024, preset=NAME, **FLAGS)
-    practice = found.mapping.practice
+    prediction = podsim.predict("bert", pod=1024, preset=NAME, **FLAGS)
+    practice = prediction.mapping.practice
     assert (practice.merged_collectives, practice.forward_evaluation) == (True, True)
     assert NAME in practice.name
-    assert found.choice.given == "search"
-    assert any(line.startswith(f"configuration {NAME}: collectives merged into one") for line in found.assumptions)
-    assert not offered(found)
+    assert prediction.choice.given == "search"
+    assert any(line.startswith(f"configuration {NAME}: collectives merged into one") for line in prediction.assumptions)
+    assert not offered(prediction)
 
 
 def test_the_effect_of_the_line_is_that_of_the_same_mapping():
     default = podsim.predict("bert", pod=4096, **FLAGS)
     mapping = default.mapping
     same = podsim.predict(
-        "bert", pod=4096, preset=NAME, replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica,
-        micro_batch=mapping.micro_batch, accumulation=mapping.accumulation, **FLAGS,
-    )  # fmt: skip
+        "bert",
+        pod=4096,
+        preset=NAME,
+        replicas=mapping.replicas,
+        ipus_per_replica=mapping.ipus_per_replica,
+        micro_batch=mapping.micro_batch,
+        accumulation=mapping.accumulation,
+        **FLAGS,
+    )
     change = same.time_to_train_s.value / default.time_to_train_s.value - 1
     assert f"trains in {-100 * change:.0f} % less time" in offered(default)[0]
 
@@ -73,7 +79,7 @@ def test_scale_takes_it_and_searches_each_batch():
     report = podsim.scale("bert", pods="128..512", preset=NAME, engine="analytic")
     assert [bool(row.prediction) for row in report.rows] == [False, True, True]
     assert report.preset == ""
-    assert all(one.mapping.practice.merged_collectives for one in report.answered)
+    assert all(prediction.mapping.practice.merged_collectives for prediction in report.answered)
 
 
 @pytest.mark.slow
@@ -88,6 +94,7 @@ def test_its_numbers_are_graded_assumed():
     (configuration,) = catalog.workload("bert").value.configurations
     assert configuration.source == "mlperf-training-v2-0"
     assert configuration.above == max(
-        item.replicas * item.ipus_per_replica for item in catalog.workload("bert").value.presets
+        item.replicas * item.ipus_per_replica
+        for item in catalog.workload("bert").value.presets
         if not item.topology.startswith("bow")
-    )  # fmt: skip
+    )

@@ -14,9 +14,21 @@ from podsim.planning.plan import named, usual_machines
 
 @pytest.mark.parametrize(
     ("text", "usd"),
-    [("3M", 3e6), ("250k", 250e3), ("$1.5M", 1.5e6), ("149,000", 149e3), ("149000 USD", 149e3), ("2.5e5", None),
-     ("0", None), ("-3M", None), ("3 million", None), ("", None), ("1,49", None), ("3 m", None)],
-)  # fmt: skip
+    [
+        ("3M", 3e6),
+        ("250k", 250e3),
+        ("$1.5M", 1.5e6),
+        ("149,000", 149e3),
+        ("149000 USD", 149e3),
+        ("2.5e5", None),
+        ("0", None),
+        ("-3M", None),
+        ("3 million", None),
+        ("", None),
+        ("1,49", None),
+        ("3 m", None),
+    ],
+)
 def test_budgets(text: str, usd: float | None) -> None:
     if usd is None:
         with pytest.raises(ValueError, match=r"US dollars|above 0"):
@@ -27,19 +39,30 @@ def test_budgets(text: str, usd: float | None) -> None:
 
 @pytest.mark.parametrize(
     "flags",
-    [{"within": "5"}, {"within": "5 kW"}, {"within": "0min"}, {"max_power": "100"}, {"max_power": "5min"},
-     {"max_power": "-1 kW"}, {"max_power": "nan W"}, {"confidence": 0.8}, {"within": "5min", "confidence": 0.3},
-     {"within": "5min", "confidence": 1.0}, {"objective": "beauty"}, {"budget": "0"}],
-)  # fmt: skip
+    [
+        {"within": "5"},
+        {"within": "5 kW"},
+        {"within": "0min"},
+        {"max_power": "100"},
+        {"max_power": "5min"},
+        {"max_power": "-1 kW"},
+        {"max_power": "nan W"},
+        {"confidence": 0.8},
+        {"within": "5min", "confidence": 0.3},
+        {"within": "5min", "confidence": 1.0},
+        {"objective": "beauty"},
+        {"budget": "0"},
+    ],
+)
 def test_what_is_no_demand_is_refused(flags: dict[str, object]) -> None:
     with pytest.raises(InputError):
         podsim.plan("bert", machines="pod16", **flags)  # type: ignore[arg-type]
 
 
 def test_a_demand_in_si() -> None:
-    found = demand(within="5min", budget="3M", max_power="100kW", confidence=0.8, objective="energy")
-    assert (found.within_s, found.budget_usd, found.most_power_w, found.confidence) == (300, 3e6, 1e5, 0.8)
-    assert found.objective is Objective.ENERGY
+    result = demand(within="5min", budget="3M", max_power="100kW", confidence=0.8, objective="energy")
+    assert (result.within_s, result.budget_usd, result.most_power_w, result.confidence) == (300, 3e6, 1e5, 0.8)
+    assert result.objective is Objective.ENERGY
 
 
 def test_machines_by_name() -> None:

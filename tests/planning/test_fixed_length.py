@@ -63,14 +63,14 @@ def short(tmp_path_factory):
 
 @pytest.mark.parametrize("pod", [4, 16, 64])
 def test_a_run_of_stated_length_takes_its_steps_and_nothing_else(short, pod):
-    found = predict(short, pod=pod)
-    assert abs(found.mapping.global_batch / 4096 - 1) <= 0.05  # the batch that the length belongs to, nearly
-    steps = math.ceil(409_600 / found.mapping.global_batch)
-    assert found.run.steps == steps
-    assert found.time_to_train_s.value == pytest.approx(steps * found.step_s.value, rel=1e-12)
-    assert found.run.evaluations == 0
-    assert (found.samples_to_converge.low, found.samples_to_converge.high) == (409_600, 409_600)
-    assert found.division is None
+    prediction = predict(short, pod=pod)
+    assert abs(prediction.mapping.global_batch / 4096 - 1) <= 0.05  # the batch that the length belongs to, nearly
+    steps = math.ceil(409_600 / prediction.mapping.global_batch)
+    assert prediction.run.steps == steps
+    assert prediction.time_to_train_s.value == pytest.approx(steps * prediction.step_s.value, rel=1e-12)
+    assert prediction.run.evaluations == 0
+    assert (prediction.samples_to_converge.low, prediction.samples_to_converge.high) == (409_600, 409_600)
+    assert prediction.division is None
 
 
 def test_samples_given_replace_the_stated_length(short):
@@ -79,11 +79,11 @@ def test_samples_given_replace_the_stated_length(short):
 
 
 def test_a_machine_too_large_for_the_batch_of_the_recipe_leaves_ipus_idle(short):
-    found = predict(short, pod=8192, ipus_per_replica=1)
-    assert abs(found.mapping.global_batch / 4096 - 1) <= 0.05
-    assert found.choice.reason.startswith(f"uses {found.mapping.ipus:,} of 8,192 IPUs, ")
-    assert "are idle: the batch is too small for more replicas" in found.choice.reason
-    assert found.time_to_train_s.value <= predict(short, pod=4096, ipus_per_replica=1).time_to_train_s.value * (
+    prediction = predict(short, pod=8192, ipus_per_replica=1)
+    assert abs(prediction.mapping.global_batch / 4096 - 1) <= 0.05
+    assert prediction.choice.reason.startswith(f"uses {prediction.mapping.ipus:,} of 8,192 IPUs, ")
+    assert "are idle: the batch is too small for more replicas" in prediction.choice.reason
+    assert prediction.time_to_train_s.value <= predict(short, pod=4096, ipus_per_replica=1).time_to_train_s.value * (
         1 + 1e-12
     )
 
@@ -107,8 +107,8 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
 
 
 def test_a_what_if_of_another_batch_says_that_the_length_belongs_to_the_recipe(short):
-    said = {one.name: one.why for one in explain(short, pod=16).alternatives}
-    assert "the recipe's batch is 4,096" in said["twice the batch"]
-    assert "the recipe's batch is 4,096" in said["half the batch"]
-    assert "recipe" not in said["twice the IPUs, same batch"]
-    assert not any("recipe" in one.why for one in explain("bert", pod=16).alternatives)
+    table = {alternative.name: alternative.why for alternative in explain(short, pod=16).alternatives}
+    assert "the recipe's batch is 4,096" in table["twice the batch"]
+    assert "the recipe's batch is 4,096" in table["half the batch"]
+    assert "recipe" not in table["twice the IPUs, same batch"]
+    assert not any("recipe" in alternative.why for alternative in explain("bert", pod=16).alternatives)

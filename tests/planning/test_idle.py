@@ -9,7 +9,7 @@ import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.planning import idle
-from podsim.planning.search import Search
+from podsim.planning.mapping_search import Search
 
 PODS = [2**power for power in range(4, 17)]
 ROUNDING = 1 + 1e-12
@@ -47,8 +47,8 @@ def test_time_to_train_never_rises_with_the_size_of_the_machine(workload, flags)
 
 def test_scale_reads_the_same_mapping():
     report = podsim.scale("bert", pods="16384..65536", engine="analytic")
-    for one in report.answered:
-        assert one.mapping == answer("bert", one.ipus).mapping
+    for prediction in report.answered:
+        assert prediction.mapping == answer("bert", prediction.ipus).mapping
     for small, large in pairwise(report.answered):
         assert large.time_to_train_s.value <= small.time_to_train_s.value * ROUNDING
     small, large = report.answered[0], report.answered[-1]
@@ -58,37 +58,37 @@ def test_scale_reads_the_same_mapping():
 
 @pytest.mark.parametrize("workload", ["bert", "resnet50"])
 def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
-    found = answer(workload, 65536)
-    used, reason = found.mapping.ipus, found.choice.reason
+    result = answer(workload, 65536)
+    used, reason = result.mapping.ipus, result.choice.reason
     assert used < 65536
     assert reason.startswith(f"uses {used:,} of 65,536 IPUs, {65536 - used:,} are idle: all of them would take ")
     assert ", since " in reason
     longer = float(reason.split("would take ")[1].split(" %")[0]) / 100
-    all_of_them = answer(workload, 65536, replicas=65536 // found.mapping.ipus_per_replica)
-    assert all_of_them.time_to_train_s.value / found.time_to_train_s.value - 1 == pytest.approx(longer, abs=0.005)
+    all_of_them = answer(workload, 65536, replicas=65536 // result.mapping.ipus_per_replica)
+    assert all_of_them.time_to_train_s.value / result.time_to_train_s.value - 1 == pytest.approx(longer, abs=0.005)
 
 
 def test_replicas_that_are_given_are_kept():
-    found = answer("bert", 65536, replicas=4096, ipus_per_replica=16)
-    assert found.mapping.ipus == 65536
-    assert "idle" not in found.choice.reason
+    result = answer("bert", 65536, replicas=4096, ipus_per_replica=16)
+    assert result.mapping.ipus == 65536
+    assert "idle" not in result.choice.reason
 
 
 @pytest.mark.parametrize("pod", [16, 64, 128, 256, 512])
 @pytest.mark.parametrize("workload", ["bert", "resnet50"])
 def test_published_sizes_use_every_ipu(workload, pod):
-    found = answer(workload, pod)
-    assert found.mapping.ipus == pod
-    assert "idle" not in found.choice.reason
+    result = answer(workload, pod)
+    assert result.mapping.ipus == pod
+    assert "idle" not in result.choice.reason
 
 
 def test_throughput_and_use_are_those_of_the_ipus_that_train():
-    found, alone = answer("bert", 65536), answer("bert", 16384)
-    assert found.mapping == alone.mapping
-    assert found.mfu == pytest.approx(alone.mfu)
-    assert found.throughput_samples_per_s.value == pytest.approx(alone.throughput_samples_per_s.value)
-    assert found.time_to_train_s.beyond == alone.time_to_train_s.beyond
-    assert found.time_to_train_s.high == pytest.approx(alone.time_to_train_s.high)
+    result, alone = answer("bert", 65536), answer("bert", 16384)
+    assert result.mapping == alone.mapping
+    assert result.mfu == pytest.approx(alone.mfu)
+    assert result.throughput_samples_per_s.value == pytest.approx(alone.throughput_samples_per_s.value)
+    assert result.time_to_train_s.beyond == alone.time_to_train_s.beyond
+    assert result.time_to_train_s.high == pytest.approx(alone.time_to_train_s.high)
 
 
 def test_the_whole_machine_is_paid_for():
@@ -100,9 +100,9 @@ def test_the_whole_machine_is_paid_for():
 
 def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():
     """A thousand sequences cannot be spread over 8,192 replicas; half as many IPUs as there are rows can hold them."""
-    found = answer("bert", 65536, global_batch=1024)
-    assert found.mapping.global_batch == 1024
-    assert "the batch is too small for more replicas" in found.choice.reason
+    result = answer("bert", 65536, global_batch=1024)
+    assert result.mapping.global_batch == 1024
+    assert "the batch is too small for more replicas" in result.choice.reason
 
 
 def test_a_batch_that_does_not_divide_is_still_refused():
@@ -114,7 +114,7 @@ def test_a_batch_that_does_not_divide_is_still_refused():
 @pytest.mark.parametrize(("workload", "pod"), [("bert", 512), ("resnet50", 4096), ("vit-base", 65536)])
 def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, monkeypatch):
     """The bound below which a part is left out is a bound."""
-    found = ask(workload, pod)
+    result = ask(workload, pod)
     searched = []
 
     def run(self):
@@ -127,12 +127,12 @@ def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, m
     with_bound = len(searched)
     monkeypatch.setattr(idle, "_least_s", lambda *_: 0.0)
     everywhere = ask(workload, pod)
-    assert everywhere.mapping == found.mapping
+    assert everywhere.mapping == result.mapping
     assert len(searched) - with_bound > with_bound
 
 
 @pytest.mark.parametrize("command", ["predict", "explain", "compare"])
 def test_screens_say_how_many_ipus_are_used(command, capsys):
-    asked = ["bert", "pod64", "pod65536"] if command == "compare" else ["bert", "--pod", "65536"]
-    assert main([command, *asked, "--engine", "analytic"] if command == "predict" else [command, *asked]) == 0
+    names = ["bert", "pod64", "pod65536"] if command == "compare" else ["bert", "--pod", "65536"]
+    assert main([command, *names, "--engine", "analytic"] if command == "predict" else [command, *names]) == 0
     assert "65,536 × gc200, 16,384 used" in " ".join(capsys.readouterr().out.split())

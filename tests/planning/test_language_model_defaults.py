@@ -19,10 +19,12 @@ QUICK: dict[str, Any] = {"engine": "analytic"}
 
 @pytest.mark.parametrize("chip", ["gc200", "bow"])
 def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
-    found = podsim.predict("gpt3-175b", pod=16384, chip=chip, tokens=300e9, **QUICK)
-    assert found.mapping.global_batch == 1536  # 3.2 M tokens are 1,562 sequences, of which 256 replicas take six each
-    assert found.mapping.ipus == 16384
-    assert "global batch 1,536: the 3,200,000 tokens a step that the model's paper states" in found.assumptions
+    prediction = podsim.predict("gpt3-175b", pod=16384, chip=chip, tokens=300e9, **QUICK)
+    assert (
+        prediction.mapping.global_batch == 1536
+    )  # 3.2 M tokens are 1,562 sequences, of which 256 replicas take six each
+    assert prediction.mapping.ipus == 16384
+    assert "global batch 1,536: the 3,200,000 tokens a step that the model's paper states" in prediction.assumptions
 
 
 def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
@@ -31,37 +33,39 @@ def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
 
 def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
     """The 1,562 sequences of the paper fit no POD256, whatever share of memory a product takes."""
-    found = podsim.predict("gpt3-175b", pod=256, tokens=300e9, **QUICK).mapping
-    assert found.global_batch == 128
-    assert found.practice.memory_proportion == 0.6
+    mapping = podsim.predict("gpt3-175b", pod=256, tokens=300e9, **QUICK).mapping
+    assert mapping.global_batch == 128
+    assert mapping.practice.memory_proportion == 0.6
 
 
 @pytest.mark.parametrize(("name", "pod"), [("llama31-8b", 256), ("llama31-70b", 256), ("llama31-70b", 1024)])
 def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) -> None:
-    found = podsim.predict(name, pod=pod, **QUICK)
-    assert found.memory.fits
-    assert found.global_batch_tokens == found.mapping.global_batch * 8192
+    prediction = podsim.predict(name, pod=pod, **QUICK)
+    assert prediction.memory.fits
+    assert prediction.global_batch_tokens == prediction.mapping.global_batch * 8192
 
 
 def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> None:
-    found = podsim.predict("llama31-70b", pod=256, **QUICK)
-    assert found.mapping.global_batch == 256
-    assert any("does not hold the activations of the published batch of 1,024" in line for line in found.assumptions)
+    prediction = podsim.predict("llama31-70b", pod=256, **QUICK)
+    assert prediction.mapping.global_batch == 256
+    assert any(
+        "does not hold the activations of the published batch of 1,024" in line for line in prediction.assumptions
+    )
     with pytest.raises(Infeasible):
         podsim.predict("llama31-70b", pod=256, global_batch=1024, **QUICK)
 
 
 def test_tokens_are_those_of_the_rows_of_a_step() -> None:
-    found = podsim.predict("gpt2-small", pod=16, **QUICK)
-    assert found.global_batch_tokens == 8192 * 1024
-    assert found.tokens_per_s is not None
-    assert found.tokens_per_s.value == pytest.approx(found.throughput_samples_per_s.value * 1024)
-    told = json.loads(json_text.prediction(found))
-    assert told["global_batch_tokens"] == 8192 * 1024
-    assert told["tokens_per_s"]["value"] == pytest.approx(found.tokens_per_s.value, rel=1e-9)
-    assert told["time_to_train_s"] is None
-    assert told["training_s"] is None
-    assert told["samples_to_converge"] is None
+    prediction = podsim.predict("gpt2-small", pod=16, **QUICK)
+    assert prediction.global_batch_tokens == 8192 * 1024
+    assert prediction.tokens_per_s is not None
+    assert prediction.tokens_per_s.value == pytest.approx(prediction.throughput_samples_per_s.value * 1024)
+    details = json.loads(json_text.prediction(prediction))
+    assert details["global_batch_tokens"] == 8192 * 1024
+    assert details["tokens_per_s"]["value"] == pytest.approx(prediction.tokens_per_s.value, rel=1e-9)
+    assert details["time_to_train_s"] is None
+    assert details["training_s"] is None
+    assert details["samples_to_converge"] is None
     assert "tokens_per_s" not in json.loads(json_text.prediction(podsim.predict("resnet50", pod=16, **QUICK)))
 
 
@@ -74,23 +78,23 @@ def test_tensor_parallel_and_gradient_all_reduce_are_apart() -> None:
 
 
 def test_the_interval_has_what_no_measurement_says_of_tensor_parallel_collectives() -> None:
-    found = podsim.predict("llama31-8b", pod=256, **QUICK)
-    share = found.breakdown_s[Part.TENSOR_PARALLEL] / found.step_s.value
-    assert found.step_s.grade is Grade.ASSUMED
-    assert found.step_s.causes[Cause.TENSOR_PARALLEL] > 0.5
-    assert found.step_s.high / found.step_s.value > 1 + share * tensor_parallel.time_error()
+    prediction = podsim.predict("llama31-8b", pod=256, **QUICK)
+    share = prediction.breakdown_s[Part.TENSOR_PARALLEL] / prediction.step_s.value
+    assert prediction.step_s.grade is Grade.ASSUMED
+    assert prediction.step_s.causes[Cause.TENSOR_PARALLEL] > 0.5
+    assert prediction.step_s.high / prediction.step_s.value > 1 + share * tensor_parallel.time_error()
     assert Cause.TENSOR_PARALLEL not in podsim.predict("gpt2-small", pod=16, **QUICK).step_s.causes
 
 
 def test_plan_takes_a_global_batch() -> None:
-    asked: dict[str, Any] = {"tokens": 300e9, "machines": "bow-pod16384"}
-    assert podsim.plan("gpt3-175b", **asked).candidates[0].global_batch == 1536
-    assert podsim.plan("gpt3-175b", global_batch=2048, **asked).candidates[0].global_batch == 2048
+    keywords: dict[str, Any] = {"tokens": 300e9, "machines": "bow-pod16384"}
+    assert podsim.plan("gpt3-175b", **keywords).candidates[0].global_batch == 1536
+    assert podsim.plan("gpt3-175b", global_batch=2048, **keywords).candidates[0].global_batch == 2048
 
 
 @pytest.mark.slow
 def test_plan_considers_larger_machines_where_smaller_ones_are_too_slow() -> None:
     slow = podsim.plan("gpt2-small", tokens=300e9, within="1h")
-    assert max(one.chips for one in slow.candidates) == 16384
+    assert max(candidate.chips for candidate in slow.candidates) == 16384
     quick = podsim.plan("gpt2-small", tokens=1e9, within="20d")
-    assert max(one.chips for one in quick.candidates) == 1024
+    assert max(candidate.chips for candidate in quick.candidates) == 1024

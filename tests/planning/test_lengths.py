@@ -56,15 +56,21 @@ def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
 
 def test_a_law_finds_the_batch_that_nobody_says():
     """Beyond the critical batch no larger machine is filled with a larger one: tokens cost more than steps save."""
-    found = predict(law="chinchilla", target_loss=3.5)
-    assert found.target.startswith("1.58 G tokens, to a loss of 3.5")
+    result = predict(law="chinchilla", target_loss=3.5)
+    assert result.target.startswith("1.58 G tokens, to a loss of 3.5")
     flags = {"engine": "analytic", "law": "chinchilla", "ipus_per_replica": 64, "micro_batch": 1}
     small, large = (podsim.predict("llama31-8b", pod=pod, **flags) for pod in (256, 65536))
     assert 622 / 256 < small.mapping.global_batch < large.mapping.global_batch < 4 * 622
 
 
-@pytest.mark.parametrize(("flags", "no"), [({"tokens": 1e19}, "at most 1e"), ({"tokens": 0.0}, "above 0"),
-                                           ({"law": "chinchilla", "target_loss": math.inf}, "at most 1")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("flags", "no"),
+    [
+        ({"tokens": 1e19}, "at most 1e"),
+        ({"tokens": 0.0}, "above 0"),
+        ({"law": "chinchilla", "target_loss": math.inf}, "at most 1"),
+    ],
+)
 def test_tokens_that_nobody_has_are_refused(flags, no):
     with pytest.raises(InputError, match=no):
         predict(**flags)
@@ -77,10 +83,17 @@ def test_a_loss_just_above_the_least_takes_more_than_there_is():
 
 
 def test_scale_takes_a_law_and_says_what_failures_leave():
-    found = podsim.scale("llama31-8b", pods="1024", law="chinchilla", failures=True, engine="analytic",
-                         ipus_per_replica=64, micro_batch=1)  # fmt: skip
-    (only,) = found.answered
-    assert found.target.endswith("compute-optimal by Hoffmann et al. 2022")
+    report = podsim.scale(
+        "llama31-8b",
+        pods="1024",
+        law="chinchilla",
+        failures=True,
+        engine="analytic",
+        ipus_per_replica=64,
+        micro_batch=1,
+    )
+    (only,) = report.answered
+    assert report.target.endswith("compute-optimal by Hoffmann et al. 2022")
     assert 0.5 < only.goodput.goodput.mean < 1
     assert only.goodput.finish_s.mean > only.time_to_train_s.value
     with pytest.raises(InputError, match="both say how long"):
@@ -131,5 +144,5 @@ def test_phases_add_up():
 
 def test_the_mean_over_a_wide_doubt():
     """Of a lognormal doubt of 0.5 the mean lies exp(0.125) above the middle, at which steps are counted."""
-    found = podsim.predict("gpt2-small", pod=64, law="chinchilla", engine="analytic")
-    assert found.time_to_train_s.value / found.run.training_s == pytest.approx(1.133, rel=0.02)
+    prediction = podsim.predict("gpt2-small", pod=64, law="chinchilla", engine="analytic")
+    assert prediction.time_to_train_s.value / prediction.run.training_s == pytest.approx(1.133, rel=0.02)

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from podsim.model.advice import Advised, Mappings
 
 LLAMA = {
-    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "intermediate_size": 11008, "vocab_size": 32000, "max_position_embeddings": 2048,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "intermediate_size": 11008,
+    "vocab_size": 32000,
+    "max_position_embeddings": 2048,
+}
 GPT2 = {"model_type": "gpt2", "n_positions": 1024, "vocab_size": 50257, "n_embd": 768, "n_layer": 12, "n_head": 12}
 
 
@@ -45,14 +50,14 @@ def phased() -> Mappings:
     return podsim.mappings("gpt3-2.7b", pod=64, by="throughput", ipus_per_replica=8, micro_batch=1)
 
 
-def stored(one: Advised) -> tuple[int, bool]:
-    return one.mapping.practice.tensor_shards, one.mapping.practice.state_sharded
+def stored(advice: Advised) -> tuple[int, bool]:
+    return advice.mapping.practice.tensor_shards, advice.mapping.practice.state_sharded
 
 
 def test_throughput_takes_no_length_and_shows_no_time() -> None:
     answer = untimed()
     assert not answer.timed
-    assert {one.time_to_train_s for one in answer.advised} == {None}
+    assert {advice.time_to_train_s for advice in answer.advised} == {None}
     text = render(view.document(answer), Look(100))
     assert "train " not in text.split("what to set")[0]
     assert "no time to train: nobody says how long a run is" in " ".join(text.split())
@@ -60,13 +65,19 @@ def test_throughput_takes_no_length_and_shows_no_time() -> None:
 
 
 def test_without_a_length_the_rate_is_that_of_predict() -> None:
-    one = next(one for one in untimed().advised if one.preset == "pytorch")
-    mapping = one.mapping
+    advice = next(item for item in untimed().advised if item.preset == "pytorch")
+    mapping = advice.mapping
     answer = podsim.predict(
-        "gpt2-small", pod=16, samples=1e9, engine="analytic", replicas=mapping.replicas, micro_batch=1,
-        ipus_per_replica=mapping.ipus_per_replica, accumulation=mapping.accumulation,
-    )  # fmt: skip
-    assert one.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
+        "gpt2-small",
+        pod=16,
+        samples=1e9,
+        engine="analytic",
+        replicas=mapping.replicas,
+        micro_batch=1,
+        ipus_per_replica=mapping.ipus_per_replica,
+        accumulation=mapping.accumulation,
+    )
+    assert advice.throughput_samples_per_s == pytest.approx(answer.throughput_samples_per_s.value, rel=1e-9)
 
 
 def test_a_length_gives_times_again() -> None:
@@ -104,13 +115,13 @@ def test_what_is_about_time_takes_a_length(ask: Callable[[], object]) -> None:
 
 
 def test_scale_and_plan_take_tokens_as_predict_does() -> None:
-    one = podsim.predict("gpt2-small", pod=16, tokens=1e9, engine="analytic").time_to_train_s.value
+    value = podsim.predict("gpt2-small", pod=16, tokens=1e9, engine="analytic").time_to_train_s.value
     (row,) = podsim.scale("gpt2-small", pods="16", tokens=1e9, engine="analytic").rows
     assert row.prediction is not None
-    assert row.prediction.time_to_train_s.value == one
+    assert row.prediction.time_to_train_s.value == value
     planned = podsim.plan("gpt2-small", machines="pod16", tokens=1e9)
     assert planned.target == "976,562 samples"
-    assert planned.candidates[0].time_to_train_s.value == pytest.approx(one, rel=0.02)
+    assert planned.candidates[0].time_to_train_s.value == pytest.approx(value, rel=0.02)
 
 
 def test_a_law_is_not_asked_of_a_model_that_says_no_next_token() -> None:
@@ -121,40 +132,40 @@ def test_a_law_is_not_asked_of_a_model_that_says_no_next_token() -> None:
 
 def test_phases_are_weighed_with_every_number_of_shards_and_both_ways_to_share() -> None:
     answer = phased()
-    assert {stored(one) for one in answer.advised} == {(n, s) for n in (1, 2, 4, 8) for s in (True, False)}
-    assert {one.mapping.schedule for one in answer.advised} == {Schedule.PHASED}
-    assert {one.mapping.recompute for one in answer.advised} == {Recompute.CHECKPOINTS}
-    assert [stored(one) for one in answer.advised if one.preset] == [(8, True)]
+    assert {stored(advice) for advice in answer.advised} == {(n, s) for n in (1, 2, 4, 8) for s in (True, False)}
+    assert {advice.mapping.schedule for advice in answer.advised} == {Schedule.PHASED}
+    assert {advice.mapping.recompute for advice in answer.advised} == {Recompute.CHECKPOINTS}
+    assert [stored(advice) for advice in answer.advised if advice.preset] == [(8, True)]
     assert answer.advised[0].preset == "popxl"
 
 
 def test_state_shared_over_replicas_takes_less_streaming_memory() -> None:
-    held = {stored(one): one for one in phased().advised}
+    advices = {stored(advice): advice for advice in phased().advised}
     for shards in (1, 2, 4, 8):
-        shared, whole = held[shards, True], held[shards, False]
+        shared, whole = advices[shards, True], advices[shards, False]
         assert shared.streaming_bytes_per_ipu < whole.streaming_bytes_per_ipu
         assert shared.streaming == pytest.approx(shared.streaming_bytes_per_ipu / 32e9)
         assert shared.memory == whole.memory
 
 
 def test_phases_are_set_in_the_words_of_popxl() -> None:
-    one = next(one for one in phased().advised if stored(one) == (8, True))
-    said = {setting.what: setting for setting in one.settings}
-    assert said["replicas"].popxl == "ir.replication_factor = 64"
-    assert said["tensor shards"].popxl == "ir.replica_grouping(stride=1, group_size=8)"
-    assert "remote_replica_sharded_variable" in said["weights and state"].popxl
-    assert said["IO tiles"].value == "128"
-    assert not any(setting.poptorch for setting in one.settings)
+    advice = next(item for item in phased().advised if stored(item) == (8, True))
+    settings = {setting.what: setting for setting in advice.settings}
+    assert settings["replicas"].popxl == "ir.replication_factor = 64"
+    assert settings["tensor shards"].popxl == "ir.replica_grouping(stride=1, group_size=8)"
+    assert "remote_replica_sharded_variable" in settings["weights and state"].popxl
+    assert settings["IO tiles"].value == "128"
+    assert not any(setting.poptorch for setting in advice.settings)
     for width in (60, 100, 160):
         text = render(view.document(phased()), Look(width))
         assert max(map(len, text.splitlines())) <= width
 
 
 def test_settings_have_the_available_memory_of_the_practice_and_layers_of_the_user() -> None:
-    one = next(one for one in untimed().advised if one.preset == "pytorch")
-    said = {setting.what: setting.value for setting in one.settings}
-    assert said["available-memory proportion"] == "0.4"
-    assert said["layers per IPU"] == "0, 4, 4, 4"  # as benchmarks.yml has it (graphcore-examples)
+    advice = next(item for item in untimed().advised if item.preset == "pytorch")
+    table = {setting.what: setting.value for setting in advice.settings}
+    assert table["available-memory proportion"] == "0.4"
+    assert table["layers per IPU"] == "0, 4, 4, 4"  # as benchmarks.yml has it (graphcore-examples)
 
 
 def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:

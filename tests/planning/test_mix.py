@@ -13,32 +13,32 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.toml"
 
 
 def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
-    found = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
-    assert found.chosen is not None
-    assert found.chosen.topology == "pod128"
-    small, taken, large = found.candidates
+    plan = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
+    assert plan.chosen is not None
+    assert plan.chosen.topology == "pod128"
+    small, taken, large = plan.candidates
     assert small.used_ipus > small.ipus
     assert small.reason
     assert taken.used_ipus <= taken.ipus
     assert large.used_ipus <= taken.used_ipus
     hours = {timed.job: timed.hours for pool in taken.pools for timed in pool.jobs}
-    assert set(hours) == {job.called for job in found.jobs}
+    assert set(hours) == {job.called for job in plan.jobs}
     for pool in taken.pools:
-        assert pool.busy <= found.use + 1e-9
+        assert pool.busy <= plan.use + 1e-9
         for timed in pool.jobs:
-            job = next(job for job in found.jobs if job.called == timed.job)
+            job = next(job for job in plan.jobs if job.called == timed.job)
             assert timed.sure_s <= (job.within_s or 9e9)
             assert timed.hours == pytest.approx(job.runs_per_month * timed.time_to_train_s.value / 3600)
 
 
 def test_what_was_assumed_is_that_of_the_partitions_taken() -> None:
     """Not the hosts and wiring of every machine weighed, side by side without a name."""
-    found = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
+    plan = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
     alone = api.plan_mix(str(EXAMPLE), machines="pod128")
-    assert found.chosen == alone.chosen
-    assert found.assumptions == alone.assumptions
-    assert found.assumptions
-    assert not any("four racks" in line for line in found.assumptions)
+    assert plan.chosen == alone.chosen
+    assert plan.assumptions == alone.assumptions
+    assert plan.assumptions
+    assert not any("four racks" in line for line in plan.assumptions)
 
 
 def write(path: Path, jobs: str) -> str:
@@ -48,25 +48,28 @@ def write(path: Path, jobs: str) -> str:
 
 @pytest.mark.parametrize(
     ("jobs", "words"),
-    [("", "job"), ('[[job]]\nworkload = "brt"\nruns_per_month = 1\n', "did you mean|known"),
-     ('[[job]]\nworkload = "bert"\nruns_per_month = 0\n', "above 0"),
-     ('[[job]]\nworkload = "bert"\nruns_per_month = 1\nwithin = "5"\n', "unit"),
-     ('[[job]]\nworkload = "bert"\nruns_per_month = 1\n' * 2, "alike")],
-)  # fmt: skip
+    [
+        ("", "job"),
+        ('[[job]]\nworkload = "brt"\nruns_per_month = 1\n', "did you mean|known"),
+        ('[[job]]\nworkload = "bert"\nruns_per_month = 0\n', "above 0"),
+        ('[[job]]\nworkload = "bert"\nruns_per_month = 1\nwithin = "5"\n', "unit"),
+        ('[[job]]\nworkload = "bert"\nruns_per_month = 1\n' * 2, "alike"),
+    ],
+)
 def test_bad_mixes(tmp_path: Path, jobs: str, words: str) -> None:
     with pytest.raises(InputError) as error:
         api.plan_mix(write(tmp_path / "mix.toml", jobs), machines="pod16")
     assert error.value.code == "bad-mix-file"
-    said = " ".join((error.value.message, *error.value.context))
-    assert any(word in said for word in words.split("|")), said
+    text = " ".join((error.value.message, *error.value.context))
+    assert any(word in text for word in words.split("|")), text
 
 
 def test_a_deadline_that_no_partition_meets(tmp_path: Path) -> None:
     path = write(tmp_path / "mix.toml", '[[job]]\nworkload = "resnet50"\nruns_per_month = 1\nwithin = "1 min"\n')
-    found = api.plan_mix(path, machines="pod16")
-    assert found.chosen is None
-    assert found.closest is not None
-    assert "quick enough for resnet50" in found.closest.reason
+    plan = api.plan_mix(path, machines="pod16")
+    assert plan.chosen is None
+    assert plan.closest is not None
+    assert "quick enough for resnet50" in plan.closest.reason
 
 
 def test_machines_without_ipus_hold_no_mix() -> None:

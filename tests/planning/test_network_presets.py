@@ -4,7 +4,7 @@ import pytest
 
 import podsim
 from podsim.files import catalog
-from podsim.lowering import phased
+from podsim.lowering import layerwise
 from podsim.model.program import Part
 
 BATCH = {
@@ -28,13 +28,16 @@ MACHINES = ("clip-text", "deberta-base", "whisper-tiny", "whisper-base", "whispe
 
 @pytest.mark.parametrize(("workload", "preset", "machine"), BATCH)
 def test_the_published_mapping_fits(workload, preset, machine):
-    found = podsim.predict(workload, preset=preset, topology=machine, engine="analytic", samples=1e7)
-    assert found.mapping.global_batch == BATCH[workload, preset, machine]
-    assert found.mapping.ipus == found.ipus
-    assert found.memory.fits
-    held = {(name, one.name, one.topology) for name in {row[0] for row in BATCH}
-            for one in catalog.workload(name).value.presets}  # fmt: skip
-    assert set(BATCH) <= held
+    prediction = podsim.predict(workload, preset=preset, topology=machine, engine="analytic", samples=1e7)
+    assert prediction.mapping.global_batch == BATCH[workload, preset, machine]
+    assert prediction.mapping.ipus == prediction.ipus
+    assert prediction.memory.fits
+    texts = {
+        (name, preset.name, preset.topology)
+        for name in {row[0] for row in BATCH}
+        for preset in catalog.workload(name).value.presets
+    }
+    assert set(BATCH) <= texts
 
 
 @pytest.mark.parametrize("workload", MACHINES)
@@ -46,10 +49,16 @@ def test_networks_for_inference_train_and_answer(workload):
 def test_activations_that_wait_for_compute_take_longer_than_those_beside_it():
     """Published as on IO tiles without overlap; overlapped, what streams is hidden where compute is longer."""
     line, beside = (
-        podsim.predict("gpt-j-6b", preset="fine-tune", pod=16, engine="analytic", samples=1e5,
-                       changes=[f"workload.practice.popxl-16.streams_in_line={value}"]).step_s.value
+        podsim.predict(
+            "gpt-j-6b",
+            preset="fine-tune",
+            pod=16,
+            engine="analytic",
+            samples=1e5,
+            changes=[f"workload.practice.popxl-16.streams_in_line={value}"],
+        ).step_s.value
         for value in ("true", "false")
-    )  # fmt: skip
+    )
     assert beside < line
 
 
@@ -57,11 +66,11 @@ def test_layers_of_a_decoder_read_what_the_encoder_left(monkeypatch):
     """24 layers and 64 micro-batches: a tensor forward, three backward, an eighth of each on every IPU."""
 
     def streaming_s():
-        found = podsim.predict("flan-t5-xl", preset="fine-tune", pod=16, engine="analytic", samples=1e5)
-        return found.breakdown_s[Part.STREAMING]
+        prediction = podsim.predict("flan-t5-xl", preset="fine-tune", pod=16, engine="analytic", samples=1e5)
+        return prediction.breakdown_s[Part.STREAMING]
 
     whole_s = streaming_s()
-    monkeypatch.setattr(phased, "_encoded", lambda *_: 0)
+    monkeypatch.setattr(layerwise, "_encoded", lambda *_: 0)
     ddr = catalog.topology("pod16").value.gateway.streaming_bytes_per_s_per_ipu
     extra_bytes = 24 * 64 * 4 * 512 * 2048 * 2 / 8
     assert whole_s - streaming_s() == pytest.approx(extra_bytes / ddr, rel=0.01)

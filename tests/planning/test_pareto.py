@@ -18,9 +18,10 @@ def test_the_front_is_what_brute_force_finds(rows: list[tuple[float, ...]]) -> N
     """A row is beaten if and only if another lies in the box below it and is another point."""
     boxes = [set(product(*(range(int(value) + 1) for value in row))) for row in rows]
     expected = [
-        at for at, row in enumerate(rows)
+        at
+        for at, row in enumerate(rows)
         if not any(tuple(map(int, other)) in boxes[at] and other != row for other in rows)
-    ]  # fmt: skip
+    ]
     assert front(rows) == expected
 
 
@@ -33,10 +34,10 @@ def test_whatever_is_left_out_is_beaten_by_the_front(rows: list[tuple[float, ...
 
 @given(unknown)
 def test_what_nobody_knows_neither_beats_nor_is_beaten(rows: list[tuple[float | None, ...]]) -> None:
-    for one, other in product(rows, rows):
-        if [value is None for value in one] != [value is None for value in other]:
-            assert not betters(one, other)
-        assert not (betters(one, other) and betters(other, one))
+    for values, other in product(rows, rows):
+        if [value is None for value in values] != [value is None for value in other]:
+            assert not betters(values, other)
+        assert not (betters(values, other) and betters(other, values))
 
 
 def test_equals_stay_side_by_side() -> None:

@@ -17,7 +17,7 @@ from podsim.files import catalog, find, readings
 from podsim.model.readings import Mode
 from podsim.planning import choose
 from podsim.planning.available_memory import STEPS, largest_that_fits
-from podsim.planning.practice import Planner
+from podsim.planning.configuration import MappingBuilder
 from podsim.tiles import memory
 from podsim.workloads import presets
 
@@ -40,13 +40,18 @@ WITHOUT_PRESET: list[tuple[str, dict[str, Any]]] = [
     # BERT-Base in two phases, micro-batch 32 at 128 tokens (PaddleNLP, model_zoo/bert/static_ipu, pod16)
     ("bert-base", {"topology": "pod16", "replicas": 4, "ipus_per_replica": 4, "micro_batch": 32, "accumulation": 512}),
     # ResNet-50 on four IPUs of a Bow Pod64, 18 images (argonne-lcf, example-programs)
-    ("resnet50", {"topology": "bow-2000", "replicas": 4, "ipus_per_replica": 1, "micro_batch": 18,
-                  "accumulation": 228}),
-]  # fmt: skip
+    (
+        "resnet50",
+        {"topology": "bow-2000", "replicas": 4, "ipus_per_replica": 1, "micro_batch": 18, "accumulation": 228},
+    ),
+]
 SERVED = [
-    ("resnet50", "16.16", 32), ("resnet50", "8.16", 32), ("swin-large", "16.16", 2), ("swin-large", "8.16", 4),
+    ("resnet50", "16.16", 32),
+    ("resnet50", "8.16", 32),
+    ("swin-large", "16.16", 2),
+    ("swin-large", "8.16", 4),
     ("bert-base", "16.16", 128),
-]  # fmt: skip
+]
 """Batches that a C600 was measured with (ByteMLPerf) or is configured for (PopRT, BERT-Base of 128 tokens)."""
 
 
@@ -54,15 +59,15 @@ def preset_on(workload: str, name: str, machine: str):
     """The mapping of a preset at the available memory that it takes, what it holds, and its configuration."""
     model, topology = catalog.workload(workload).value, catalog.topology(machine).value
     preset = presets.preset(model, name, topology)
-    practice = next(one for one in model.practices if one.name == preset.practice)
-    mapping = choose.published_mapping(Planner(model, topology, preset.sdk), preset)
+    practice = next(practice for practice in model.practices if practice.name == preset.practice)
+    mapping = choose.published_mapping(MappingBuilder(model, topology, preset.sdk), preset)
     return *largest_that_fits(model, mapping, topology), practice
 
 
 @pytest.mark.parametrize(("workload", "preset", "machine"), [*PRESETS, *ON_BOW])
 def test_every_published_mapping_fits(workload, preset, machine):
-    mapping, held, practice = preset_on(workload, preset, machine)
-    assert held.fits
+    mapping, content, practice = preset_on(workload, preset, machine)
+    assert content.fits
     assert mapping.state is practice.state
     assert mapping.practice.memory_proportion in STEPS or practice.available_memory is not None
 
@@ -77,17 +82,21 @@ def test_every_calibration_point_is_of_a_preset_that_fits_at_the_default():
 def trained():
     """Readings of one workload; runs in phases are of workloads whose presets are above."""
     single = set(catalog.names("workloads"))
-    return [one for one in readings.readings().value.readings if one.mode is Mode.TRAIN and one.workload in single]
+    return [
+        reading
+        for reading in readings.readings().value.readings
+        if reading.mode is Mode.TRAIN and reading.workload in single
+    ]
 
 
-@pytest.mark.parametrize("reading", trained(), ids=lambda one: one.row)
+@pytest.mark.parametrize("reading", trained(), ids=lambda item: item.row)
 def test_every_reading_of_a_published_row_fits(reading):
     names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "preset", "sdk")
     flags = {name: value for name in names if (value := getattr(reading, name))}
-    found = podsim.predict(
+    prediction = podsim.predict(
         reading.workload, topology=reading.machine, changes=reading.changes, samples=1e9, engine="analytic", **flags
     )
-    assert found.memory.fits
+    assert prediction.memory.fits
 
 
 @pytest.mark.parametrize(("workload", "flags"), WITHOUT_PRESET)
@@ -97,8 +106,8 @@ def test_published_mappings_without_a_preset_fit(workload, flags):
 
 @pytest.mark.parametrize(("workload", "precision", "batch"), SERVED)
 def test_a_card_holds_the_batches_it_was_measured_with(workload, precision, batch):
-    found = podsim.infer(workload, topology="c600", batch=batch, precision=precision, engine="analytic", requests=100)
-    assert found.memory.fits
+    report = podsim.infer(workload, topology="c600", batch=batch, precision=precision, engine="analytic", requests=100)
+    assert report.memory.fits
 
 
 def test_the_largest_square_product_of_a_gc2_is_the_published_one():
@@ -113,15 +122,16 @@ def test_the_largest_square_product_of_a_gc2_is_the_published_one():
 def test_gpt3_175b_does_not_fit_an_ipu_pod64():
     """graphcore-examples, nlp/gpt3_175b: "minimum POD256"; at no available memory do 64 IPUs hold it."""
     model, topology = catalog.workload("gpt3-175b").value, catalog.topology("pod64").value
-    preset = next(one for one in model.presets if one.topology == "pod256")
-    mapping = choose.published_mapping(Planner(model, topology, preset.sdk), preset)
+    preset = next(preset for preset in model.presets if preset.topology == "pod256")
+    mapping = choose.published_mapping(MappingBuilder(model, topology, preset.sdk), preset)
     alone = replace(mapping, replicas=1, accumulation=mapping.accumulation * mapping.replicas)
     for share in STEPS:
         smaller = replace(alone, practice=replace(alone.practice, available_memory=share))
         assert not memory.fit(model, smaller, topology).fits
     with pytest.raises(Infeasible):
-        podsim.predict("gpt3-175b", pod=64, ipus_per_replica=64, replicas=1, micro_batch=1, accumulation=128,
-                       engine="analytic")  # fmt: skip
+        podsim.predict(
+            "gpt3-175b", pod=64, ipus_per_replica=64, replicas=1, micro_batch=1, accumulation=128, engine="analytic"
+        )
 
 
 def test_a_machine_below_the_stated_minimum_is_answered_with_what_the_source_states():
@@ -135,14 +145,16 @@ def test_a_machine_below_the_stated_minimum_is_answered_with_what_the_source_sta
 def test_any_workload_may_state_a_minimum(tmp_path):
     text = find.find("workloads", "bert-base").path.read_text(encoding="utf-8")
     table = '[minimum]\nipus = {}\nsource = "graphcore-examples"\n\n[benchmark]\n'
-    told = {}
+    details = {}
     for ipus in (16, 17):
         path = tmp_path / f"own-{ipus}.toml"
         path.write_text(text.replace("[benchmark]\n", table.format(ipus), 1), encoding="utf-8")
-        said = podsim.predict(str(path), pod=16, samples=1e6, engine="analytic").assumptions
-        told[ipus] = [line for line in said if line.startswith("its source states")]
-    assert told[16] == []
-    assert told[17][0].startswith("its source states 17 IPUs at least (graphcore-examples), and this mapping uses 16")
+        notes = podsim.predict(str(path), pod=16, samples=1e6, engine="analytic").assumptions
+        details[ipus] = [line for line in notes if line.startswith("its source states")]
+    assert details[16] == []
+    assert details[17][0].startswith(
+        "its source states 17 IPUs at least (graphcore-examples), and this mapping uses 16"
+    )
 
 
 def test_a_minimum_of_no_ipus_is_refused(tmp_path):

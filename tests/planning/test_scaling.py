@@ -53,42 +53,42 @@ def test_each_row_is_the_prediction_of_its_machine(reports):
 def test_the_batch_stays_or_grows(reports):
     first = reports["best"].rows[0].prediction.mapping.global_batch
     for kind, factor in (("strong", 1), ("weak", 2)):
-        found = [row.prediction.mapping.global_batch for row in reports[kind].rows]
-        assert found == [first * factor**at for at in range(3)]
+        result = [row.prediction.mapping.global_batch for row in reports[kind].rows]
+        assert result == [first * factor**at for at in range(3)]
 
 
 def test_the_batch_of_the_first_may_be_given():
-    found = podsim.scale("resnet50", pods="16,32", scaling="weak", global_batch=1920, engine="analytic")
-    assert [one.mapping.global_batch for one in found.answered] == [1920, 3840]
+    report = podsim.scale("resnet50", pods="16,32", scaling="weak", global_batch=1920, engine="analytic")
+    assert [prediction.mapping.global_batch for prediction in report.answered] == [1920, 3840]
 
 
 @pytest.mark.parametrize("kind", list(Scaling))
 def test_parts_that_grow_add_up_to_the_efficiency_lost(reports, kind):
     report = reports[kind]
     last = report.rows[-1]
-    each = [one.throughput_samples_per_s.value / one.ipus for one in report.answered]
-    assert [row.efficiency for row in report.rows] == pytest.approx([one / each[0] for one in each])
+    each = [item.throughput_samples_per_s.value / item.ipus for item in report.answered]
+    assert [row.efficiency for row in report.rows] == pytest.approx([item / each[0] for item in each])
     assert 1 + sum(report.grown.values()) == pytest.approx(1 / last.efficiency, rel=1e-9)
     assert list(report.grown.values()) == sorted(report.grown.values(), reverse=True)
 
 
 def test_published_runs_stand_beside_their_machines(reports):
-    rounds = [[one.round for one in row.published] for row in reports["best"].rows]
+    rounds = [[item.round for item in row.published] for row in reports["best"].rows]
     assert rounds[0] == ["v1.0", "v1.1"]
     assert rounds[1] == []
 
 
 def test_published_runs_are_not_of_a_machine_that_was_changed():
-    found = podsim.scale("resnet50", pods="16", changes=["program.stretch=1.3"], engine="analytic")
-    assert found.rows[0].published == ()
-    assert (found.amdahl, found.universal, found.knee_ipus) == (None, None, None)
+    report = podsim.scale("resnet50", pods="16", changes=["program.stretch=1.3"], engine="analytic")
+    assert report.rows[0].published == ()
+    assert (report.amdahl, report.universal, report.knee_ipus) == (None, None, None)
 
 
 def test_what_does_not_fit_is_a_row_and_efficiency_counts_from_the_first_that_does():
-    found = podsim.scale("bert", pods="4..16", ipus_per_replica=8, engine="analytic")
-    assert [bool(row.refused) for row in found.rows] == [True, True, False]
-    assert found.rows[0].refused == "the mapping does not suit the machine: 1 × 8 IPUs are 8; m2000 has 4"
-    assert [row.efficiency for row in found.rows] == [None, None, 1.0]
+    report = podsim.scale("bert", pods="4..16", ipus_per_replica=8, engine="analytic")
+    assert [bool(row.refused) for row in report.rows] == [True, True, False]
+    assert report.rows[0].refused == "the mapping does not suit the machine: 1 × 8 IPUs are 8; m2000 has 4"
+    assert [row.efficiency for row in report.rows] == [None, None, 1.0]
 
 
 def test_no_machine_fits():
@@ -118,8 +118,8 @@ def test_bad_questions(flags, code):
 
 
 def test_machines_by_name_come_in_order_of_size():
-    found = podsim.scale("resnet50", topologies="bow-pod64,pod16", engine="analytic")
-    assert [(row.topology, row.ipus) for row in found.rows] == [("pod16", 16), ("bow-pod64", 64)]
+    report = podsim.scale("resnet50", topologies="bow-pod64,pod16", engine="analytic")
+    assert [(row.topology, row.ipus) for row in report.rows] == [("pod16", 16), ("bow-pod64", 64)]
 
 
 def test_a_keyword_that_is_none_is_refused():

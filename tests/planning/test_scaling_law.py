@@ -27,19 +27,19 @@ def curve(contention, coherency, sizes=SIZES, first=1000.0):
 
 @given(SHARES, PAIRS)
 def test_the_universal_law_is_recovered(contention, coherency):
-    found = scaling_law.fit(curve(contention, coherency), UNIVERSAL)
-    assert found.unit_ipus == 16
-    assert found.unit_samples_per_s == pytest.approx(1000, rel=1e-6)
-    assert found.contention == pytest.approx(contention, abs=1e-6)
-    assert found.coherency == pytest.approx(coherency, abs=1e-7)
-    assert found.error < 1e-6
+    fit = scaling_law.fit(curve(contention, coherency), UNIVERSAL)
+    assert fit.unit_ipus == 16
+    assert fit.unit_samples_per_s == pytest.approx(1000, rel=1e-6)
+    assert fit.contention == pytest.approx(contention, abs=1e-6)
+    assert fit.coherency == pytest.approx(coherency, abs=1e-7)
+    assert fit.error < 1e-6
 
 
 @given(SHARES)
 def test_amdahls_law_is_recovered_and_has_no_coherency(contention):
-    found = scaling_law.fit(curve(contention, 0), AMDAHL)
-    assert found.contention == pytest.approx(contention, abs=1e-6)
-    assert found.coherency == 0
+    fit = scaling_law.fit(curve(contention, 0), AMDAHL)
+    assert fit.contention == pytest.approx(contention, abs=1e-6)
+    assert fit.coherency == 0
 
 
 @given(st.lists(st.floats(10, 1e5), min_size=7, max_size=7), st.sampled_from([AMDAHL, UNIVERSAL]))
@@ -51,23 +51,23 @@ def test_the_answer_is_that_of_non_negative_least_squares(rates, parameters):
     """
     size = np.array(SIZES) / 16
     terms = np.stack([np.ones(7), size, size * (size - 1)], axis=1)[:, :parameters] * (np.array(rates) / size)[:, None]
-    found = scaling_law.fit(list(zip(SIZES, rates, strict=True)), parameters)
-    whole = 1 / found.unit_samples_per_s
-    mine = np.array([1 - found.contention, found.contention, found.coherency])[:parameters] * whole
+    curve = scaling_law.fit(list(zip(SIZES, rates, strict=True)), parameters)
+    whole = 1 / curve.unit_samples_per_s
+    mine = np.array([1 - curve.contention, curve.contention, curve.coherency])[:parameters] * whole
     nearest, left = nnls(terms, np.ones(7))
     assume(nearest[:2].any())
-    assert 0 <= found.contention <= 1
-    assert found.coherency >= 0
+    assert 0 <= curve.contention <= 1
+    assert curve.coherency >= 0
     assert np.linalg.norm(terms @ mine - 1) == pytest.approx(left, rel=1e-6, abs=1e-9)
 
 
 def test_the_error_is_that_of_logs():
     measured = curve(0.05, 0.0)
     measured[3] = measured[3][0], measured[3][1] * 1.2
-    found = scaling_law.fit(measured, UNIVERSAL)
-    logs = [math.log(found.at(ipus) / rate) for ipus, rate in measured]
-    assert found.error == pytest.approx(math.sqrt(sum(x * x for x in logs) / 7), rel=1e-12)
-    assert found.error > 0.01
+    fit = scaling_law.fit(measured, UNIVERSAL)
+    logs = [math.log(fit.at(ipus) / rate) for ipus, rate in measured]
+    assert fit.error == pytest.approx(math.sqrt(sum(x * x for x in logs) / 7), rel=1e-12)
+    assert fit.error > 0.01
 
 
 @pytest.mark.parametrize(("parameters", "machines"), [(AMDAHL, 2), (UNIVERSAL, 3)])

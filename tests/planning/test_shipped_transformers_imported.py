@@ -17,35 +17,76 @@ from podsim.files.options import Options
 
 LENGTH = {"samples": 1e9, "engine": "analytic"}
 T5 = {
-    "model_type": "t5", "d_kv": 64, "num_layers": 24, "num_decoder_layers": 24, "vocab_size": 32128,
-    "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "is_encoder_decoder": True, "dropout_rate": 0.1,
-    "relative_attention_num_buckets": 32, "n_positions": 512, "architectures": ["T5ForConditionalGeneration"],
-}  # fmt: skip
+    "model_type": "t5",
+    "d_kv": 64,
+    "num_layers": 24,
+    "num_decoder_layers": 24,
+    "vocab_size": 32128,
+    "feed_forward_proj": "gated-gelu",
+    "tie_word_embeddings": False,
+    "is_encoder_decoder": True,
+    "dropout_rate": 0.1,
+    "relative_attention_num_buckets": 32,
+    "n_positions": 512,
+    "architectures": ["T5ForConditionalGeneration"],
+}
 WHISPER = {
-    "model_type": "whisper", "vocab_size": 51865, "num_mel_bins": 80, "max_source_positions": 1500,
-    "max_target_positions": 448, "is_encoder_decoder": True, "dropout": 0.0,
-}  # fmt: skip
+    "model_type": "whisper",
+    "vocab_size": 51865,
+    "num_mel_bins": 80,
+    "max_source_positions": 1500,
+    "max_target_positions": 448,
+    "is_encoder_decoder": True,
+    "dropout": 0.0,
+}
 DEBERTA = {
-    "model_type": "deberta", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
-    "intermediate_size": 3072, "vocab_size": 50265, "max_position_embeddings": 512, "relative_attention": True,
-    "pos_att_type": "c2p|p2c", "max_relative_positions": -1, "position_biased_input": False, "type_vocab_size": 0,
-}  # fmt: skip
+    "model_type": "deberta",
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "vocab_size": 50265,
+    "max_position_embeddings": 512,
+    "relative_attention": True,
+    "pos_att_type": "c2p|p2c",
+    "max_relative_positions": -1,
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+}
 DEBERTA_V3 = {
-    **DEBERTA, "model_type": "deberta-v2", "vocab_size": 128100, "position_buckets": 256, "share_att_key": True,
-    "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"],
-}  # fmt: skip
+    **DEBERTA,
+    "model_type": "deberta-v2",
+    "vocab_size": 128100,
+    "position_buckets": 256,
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+    "pos_att_type": ["p2c", "c2p"],
+}
 GPTJ = {
-    "model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16, "n_inner": None, "n_positions": 2048,
-    "rotary_dim": 64, "vocab_size": 50400, "tie_word_embeddings": False, "resid_pdrop": 0.0,
-}  # fmt: skip
+    "model_type": "gptj",
+    "n_embd": 4096,
+    "n_layer": 28,
+    "n_head": 16,
+    "n_inner": None,
+    "n_positions": 2048,
+    "rotary_dim": 64,
+    "vocab_size": 50400,
+    "tie_word_embeddings": False,
+    "resid_pdrop": 0.0,
+}
 
 
 def whisper(layers: int, width: int) -> dict[str, Any]:
     return {
-        **WHISPER, "d_model": width, "encoder_layers": layers, "decoder_layers": layers,
-        "encoder_attention_heads": width // 64, "decoder_attention_heads": width // 64,
-        "encoder_ffn_dim": 4 * width, "decoder_ffn_dim": 4 * width,
-    }  # fmt: skip
+        **WHISPER,
+        "d_model": width,
+        "encoder_layers": layers,
+        "decoder_layers": layers,
+        "encoder_attention_heads": width // 64,
+        "decoder_attention_heads": width // 64,
+        "encoder_ffn_dim": 4 * width,
+        "decoder_ffn_dim": 4 * width,
+    }
 
 
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -69,21 +110,29 @@ def written(folder: Path, name: str, config: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_an_import_has_the_parameters_and_units_of_the_shipped_network(name: str, tmp_path: Path) -> None:
-    one = catalog.workload(name).value
+    workload = catalog.workload(name).value
     other = catalog.workload(written(tmp_path, name, CONFIGS[name]), READ.get(name, {})).value
-    assert other.parameters == one.parameters
-    assert other.units == one.units
-    assert (other.sample, other.optimizer) == (one.sample, one.optimizer)
+    assert other.parameters == workload.parameters
+    assert other.units == workload.units
+    assert (other.sample, other.optimizer) == (workload.sample, workload.optimizer)
 
 
 def test_a_t5_narrower_than_its_published_programs_shares_no_block(tmp_path: Path) -> None:
     """T5-base: 222.9 M parameters with one table (raffel-2020: 220 M)."""
-    base = {**T5, "d_model": 768, "d_ff": 3072, "num_heads": 12, "num_layers": 12, "num_decoder_layers": 12,
-            "feed_forward_proj": "relu", "tie_word_embeddings": True}  # fmt: skip
-    found = catalog.workload(written(tmp_path, "t5-base", base)).value
-    assert found.parameters == pytest.approx(222.9e6, rel=0.005)
-    assert not any("shared block" in note for note in found.notes)
-    assert not any("cross" in unit.name for unit in found.units if unit.name.startswith("encoder"))
+    base = {
+        **T5,
+        "d_model": 768,
+        "d_ff": 3072,
+        "num_heads": 12,
+        "num_layers": 12,
+        "num_decoder_layers": 12,
+        "feed_forward_proj": "relu",
+        "tie_word_embeddings": True,
+    }
+    workload = catalog.workload(written(tmp_path, "t5-base", base)).value
+    assert workload.parameters == pytest.approx(222.9e6, rel=0.005)
+    assert not any("shared block" in note for note in workload.notes)
+    assert not any("cross" in unit.name for unit in workload.units if unit.name.startswith("encoder"))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -91,22 +140,22 @@ def test_training_is_that_of_the_shipped_network(name: str, tmp_path: Path) -> N
     flags: dict[str, Any] = {"pod": 16, **LENGTH}
     if name in BATCHES:  # which the shipped file states
         flags["global_batch"] = BATCHES[name]
-    one = podsim.predict(name, **flags)
+    prediction = podsim.predict(name, **flags)
     other = podsim.predict(written(tmp_path, name, CONFIGS[name]), changes=READ.get(name, {}), **flags)
-    assert other.throughput_samples_per_s.value == pytest.approx(one.throughput_samples_per_s.value, rel=0.05)
+    assert other.throughput_samples_per_s.value == pytest.approx(prediction.throughput_samples_per_s.value, rel=0.05)
     for part in ("replicas", "ipus_per_replica", "micro_batch", "schedule", "recompute", "state"):
-        assert getattr(other.mapping, part) == getattr(one.mapping, part), part
+        assert getattr(other.mapping, part) == getattr(prediction.mapping, part), part
     for part in ("name", "moment_bytes", "merged_collectives", "state_sharded", "tensor_shards"):
-        assert getattr(other.mapping.practice, part) == getattr(one.mapping.practice, part), part
-    assert other.optimizer == one.optimizer
+        assert getattr(other.mapping.practice, part) == getattr(prediction.mapping.practice, part), part
+    assert other.optimizer == prediction.optimizer
 
 
 def test_parameters_of_the_second_version_of_deberta_are_those_published(tmp_path: Path) -> None:
     """deberta-v3-base: 184 M on its card, 86 M of them in its layers."""
-    found = catalog.workload(written(tmp_path, "v3", DEBERTA_V3)).value
-    assert found.parameters == pytest.approx(184e6, rel=0.005)
+    workload = catalog.workload(written(tmp_path, "v3", DEBERTA_V3)).value
+    assert workload.parameters == pytest.approx(184e6, rel=0.005)
     apart = catalog.workload(written(tmp_path, "apart", {**DEBERTA_V3, "share_att_key": False})).value
-    assert apart.parameters - found.parameters == 12 * 2 * (768 * 768 + 768)
+    assert apart.parameters - workload.parameters == 12 * 2 * (768 * 768 + 768)
 
 
 def test_the_written_file_is_the_same_workload(tmp_path: Path) -> None:

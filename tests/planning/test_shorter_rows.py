@@ -12,10 +12,16 @@ from podsim.files import catalog
 from podsim.planning import shorter_rows
 
 LLAMA31 = {
-    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 131072,
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
     "tie_word_embeddings": False,
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -28,10 +34,10 @@ def own(tmp_path: Path) -> str:
 def test_the_sequence_that_fits_is_named_and_fits(own: str) -> None:
     with pytest.raises(Infeasible) as no:
         podsim.predict(own, pod=64, engine="analytic")
-    found = re.match(r"--sequence (\d+) fits", no.value.hint)
-    assert found, no.value.hint
-    tokens = int(found[1])
-    answer = podsim.predict(own, pod=64, engine="analytic", changes={"import.sequence": found[1]})
+    match = re.match(r"--sequence (\d+) fits", no.value.hint)
+    assert match, no.value.hint
+    tokens = int(match[1])
+    answer = podsim.predict(own, pod=64, engine="analytic", changes={"import.sequence": match[1]})
     assert answer.memory.fits
     with pytest.raises(Infeasible):
         podsim.predict(own, pod=64, engine="analytic", changes={"import.sequence": str(2 * tokens)})

@@ -74,9 +74,9 @@ class Cluster:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A scheduler for which nobody computes yet."""
-    found = Cluster(tmp_path)
-    yield found
-    found.stop()
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.stop()
 
 
 @pytest.mark.slow
@@ -143,11 +143,11 @@ def test_what_is_no_address_is_refused_and_leaves_what_is_stored(tmp_path: Path,
     podsim.sweep(file, jobs=1)
     before = results.read_bytes()
     words = ["sweep", str(file), "--anew", "--backend", "dask", "--scheduler", address]
-    told = subprocess.run([sys.executable, "-m", "podsim", *words], capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert told.stderr.startswith("error: no-scheduler\n")
-    assert "Traceback" not in told.stderr
-    assert "Exception" not in told.stderr
+    process = subprocess.run([sys.executable, "-m", "podsim", *words], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert process.stderr.startswith("error: no-scheduler\n")
+    assert "Traceback" not in process.stderr
+    assert "Exception" not in process.stderr
     assert results.read_bytes() == before
 
 

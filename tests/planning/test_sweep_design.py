@@ -19,14 +19,19 @@ def file(kind, *axes, points=None, seed=0):
 def test_a_grid_has_every_combination_in_the_order_of_its_axes():
     axes = (POD, SweepAxis(name="chip.clock", first="1 GHz", last="2 GHz", count=3))
     assert design.points(file(Design.GRID, *axes), 6) == (
-        ("16", "1 GHz"), ("16", "1.5 GHz"), ("16", "2 GHz"), ("64", "1 GHz"), ("64", "1.5 GHz"), ("64", "2 GHz"),
-    )  # fmt: skip
+        ("16", "1 GHz"),
+        ("16", "1.5 GHz"),
+        ("16", "2 GHz"),
+        ("64", "1 GHz"),
+        ("64", "1.5 GHz"),
+        ("64", "2 GHz"),
+    )
 
 
 def test_equal_factors():
     axis = SweepAxis(name="x.y", first="1 Gbit/s", last="1000 Gbit/s", count=4, spacing=Spacing.LOG)
-    found = design.points(file(Design.GRID, axis), 4)
-    assert [value for (value,) in found] == ["1 Gbit/s", "10 Gbit/s", "100 Gbit/s", "1000 Gbit/s"]
+    points = design.points(file(Design.GRID, axis), 4)
+    assert [value for (value,) in points] == ["1 Gbit/s", "10 Gbit/s", "100 Gbit/s", "1000 Gbit/s"]
 
 
 def test_whole_numbers_come_once():
@@ -44,25 +49,23 @@ def test_more_points_than_allowed_are_refused_before_they_are_made():
 
 @pytest.mark.parametrize("count", [2, 7, 100])
 def test_a_latin_hypercube_has_one_point_in_each_slice_of_every_axis(count):
-    found = design.points(file(Design.LATIN_HYPERCUBE, CLOCK, RATE, points=count, seed=3), count)
-    clocks = [parted(clock)[0] - 1 for clock, _ in found]
+    points = design.points(file(Design.LATIN_HYPERCUBE, CLOCK, RATE, points=count, seed=3), count)
+    clocks = [parted(clock)[0] - 1 for clock, _ in points]
     import math
 
-    rates = [math.log10(parted(rate)[0]) / 3 for _, rate in found]
+    rates = [math.log10(parted(rate)[0]) / 3 for _, rate in points]
     for shares in (clocks, rates):
         assert sorted(int(share * count + 1e-4) for share in shares) == list(range(count))
 
 
 @pytest.mark.parametrize("kind", [Design.RANDOM, Design.LATIN_HYPERCUBE])
 def test_points_follow_from_the_seed(kind):
-    first, again, other = (
-        design.points(file(kind, CLOCK, POD, points=50, seed=seed), 50) for seed in (1, 1, 2)
-    )  # fmt: skip
+    first, again, other = (design.points(file(kind, CLOCK, POD, points=50, seed=seed), 50) for seed in (1, 1, 2))
     assert first == again != other
     assert {pod for _, pod in first} == {"16", "64"}
     assert all(1 <= parted(clock)[0] <= 2 for clock, _ in first)
 
 
 def test_points_that_are_alike_count_once():
-    found = design.points(file(Design.RANDOM, POD, points=50), 50)
-    assert sorted(design.distinct(found)) == [("16",), ("64",)]
+    points = design.points(file(Design.RANDOM, POD, points=50), 50)
+    assert sorted(design.distinct(points)) == [("16",), ("64",)]

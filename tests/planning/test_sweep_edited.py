@@ -33,8 +33,8 @@ def byte(lines: list[bytes], at: int, draw: random.Random) -> None:
 
 def keys_swapped(lines: list[bytes], at: int, draw: random.Random) -> None:
     other = draw.choice([line for line in range(1, len(lines)) if line != at])
-    one, two = (lines[line].partition(b'"key":"')[2][:32] for line in (at, other))
-    lines[at], lines[other] = lines[at].replace(one, two), lines[other].replace(two, one)
+    data, two = (lines[line].partition(b'"key":"')[2][:32] for line in (at, other))
+    lines[at], lines[other] = lines[at].replace(data, two), lines[other].replace(two, data)
 
 
 def lines_swapped(lines: list[bytes], at: int, draw: random.Random) -> None:

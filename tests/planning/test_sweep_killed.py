@@ -106,15 +106,15 @@ def test_the_table_does_not_tell_who_computed_what(tmp_path: Path, monkeypatch: 
         return SweepOutcome(key=points.key(question, folder), refusal=refusal)
 
     monkeypatch.setattr(points, "outcome", outcome)
-    file, one, two = tmp_path / "a.toml", tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    file, path, two = tmp_path / "a.toml", tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     file.write_text(SWEEP.replace(f"points = {POINTS}", "points = 4"))
-    whole = podsim.sweep(file, results=one, jobs=1)
-    head, *lines = one.read_bytes().splitlines(keepends=True)
+    whole = podsim.sweep(file, results=path, jobs=1)
+    head, *lines = path.read_bytes().splitlines(keepends=True)
     two.write_bytes(b"".join([head, lines[2], lines[0], lines[1][:50]]))
-    told: list[str] = []
-    resumed = podsim.sweep(file, results=two, jobs=1, on_warning=told.append)
+    names: list[str] = []
+    resumed = podsim.sweep(file, results=two, jobs=1, on_warning=names.append)
     assert (whole.stored, resumed.stored) == (0, 2)
-    assert tuple(told) == resumed.warnings
-    assert len(told) == 3, "a line that is cut short, where it is kept, and that lines moved"
+    assert tuple(names) == resumed.warnings
+    assert len(names) == 3, "a line that is cut short, where it is kept, and that lines moved"
     assert sweep_text.document(resumed) == sweep_text.document(whole)
     assert sweep_text.table(resumed) == sweep_text.table(whole)

@@ -45,9 +45,9 @@ def test_processes_that_die_cost_no_point(tmp_path: Path) -> None:
             killed.append(random.choice(processes()))  # noqa: S311  (no secret)
             os.kill(killed[-1], signal.SIGKILL)
 
-    found = podsim.sweep(file, results=tmp_path / "two.jsonl", jobs=2, on_progress=on_progress)
+    report = podsim.sweep(file, results=tmp_path / "two.jsonl", jobs=2, on_progress=on_progress)
     assert len(killed) == LOST
-    assert sweep_text.document(found) == sweep_text.document(untouched)
+    assert sweep_text.document(report) == sweep_text.document(untouched)
     lines = (tmp_path / "two.jsonl").read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == 41
 
@@ -68,7 +68,7 @@ def test_a_point_that_kills_whoever_computes_it_ends_the_sweep_with_a_message(mo
 
 def running_with(text: str) -> list[str]:
     """Command lines that hold a text, of processes that did not end."""
-    found = []
+    texts = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
@@ -76,8 +76,8 @@ def running_with(text: str) -> list[str]:
         except OSError:
             continue
         if text.encode() in words and state != "Z":
-            found.append(folder.name)
-    return found
+            texts.append(folder.name)
+    return texts
 
 
 @pytest.mark.slow

@@ -14,10 +14,10 @@ def outcome(**flags):
 
 
 def test_a_bad_mapping_is_a_result():
-    found = outcome(replicas="3")
-    assert found.answer is None
-    assert found.refusal.code == "bad-mapping"
-    assert "power of two" in found.refusal.message
+    result = outcome(replicas="3")
+    assert result.answer is None
+    assert result.refusal.code == "bad-mapping"
+    assert "power of two" in result.refusal.message
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("x"), KeyError("x"), AssertionError("x"), ValueError("x")])
@@ -26,9 +26,9 @@ def test_a_failure_of_podsim_is_a_result_too(error, monkeypatch):
         raise error
 
     monkeypatch.setattr(points, "_predicted", fail)
-    found = outcome(replicas="4")
-    assert found.refusal.code == BUG
-    assert type(error).__name__ in found.refusal.message
+    result = outcome(replicas="4")
+    assert result.refusal.code == BUG
+    assert type(error).__name__ in result.refusal.message
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), OSError("x")])
@@ -63,9 +63,9 @@ def asked(**flags):
 
 
 def test_a_machine_that_cannot_be_is_a_result_with_a_key_of_its_own():
-    found = points.outcome(asked(pod="17"), ".", "turn")
-    assert found.answer is None
-    assert found.refusal.code == "bad-pod"
+    outcome = points.outcome(asked(pod="17"), ".", "turn")
+    assert outcome.answer is None
+    assert outcome.refusal.code == "bad-pod"
     assert len({points.key(asked(pod=pod), ".") for pod in ("16", "17", "18")}) == 3
 
 

@@ -74,8 +74,8 @@ def test_what_limits_it_is_the_largest_part(found):
 
 
 def test_only_a_search_speaks_of_larger_batches(found):
-    said = limited_by(found.timeline, found.mapping, searched=False)
-    assert "a batch above" not in said
+    text = limited_by(found.timeline, found.mapping, searched=False)
+    assert "a batch above" not in text
 
 
 @pytest.mark.parametrize(("workload", "preset"), [("bert", "mlperf-v1.1-closed"), ("resnet50", "mlperf-v1.1-closed")])
@@ -86,15 +86,17 @@ def test_given_samples_are_charged_exactly(workload, preset, samples):
 
     ResNet-50 trains whole steps.
     """
-    found = podsim.predict(workload, pod=64, preset=preset, samples=samples, engine="analytic")
-    step_s = found.step_s.value
-    exact_s = samples / found.throughput_samples_per_s.value
-    assert found.samples_to_converge.value == samples
-    assert found.samples_to_converge.low == found.samples_to_converge.high == samples
-    assert found.run.steps == math.ceil(exact_s / step_s - 1e-9)
-    assert 0 <= found.run.training_s - exact_s * (1 - 1e-9) <= (0 if workload == "bert" else step_s) + 1e-8 * exact_s
-    assert found.time_to_train_s.value == found.run.total_s
-    assert found.time_to_train_s.grade is found.step_s.grade
+    prediction = podsim.predict(workload, pod=64, preset=preset, samples=samples, engine="analytic")
+    step_s = prediction.step_s.value
+    exact_s = samples / prediction.throughput_samples_per_s.value
+    assert prediction.samples_to_converge.value == samples
+    assert prediction.samples_to_converge.low == prediction.samples_to_converge.high == samples
+    assert prediction.run.steps == math.ceil(exact_s / step_s - 1e-9)
+    assert (
+        0 <= prediction.run.training_s - exact_s * (1 - 1e-9) <= (0 if workload == "bert" else step_s) + 1e-8 * exact_s
+    )
+    assert prediction.time_to_train_s.value == prediction.run.total_s
+    assert prediction.time_to_train_s.grade is prediction.step_s.grade
 
 
 def test_the_open_division_needs_fewer_samples():
@@ -107,9 +109,9 @@ def test_the_open_division_needs_fewer_samples():
 
 
 def test_a_division_nobody_submitted_in_is_assumed():
-    found = podsim.predict("resnet50", pod=16, division="open", engine="analytic")
-    assert found.samples_to_converge.grade is found.time_to_train_s.grade is Grade.ASSUMED
-    assert any("no submission with lars in the open division" in line for line in found.assumptions)
+    prediction = podsim.predict("resnet50", pod=16, division="open", engine="analytic")
+    assert prediction.samples_to_converge.grade is prediction.time_to_train_s.grade is Grade.ASSUMED
+    assert any("no submission with lars in the open division" in line for line in prediction.assumptions)
 
 
 def test_an_older_sdk_runs_longer_programs_and_the_same_collectives():
@@ -127,11 +129,13 @@ def test_an_older_sdk_runs_longer_programs_and_the_same_collectives():
 
 
 def test_the_seed_moves_nothing_but_the_luck():
-    one, same, other = (podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed", seed=seed) for seed in (1, 1, 2))
-    assert one == same
-    assert other.step_s == one.step_s
-    assert other.time_to_train_s != one.time_to_train_s
-    assert other.time_to_train_s.value == pytest.approx(one.time_to_train_s.value, rel=0.02)
+    prediction, same, other = (
+        podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed", seed=seed) for seed in (1, 1, 2)
+    )
+    assert prediction == same
+    assert other.step_s == prediction.step_s
+    assert other.time_to_train_s != prediction.time_to_train_s
+    assert other.time_to_train_s.value == pytest.approx(prediction.time_to_train_s.value, rel=0.02)
 
 
 OWN = """
@@ -168,9 +172,9 @@ def test_a_workload_nobody_timed_is_charged_the_mechanisms_that_workloads_share(
 @pytest.mark.parametrize(("workload", "pod"), [("bert", 64), ("resnet50", 16)])
 def test_evaluations_of_the_first_rounds_take_whole_training_steps(workload, pod):
     """10,000 sequences at a global batch of 3,072 are four steps; ResNet-50 evaluates afterwards."""
-    found = podsim.predict(workload, pod=pod, preset="mlperf-v1.1-closed", engine="analytic")
+    prediction = podsim.predict(workload, pod=pod, preset="mlperf-v1.1-closed", engine="analytic")
     if workload == "bert":
-        assert found.run.evaluation_s == pytest.approx(found.run.evaluations * 4 * found.step_s.value)
+        assert prediction.run.evaluation_s == pytest.approx(prediction.run.evaluations * 4 * prediction.step_s.value)
     else:
-        assert found.run.interval_samples is None
-        assert found.run.checkpoint_s > 0
+        assert prediction.run.interval_samples is None
+        assert prediction.run.checkpoint_s > 0

@@ -23,16 +23,16 @@ def test_a_slow_link_slows_every_step_of_a_ring(rate):
 
 
 def test_what_no_step_uses_costs_nothing():
-    found = all_reduce("ring-16", "link:rank4->rank3=down", algorithm="ring")
-    assert found.faults.slowdown == pytest.approx(0, abs=1e-12)
+    result = all_reduce("ring-16", "link:rank4->rank3=down", algorithm="ring")
+    assert result.faults.slowdown == pytest.approx(0, abs=1e-12)
 
 
 def test_round_the_ring_the_other_way():
     """A link down: its message goes 15 hops over the links of the other direction, which nobody else uses."""
-    found = all_reduce("ring-16", "link:rank3->rank4=down", algorithm="ring", pace="lockstep")
+    result = all_reduce("ring-16", "link:rank3->rank4=down", algorithm="ring", pace="lockstep")
     healthy = all_reduce("ring-16", algorithm="ring", pace="lockstep")
     hop_s = healthy.phases[0].latency_s / healthy.phases[0].steps
-    assert found.time_s == pytest.approx(healthy.time_s + 30 * 14 * hop_s, rel=1e-9)
+    assert result.time_s == pytest.approx(healthy.time_s + 30 * 14 * hop_s, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -15,33 +15,35 @@ def ask(what="all-reduce", bytes="64 MiB", **flags):  # noqa: A002
 
 
 def test_bandwidths_follow_from_the_time():
-    found = ask(topology="ring-16")
-    assert found.volume_bytes == 64 * 2**20
-    assert found.algorithm_bandwidth_bytes_per_s == found.volume_bytes / found.time_s
-    assert found.bus_bandwidth_bytes_per_s == pytest.approx(found.algorithm_bandwidth_bytes_per_s * 30 / 16)
-    assert found.reached == pytest.approx(found.lower_bound_s / found.time_s)
-    assert 0.98 < found.reached < 1
+    result = ask(topology="ring-16")
+    assert result.volume_bytes == 64 * 2**20
+    assert result.algorithm_bandwidth_bytes_per_s == result.volume_bytes / result.time_s
+    assert result.bus_bandwidth_bytes_per_s == pytest.approx(result.algorithm_bandwidth_bytes_per_s * 30 / 16)
+    assert result.reached == pytest.approx(result.lower_bound_s / result.time_s)
+    assert 0.98 < result.reached < 1
 
 
 def test_phases_add_up_and_the_fullest_link_is_busy():
-    found = ask(topology="switch-of-rings")
-    assert sum(leg.time_s for leg in found.phases) == pytest.approx(found.time_s)
-    assert [leg.name for leg in found.phases] == [
-        "reduce-scatter along ring", "all-reduce along switch", "all-gather along ring"
-    ]  # fmt: skip
-    assert all(0 < leg.latency_s < leg.time_s for leg in found.phases)
-    assert found.links[0].busy == max(link.busy for link in found.links) <= 1
-    ring = 2 * 3 / 4 / 2 * found.volume_bytes
-    assert found.links[0].volume_bytes == pytest.approx(ring)
+    result = ask(topology="switch-of-rings")
+    assert sum(leg.time_s for leg in result.phases) == pytest.approx(result.time_s)
+    assert [leg.name for leg in result.phases] == [
+        "reduce-scatter along ring",
+        "all-reduce along switch",
+        "all-gather along ring",
+    ]
+    assert all(0 < leg.latency_s < leg.time_s for leg in result.phases)
+    assert result.links[0].busy == max(link.busy for link in result.links) <= 1
+    ring = 2 * 3 / 4 / 2 * result.volume_bytes
+    assert result.links[0].volume_bytes == pytest.approx(ring)
 
 
 def test_the_soonest_is_chosen_and_the_others_are_told():
-    found = ask(topology="ring-16")
-    times = {rival.algorithm: rival.time_s for rival in found.rivals}
-    assert found.chosen
-    assert set(times) == set(Algorithm) - {found.algorithm}
-    assert all(found.time_s <= seconds for seconds in times.values() if seconds is not None)
-    for rival in found.rivals:
+    result = ask(topology="ring-16")
+    times = {rival.algorithm: rival.time_s for rival in result.rivals}
+    assert result.chosen
+    assert set(times) == set(Algorithm) - {result.algorithm}
+    assert all(result.time_s <= seconds for seconds in times.values() if seconds is not None)
+    for rival in result.rivals:
         assert bool(rival.why) == (rival.time_s is None)
         if rival.time_s is not None:
             named = ask(topology="ring-16", algorithm=rival.algorithm, pace="lockstep")
@@ -57,8 +59,8 @@ def test_the_choice_depends_on_the_size():
 
 def test_training_pays_for_software_on_machines_only():
     """More than the links take: efficiency and 2 x 63 steps; nothing is fitted for a broadcast, or without chips."""
-    found = ask(pod=64, algorithm="ring-pair")
-    assert found.training_time_s > found.time_s / 0.5
+    result = ask(pod=64, algorithm="ring-pair")
+    assert result.training_time_s > result.time_s / 0.5
     free = ask(pod=64, algorithm="ring-pair", changes=["collective.efficiency=1", "rack.step=1e-12"])
     assert free.training_time_s == pytest.approx(free.time_s + 126 * COLLECTIVE_STEP_S)
     assert ask("broadcast", pod=64).training_time_s is None
@@ -78,17 +80,17 @@ def test_changes_reach_the_links():
 
 
 def test_a_machine_of_1024_racks_is_answered_from_one():
-    found = ask(pod=65536)
-    assert (found.members, found.groups, found.algorithm) == (65536, 1, Algorithm.THREE_PHASE)
+    result = ask(pod=65536)
+    assert (result.members, result.groups, result.algorithm) == (65536, 1, Algorithm.THREE_PHASE)
     small = ask(pod=512, algorithm="three-phase")
-    assert found.time_s > small.time_s
-    assert any("racks do the same" in note for note in found.notes)
+    assert result.time_s > small.time_s
+    assert any("racks do the same" in note for note in result.notes)
 
 
 def test_one_member_has_nothing_to_do():
-    found = ask(topology="ring-16", group="1")
-    assert (found.time_s, found.lower_bound_s, found.phases[0].steps) == (0.0, 0.0, 0)
-    assert found.algorithm_bandwidth_bytes_per_s == 0
+    result = ask(topology="ring-16", group="1")
+    assert (result.time_s, result.lower_bound_s, result.phases[0].steps) == (0.0, 0.0, 0)
+    assert result.algorithm_bandwidth_bytes_per_s == 0
 
 
 @pytest.mark.parametrize(

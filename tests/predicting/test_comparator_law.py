@@ -16,12 +16,29 @@ from podsim.predicting import comparators as law
 
 KINDS = ("rate", "fixed", "network", "doubling")
 ROUND = ScalingLaw(
-    samples_per_s=100.0, fixed_s=0.01, network_s=0.03, doubling_s=0.002, machine=8, startup_s=1.0, evaluation_s=0.5,
-    evaluation_samples=1000.0, newest="v2.0", optimizer="lamb", rounds={"v1.0": 1.5, "v2.0": 1.0},
-    overheads={"v1.0": 2.0, "v2.0": 1.0}, covariance={a: {b: 0.04 * (a == b) for b in KINDS} for a in KINDS},
-    batches={"8": 800, "128": 3200}, smallest=8, largest=128, least_each=25.0, most_each=100.0, results=4, error=0.05,
-    model_error=0.04, held_out=2,
-)  # fmt: skip
+    samples_per_s=100.0,
+    fixed_s=0.01,
+    network_s=0.03,
+    doubling_s=0.002,
+    machine=8,
+    startup_s=1.0,
+    evaluation_s=0.5,
+    evaluation_samples=1000.0,
+    newest="v2.0",
+    optimizer="lamb",
+    rounds={"v1.0": 1.5, "v2.0": 1.0},
+    overheads={"v1.0": 2.0, "v2.0": 1.0},
+    covariance={a: {b: 0.04 * (a == b) for b in KINDS} for a in KINDS},
+    batches={"8": 800, "128": 3200},
+    smallest=8,
+    largest=128,
+    least_each=25.0,
+    most_each=100.0,
+    results=4,
+    error=0.05,
+    model_error=0.04,
+    held_out=2,
+)
 
 
 def test_a_step_is_work_fixed_cost_and_doublings():
@@ -59,13 +76,13 @@ def test_the_variance_of_a_step_weighs_its_parts():
 @pytest.mark.parametrize("workload", ["bert", "resnet50"])
 def test_beyond_the_largest_machine_the_batch_is_the_one_that_trains_soonest(workload):
     chips = 16384
-    found = podsim.predict_comparator(workload, topology="dgx-a100", chips=chips)
+    prediction = podsim.predict_comparator(workload, topology="dgx-a100", chips=chips)
     sizes = comparator_machines.laws().workload[workload].chip["a100"].sizes
     most, batch = max(sizes.items())
-    assert batch <= found.global_batch <= batch * chips / most * (1 + 1e-9)
-    for other in (found.global_batch * 2, batch + chips):
+    assert batch <= prediction.global_batch <= batch * chips / most * (1 + 1e-9)
+    for other in (prediction.global_batch * 2, batch + chips):
         slower = podsim.predict_comparator(workload, topology="dgx-a100", chips=chips, global_batch=other)
-        assert slower.time_to_train_s.value >= 0.98 * found.time_to_train_s.value
+        assert slower.time_to_train_s.value >= 0.98 * prediction.time_to_train_s.value
 
 
 @pytest.mark.parametrize(
@@ -85,10 +102,12 @@ NEWEST = [
 
 @pytest.mark.parametrize("row", NEWEST, ids=lambda row: row.id)
 def test_the_interval_of_an_answer_holds_its_published_result(row):
-    placed = {one.chip.value.name: name for name, one in comparator_machines.machines().items()}
-    found = podsim.predict_comparator("bert", topology=placed[row.chip], chips=row.chips, global_batch=row.global_batch)
-    assert found.time_to_train_s.low < 60 * row.minutes < found.time_to_train_s.high
-    assert found.time_to_train_s.value == pytest.approx(found.run.total_s)
+    placed = {machine.chip.value.name: name for name, machine in comparator_machines.machines().items()}
+    prediction = podsim.predict_comparator(
+        "bert", topology=placed[row.chip], chips=row.chips, global_batch=row.global_batch
+    )
+    assert prediction.time_to_train_s.low < 60 * row.minutes < prediction.time_to_train_s.high
+    assert prediction.time_to_train_s.value == pytest.approx(prediction.run.total_s)
 
 
 def test_the_interval_widens_and_the_grade_falls_with_distance():
@@ -101,9 +120,9 @@ def test_the_interval_widens_and_the_grade_falls_with_distance():
 
 
 def test_given_samples_are_charged_exactly():
-    found = podsim.predict_comparator("resnet50", topology="dgx-a100", samples=1e7)
-    assert found.run.training_s == pytest.approx(1e7 / found.throughput_samples_per_s.value)
-    assert found.samples_to_converge.low == found.samples_to_converge.high == 1e7
+    prediction = podsim.predict_comparator("resnet50", topology="dgx-a100", samples=1e7)
+    assert prediction.run.training_s == pytest.approx(1e7 / prediction.throughput_samples_per_s.value)
+    assert prediction.samples_to_converge.low == prediction.samples_to_converge.high == 1e7
 
 
 def test_nothing_is_invented():

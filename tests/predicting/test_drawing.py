@@ -53,9 +53,11 @@ def test_equal_steps_become_tasks_that_end_when_all_did() -> None:
 
 def test_more_equal_steps_than_stated_stay_one_span() -> None:
     many = StepProgram(
-        blocks=(Block("all", (step_of("x by ring", (0,), repeat=drawing.APART + 1),)),), ipus=1, micro_batches=1,
+        blocks=(Block("all", (step_of("x by ring", (0,), repeat=drawing.APART + 1),)),),
+        ipus=1,
+        micro_batches=1,
         steady=(),
-    )  # fmt: skip
+    )
     assert drawing.apart(many) == many
     (span,) = (span for span in drawn(many).spans if span.group == drawing.COLLECTIVES)
     assert span.details["steps"] == drawing.APART + 1
@@ -70,36 +72,36 @@ def test_repeated_blocks_are_drawn_one_after_the_other() -> None:
 
 
 def test_a_slower_step_is_stretched_and_the_next_follows() -> None:
-    found = drawn(PROGRAM, paces=(1.0, 2.0))
+    result = drawn(PROGRAM, paces=(1.0, 2.0))
     once = drawn(PROGRAM).length_s
-    steps = [span for span in found.spans if span.name.startswith("step ")]
+    steps = [span for span in result.spans if span.name.startswith("step ")]
     assert [span.start_s for span in steps] == pytest.approx([0.0, once])
     assert [span.end_s for span in steps] == pytest.approx([once, 3 * once])
 
 
 @pytest.mark.parametrize("most", [6, 7, 8, 9, 10, 11])
 def test_exactly_so_many_spans_are_drawn(most: int) -> None:
-    whole, found = drawn(PROGRAM), drawn(PROGRAM, most)
+    whole, result = drawn(PROGRAM), drawn(PROGRAM, most)
     assert len(whole.spans) == 1 + 3 * 2 + 3
-    assert len(found.spans) == min(most, len(whole.spans))
-    left = sum(int(span.details["spans"]) for span in found.spans if span.track == drawing.LEFT_OUT)
-    assert len(found.spans) - bool(left) + left == len(whole.spans)
+    assert len(result.spans) == min(most, len(whole.spans))
+    left = sum(int(span.details["spans"]) for span in result.spans if span.track == drawing.LEFT_OUT)
+    assert len(result.spans) - bool(left) + left == len(whole.spans)
 
 
 def test_the_load_of_a_link_holds_all_its_bytes_and_ends_at_nothing() -> None:
     timeline = pod.run(PROGRAM, Wires(), record=Record.LOADS)
-    found = drawn(PROGRAM)
-    links = loads(timeline.links, Links(Wires.link, lambda _: "wire"), found, 1000)
+    result = drawn(PROGRAM)
+    links = loads(timeline.links, Links(Wires.link, lambda _: "wire"), result, 1000)
     assert [link.moved_bytes for link in links] == pytest.approx([100.0, 60.0])
     for link in links:
         pairs = zip(link.changes, link.changes[1:], strict=False)
         assert sum(rate * (after - at) for (at, rate), (after, _) in pairs) == pytest.approx(link.moved_bytes)
         assert (link.changes[0], link.changes[-1][1]) == ((0.0, 0.0), 0.0)
-    assert not loads(timeline.links, Links(Wires.link, lambda _: "wire"), found, 5)[0].changes
+    assert not loads(timeline.links, Links(Wires.link, lambda _: "wire"), result, 5)[0].changes
 
 
 def test_messages_beside_too_many_others_are_counted() -> None:
     tasks = tuple(step_of(f"m{at} by ring", (0,)) for at in range(drawing.MOST_LANES + 3))
-    found = drawn(StepProgram(blocks=(Block("all", tasks),), ipus=1, micro_batches=1, steady=()))
-    assert len([span for span in found.spans if span.group == drawing.COLLECTIVES]) == drawing.MOST_LANES
-    assert found.notes == ["3 spans that run beside 16 others of their track are left out"]
+    result = drawn(StepProgram(blocks=(Block("all", tasks),), ipus=1, micro_batches=1, steady=()))
+    assert len([span for span in result.spans if span.group == drawing.COLLECTIVES]) == drawing.MOST_LANES
+    assert result.notes == ["3 spans that run beside 16 others of their track are left out"]

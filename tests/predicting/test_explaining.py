@@ -23,8 +23,8 @@ def found():
     return podsim.explain("bert", changes=CHANGED, **ASKED)
 
 
-def named(found, name):
-    return next(item for item in found if item.name == name)
+def named(result, name):
+    return next(item for item in result if item.name == name)
 
 
 def test_the_waterfall_ends_at_the_answer_and_begins_with_peak_arithmetic(found):
@@ -97,12 +97,12 @@ def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_lon
 
 
 def test_alternatives_are_sorted_and_say_why_they_cannot_be_had():
-    found = podsim.explain("bert", pod=64, engine="analytic")
-    full = named(found.alternatives, "twice the micro-batch")
+    explanation = podsim.explain("bert", pod=64, engine="analytic")
+    full = named(explanation.alternatives, "twice the micro-batch")
     assert full.time_to_train_s is None
     assert not full.helps
     assert "SRAM" in full.why
-    taken = [item.change for item in found.alternatives if item.change is not None]
+    taken = [item.change for item in explanation.alternatives if item.change is not None]
     assert taken == sorted(taken)
 
 
@@ -125,8 +125,8 @@ def test_a_notebook_draws_it(found):
 
 
 def test_a_law_and_tokens_say_how_long_a_run_is():
-    asked = {"pod": 16, "engine": "analytic"}
-    by_law = podsim.explain("gpt2-small", law="chinchilla", **asked).prediction
-    assert by_law.time_to_train_s == podsim.predict("gpt2-small", law="chinchilla", **asked).time_to_train_s
-    stated = podsim.explain("gpt2-small", tokens=1024e6, **asked).prediction
+    keywords = {"pod": 16, "engine": "analytic"}
+    by_law = podsim.explain("gpt2-small", law="chinchilla", **keywords).prediction
+    assert by_law.time_to_train_s == podsim.predict("gpt2-small", law="chinchilla", **keywords).time_to_train_s
+    stated = podsim.explain("gpt2-small", tokens=1024e6, **keywords).prediction
     assert stated.samples_to_converge.value == pytest.approx(1e6)

@@ -45,7 +45,7 @@ def with_forms(scales, above):
     others = [name for name in PARAMETERS.forms if name != PARAMETERS.form]
     forms = {PARAMETERS.form: OWN}
     for name, scale, more in zip(others, scales, above, strict=True):
-        values = {name if one == PARAMETERS.form else one: value * scale for one, value in OWN.values.items()}
+        values = {name if text == PARAMETERS.form else text: value * scale for text, value in OWN.values.items()}
         forms[name] = Form(chi_square=OWN.chi_square + more, values=values)
     return replace(PARAMETERS, forms=forms)
 
@@ -63,31 +63,35 @@ def test_the_form_in_use_is_in_the_file_as_it_is_used():
 @pytest.mark.parametrize(("workload", "flags"), ASKED, ids=str)
 def test_intervals_contain_what_a_file_with_each_near_form_answers(tmp_path, workload, flags):
     """The oracle: a parameter file of that form alone, made by hand of what is written, in the same prediction."""
-    found = podsim.predict(workload, **flags)
-    assert {one.form for one in found.forms} == set(PARAMETERS.near_forms) != set()
-    for one in found.forms:
+    prediction = podsim.predict(workload, **flags)
+    assert {answer.form for answer in prediction.forms} == set(PARAMETERS.near_forms) != set()
+    for form in prediction.forms:
         of_form = {}
-        for name, value in PARAMETERS.forms[one.form].values.items():
+        for name, value in PARAMETERS.forms[form.form].values.items():
             like = PARAMETERS.fitted.get(name, PARAMETERS.fitted[PARAMETERS.form])
             of_form[name] = replace(like, value=value)
-        path = tmp_path / f"{one.form}.toml"
+        path = tmp_path / f"{form.form}.toml"
         path.write_text(
             parameters_text(replace(PARAMETERS, fitted=of_form, correlation={}, forms={})), encoding="utf-8"
         )
-        mapping = found.mapping
+        mapping = prediction.mapping
         split = {
             name: getattr(mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
         }
         machine = {name: value for name, value in flags.items() if name != "preset"}
         other = podsim.predict(
-            workload, parameters=str(path), sdk=found.sdk, hosts=found.hosts, **machine,
+            workload,
+            parameters=str(path),
+            sdk=prediction.sdk,
+            hosts=prediction.hosts,
+            **machine,
             **({"preset": flags["preset"]} if "preset" in flags else split),
-        )  # fmt: skip
+        )
         assert other.forms is None
-        assert other.step_s.value == pytest.approx(one.step_s, rel=1e-9)
-        assert other.time_to_train_s.value == pytest.approx(one.time_to_train_s, rel=5e-3)
-        assert found.step_s.low <= other.step_s.value <= found.step_s.high
-        assert found.time_to_train_s.low <= other.time_to_train_s.value <= found.time_to_train_s.high
+        assert other.step_s.value == pytest.approx(form.step_s, rel=1e-9)
+        assert other.time_to_train_s.value == pytest.approx(form.time_to_train_s, rel=5e-3)
+        assert prediction.step_s.low <= other.step_s.value <= prediction.step_s.high
+        assert prediction.time_to_train_s.low <= other.time_to_train_s.value <= prediction.time_to_train_s.high
 
 
 SCALES = st.lists(st.floats(0.4, 2.5), min_size=3, max_size=3)
@@ -97,20 +101,20 @@ ABOVE = st.lists(st.floats(0.0, 8.0), min_size=3, max_size=3)
 @settings(max_examples=25)
 @given(SCALES, ABOVE, st.sampled_from([0.9, 0.95]))
 def test_however_far_forms_are_apart_their_answers_are_inside(scales, above, interval):
-    found = answer(with_forms(scales, above), interval)
+    result = answer(with_forms(scales, above), interval)
     near = [more for more in above if more <= NEAR_CHI_SQUARE]
-    assert len(found.forms) == len(near)
-    for one in found.forms:
-        assert found.step_s.low <= one.step_s <= found.step_s.high
-        assert found.time_to_train_s.low <= one.time_to_train_s <= found.time_to_train_s.high
-        rate = found.throughput_samples_per_s
-        assert rate.low <= rate.value * found.step_s.value / one.step_s <= rate.high
+    assert len(result.forms) == len(near)
+    for form in result.forms:
+        assert result.step_s.low <= form.step_s <= result.step_s.high
+        assert result.time_to_train_s.low <= form.time_to_train_s <= result.time_to_train_s.high
+        rate = result.throughput_samples_per_s
+        assert rate.low <= rate.value * result.step_s.value / form.step_s <= rate.high
 
 
 def test_the_interval_is_no_wider_than_the_furthest_form_asks_for():
     """A 90 % interval of the choice alone ends at the furthest answer; the other causes are added in quadrature."""
     with_them, without = answer(with_forms([1.3, 1.1, 5.0], [1.0, 2.0, 4.1])), answer(replace(PARAMETERS, forms={}))
-    far = max(abs(math.log(one.step_s / with_them.step_s.value)) for one in with_them.forms)
+    far = max(abs(math.log(form.step_s / with_them.step_s.value)) for form in with_them.forms)
     half = math.log(without.step_s.high / without.step_s.value)
     assert math.log(with_them.step_s.high / with_them.step_s.value) == pytest.approx(math.hypot(half, far))
     assert with_them.step_s.value == without.step_s.value
@@ -121,18 +125,18 @@ def test_forms_that_are_ruled_out_leave_the_interval_as_it_is():
     assert (beyond.step_s, beyond.time_to_train_s) == (without.step_s, without.time_to_train_s)
     assert Cause.FORM not in beyond.step_s.causes
     assert (beyond.forms, without.forms) == ((), None)
-    (said,) = grades.forms(beyond)
-    assert "no other form" in said.text
+    (heading,) = grades.forms(beyond)
+    assert "no other form" in heading.text
     assert not list(grades.forms(without))
 
 
 def test_the_choice_of_mechanism_is_a_cause_of_its_own():
-    found = answer(with_forms([1.3, 1.0, 1.0], [1.0, 9.0, 9.0]))
-    told = json.loads(json_text.prediction(found))
-    assert told["step_causes"]["form"] == pytest.approx(found.step_s.causes[Cause.FORM])
-    assert found.step_s.causes[Cause.FORM] > 0.3
-    assert [one["form"] for one in told["forms"]] == [one.form for one in found.forms]
-    assert sum(found.step_s.causes.values()) == pytest.approx(1.0)
+    result = answer(with_forms([1.3, 1.0, 1.0], [1.0, 9.0, 9.0]))
+    details = json.loads(json_text.prediction(result))
+    assert details["step_causes"]["form"] == pytest.approx(result.step_s.causes[Cause.FORM])
+    assert result.step_s.causes[Cause.FORM] > 0.3
+    assert [form["form"] for form in details["forms"]] == [form.form for form in result.forms]
+    assert sum(result.step_s.causes.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", list(PARAMETERS.fitted))
@@ -143,8 +147,8 @@ def test_a_number_that_is_changed_is_changed_in_every_form(name):
         before, after = PARAMETERS.in_form(other), changed.in_form(other)
         theirs = other if name == PARAMETERS.form else name
         assert after.value(theirs) == pytest.approx(2 * before.value(theirs))
-        assert {one: after.value(one) for one in after.fitted if one != theirs} == {
-            one: before.value(one) for one in before.fitted if one != theirs
+        assert {text: after.value(text) for text in after.fitted if text != theirs} == {
+            text: before.value(text) for text in before.fitted if text != theirs
         }
 
 

@@ -39,8 +39,8 @@ def test_parts_of_one_rack():
 
 def test_parts_of_a_ring_of_two_racks_and_of_a_switched_pod(large):
     """Two GW-Links a machine: both ends on gateways in a ring, one end on a switch otherwise."""
-    found = counts(asked(topology="pod128", pod=None, preset="mlperf-v1.1-closed"))
-    assert found == {"ipu": 128, "machine": 32, "ipu-link": 128, "gw-link": 32, "host": 2, "power": 2}
+    result = counts(asked(topology="pod128", pod=None, preset="mlperf-v1.1-closed"))
+    assert result == {"ipu": 128, "machine": 32, "ipu-link": 128, "gw-link": 32, "host": 2, "power": 2}
     switched = counts(large)
     assert switched["gw-link"] == 2 * 16_384
     assert switched["switch"] == 512
@@ -48,9 +48,9 @@ def test_parts_of_a_ring_of_two_racks_and_of_a_switched_pod(large):
 
 
 def test_only_what_the_mapping_uses_can_stop_it():
-    found = asked(replicas=1, ipus_per_replica=4, accumulation=8, micro_batch=1)
-    assert counts(found)["ipu"] == 4
-    assert counts(found)["machine"] == 1
+    result = asked(replicas=1, ipus_per_replica=4, accumulation=8, micro_batch=1)
+    assert counts(result)["ipu"] == 4
+    assert counts(result)["machine"] == 1
 
 
 def test_a_checkpoint_is_one_copy_of_weights_and_moments():
@@ -67,8 +67,8 @@ def test_a_checkpoint_is_one_copy_of_weights_and_moments():
 def test_ipus_of_a_rack_write_their_shards_and_racks_use_their_own_servers():
     """Sharded over the replicas of a rack, as the memory model has it; two racks with a server each write one copy."""
     preset = {"topology": "pod128", "preset": "mlperf-v1.1-closed"}
-    report, held = asked(pod=None, **preset), podsim.predict("bert", **preset).memory
-    most = max(share.by_category["weights"] + share.by_category["optimizer_state"] for share in held.ipus)
+    report, memory = asked(pod=None, **preset), podsim.predict("bert", **preset).memory
+    most = max(share.by_category["weights"] + share.by_category["optimizer_state"] for share in memory.ipus)
     assert report.cost.way_s["ipu_to_gateway"] == pytest.approx(most / 16e9)
     assert report.cost.way_s["storage"] == pytest.approx(report.cost.state_bytes / 2e9)
 
@@ -127,10 +127,10 @@ def test_the_default_work_is_the_time_to_train():
 
 
 def test_failures_half_as_often_save_time_with_common_luck():
-    one, other = asked(runs=50, pod=1024), asked(runs=50, pod=1024, changes=["failures.ipu.mtbf=20 y"])
-    assert other.finish_s.mean < one.finish_s.mean
-    assert asked(runs=50, pod=1024) == one
-    assert asked(runs=50, pod=1024, seed=1).finish_s != one.finish_s
+    item, other = asked(runs=50, pod=1024), asked(runs=50, pod=1024, changes=["failures.ipu.mtbf=20 y"])
+    assert other.finish_s.mean < item.finish_s.mean
+    assert asked(runs=50, pod=1024) == item
+    assert asked(runs=50, pod=1024, seed=1).finish_s != item.finish_s
 
 
 def test_rates_so_high_that_nothing_is_saved_are_answered_no():
@@ -192,12 +192,20 @@ def test_times_and_counts_that_cannot_be(flags, said):
 @pytest.mark.parametrize(
     "change",
     [
-        "failures.ipu.mtbf=0 s", "failures.ipu.mtbf=-5 y", "failures.ipu.mtbf=5", "failures.ipu.mtbf=1e-9 s",
-        "failures.host.repair=2 y", "failures.restart.init=-1 s", "failures.restart.detect=10 y",
-        "failures.checkpoint.storage=0 B/s", "failures.checkpoint.storage=2 GBps", "failures.ipx.mtbf=5 y",
-        "failures.ipu=5 y", "noise.ipu.jitter=0.1",
+        "failures.ipu.mtbf=0 s",
+        "failures.ipu.mtbf=-5 y",
+        "failures.ipu.mtbf=5",
+        "failures.ipu.mtbf=1e-9 s",
+        "failures.host.repair=2 y",
+        "failures.restart.init=-1 s",
+        "failures.restart.detect=10 y",
+        "failures.checkpoint.storage=0 B/s",
+        "failures.checkpoint.storage=2 GBps",
+        "failures.ipx.mtbf=5 y",
+        "failures.ipu=5 y",
+        "noise.ipu.jitter=0.1",
     ],
-)  # fmt: skip
+)
 def test_rates_that_cannot_be(change):
     with pytest.raises(InputError) as caught:
         asked(changes=[change])

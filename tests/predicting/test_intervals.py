@@ -10,7 +10,6 @@ from podsim.convergence.samples import Samples
 from podsim.files import catalog
 from podsim.model.quantity import Cause, Grade
 from podsim.predicting import intervals
-from podsim.predicting.doubt import StepDoubt
 from podsim.predicting.intervals import (
     given_samples,
     lognormal,
@@ -21,14 +20,19 @@ from podsim.predicting.intervals import (
     time_to_train,
     worst,
 )
-from podsim.predicting.run import NO_OVERHEAD, Pace, run, stop_samples
+from podsim.predicting.run import NO_OVERHEAD, RunPace, run, stop_samples
+from podsim.predicting.uncertainty import StepDoubt
 
 PARAMETERS = catalog.parameters()
 BENCHMARK = replace(catalog.workload("bert").value.benchmark, runs_scored=5)
-PACE = Pace(
-    step_s=1, evaluation_s=1, samples_per_step=1, benchmark=BENCHMARK, overhead=replace(NO_OVERHEAD, startup_s=10),
+PACE = RunPace(
+    step_s=1,
+    evaluation_s=1,
+    samples_per_step=1,
+    benchmark=BENCHMARK,
+    overhead=replace(NO_OVERHEAD, startup_s=10),
     interval_samples=100,
-)  # fmt: skip
+)
 
 
 def doubtful(spread, grade=Grade.INTERPOLATED, beyond=1.0):
@@ -53,9 +57,9 @@ def need(**changes):
 
 def test_ninety_percent_of_a_lognormal():
     """z = 1.645: exp(0.1645) = 1.1788."""
-    found = lognormal(100, {Cause.MODEL: 0.006, Cause.NOISE: 0.004}, Grade.MEASURED, 1)
-    assert found.causes == pytest.approx({Cause.MODEL: 0.6, Cause.NOISE: 0.4})
-    assert (found.low, found.high) == pytest.approx((100 / 1.17881, 100 * 1.17881), rel=1e-4)
+    estimate = lognormal(100, {Cause.MODEL: 0.006, Cause.NOISE: 0.004}, Grade.MEASURED, 1)
+    assert estimate.causes == pytest.approx({Cause.MODEL: 0.6, Cause.NOISE: 0.4})
+    assert (estimate.low, estimate.high) == pytest.approx((100 / 1.17881, 100 * 1.17881), rel=1e-4)
 
 
 def test_the_worst_grade_wins():
@@ -80,14 +84,14 @@ def test_a_score_is_the_mean_without_the_fastest_and_the_slowest(monkeypatch):
 
     monkeypatch.setattr(intervals, "SCORES", 1)
     monkeypatch.setattr(np.random, "default_rng", lambda _: Loaded())
-    found = time_to_train(PACE, need(seed_spread=1.0), CERTAIN, 0)
-    assert found.value == pytest.approx((1020 + 2030 + 4050) / 3)
-    assert found.low == found.high == found.value
+    estimate = time_to_train(PACE, need(seed_spread=1.0), CERTAIN, 0)
+    assert estimate.value == pytest.approx((1020 + 2030 + 4050) / 3)
+    assert estimate.low == estimate.high == estimate.value
 
 
 def test_without_any_doubt_the_answer_is_the_run_itself():
-    found = time_to_train(PACE, need(), CERTAIN, 0)
-    assert found.low == found.value == found.high == run(PACE, 1000).total_s == 1020
+    estimate = time_to_train(PACE, need(), CERTAIN, 0)
+    assert estimate.low == estimate.value == estimate.high == run(PACE, 1000).total_s == 1020
 
 
 def test_time_to_train_is_quantised_by_the_evaluations():
@@ -116,7 +120,7 @@ def test_the_interval_holds_ninety_percent_of_new_scores(seed_spread, doubt, slo
     An evaluation after each sample, so that scores are not lumps of probability.
     """
     often = replace(PACE, interval_samples=1)
-    found = time_to_train(often, need(seed_spread=seed_spread, doubt=doubt), doubtful(slower), 0)
+    estimate = time_to_train(often, need(seed_spread=seed_spread, doubt=doubt), doubtful(slower), 0)
     stream = np.random.default_rng(2024)
     inside = 0
     for _ in range(2000):
@@ -125,29 +129,29 @@ def test_the_interval_holds_ninety_percent_of_new_scores(seed_spread, doubt, slo
         for _ in range(5):
             needed = 1000 * more * math.exp(seed_spread * stream.standard_normal())
             times.append(10 + 2 * stop_samples(BENCHMARK, 1, needed) * pace_s)
-        inside += found.low - 1e-9 <= sum(sorted(times)[1:-1]) / 3 <= found.high + 1e-9
+        inside += estimate.low - 1e-9 <= sum(sorted(times)[1:-1]) / 3 <= estimate.high + 1e-9
     assert 0.86 <= inside / 2000 <= 0.94
 
 
 def test_a_score_is_surer_than_one_run():
     """Five runs, the extremes dropped, average much of the luck away."""
     luck = time_to_train(PACE, need(seed_spread=0.15), CERTAIN, 0)
-    one = lognormal(1020, {Cause.SEEDS: 0.15**2}, Grade.MEASURED, 1)
-    assert luck.high - luck.low < 0.75 * (one.high - one.low)
+    estimate = lognormal(1020, {Cause.SEEDS: 0.15**2}, Grade.MEASURED, 1)
+    assert luck.high - luck.low < 0.75 * (estimate.high - estimate.low)
 
 
 def test_the_answer_is_no_surer_than_its_worst_part():
-    found = time_to_train(PACE, need(grade=Grade.EXTRAPOLATED, beyond=2), doubtful(0.1, beyond=8), 0)
-    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 8)
+    estimate = time_to_train(PACE, need(grade=Grade.EXTRAPOLATED, beyond=2), doubtful(0.1, beyond=8), 0)
+    assert (estimate.grade, estimate.beyond) == (Grade.EXTRAPOLATED, 8)
 
 
 def test_given_samples_leave_only_the_step_in_doubt():
     """990 of 1,010 + 10 s hang on the step: 10 s to start do not."""
-    found = given_samples(PACE, 1000, doubtful(0.1, Grade.EXTRAPOLATED, 4))
+    estimate = given_samples(PACE, 1000, doubtful(0.1, Grade.EXTRAPOLATED, 4))
     factor = math.exp(intervals.NINETY * 0.1)
-    assert found.value == 1020
-    assert (found.low, found.high) == pytest.approx((10 + 1010 / factor, 10 + 1010 * factor))
-    assert (found.grade, found.beyond) == (Grade.EXTRAPOLATED, 4)
+    assert estimate.value == 1020
+    assert (estimate.low, estimate.high) == pytest.approx((10 + 1010 / factor, 10 + 1010 * factor))
+    assert (estimate.grade, estimate.beyond) == (Grade.EXTRAPOLATED, 4)
 
 
 def test_overheads_outside_training_do_not_slow_down_with_the_step():
@@ -155,24 +159,24 @@ def test_overheads_outside_training_do_not_slow_down_with_the_step():
     benchmark = catalog.workload("resnet50").value.benchmark
     overhead = replace(NO_OVERHEAD, graph_switch_s=50, first_evaluation_s=30)
     pace = replace(PACE, benchmark=benchmark, overhead=overhead, interval_samples=None, samples_per_step=1281167)
-    found = given_samples(pace, 4 * 1281167, doubtful(0.1))
-    assert found.value == 84
-    assert found.high == pytest.approx(80 + 4 * math.exp(intervals.NINETY * 0.1))
+    estimate = given_samples(pace, 4 * 1281167, doubtful(0.1))
+    assert estimate.value == 84
+    assert estimate.high == pytest.approx(80 + 4 * math.exp(intervals.NINETY * 0.1))
 
 
 def test_the_note_says_what_calibration_is_worth():
-    said = intervals.held_out_note(PARAMETERS)
-    assert said == f"28 calibration points, held-out error {100 * PARAMETERS.step_error:.1f} % (rms)"
+    text = intervals.held_out_note(PARAMETERS)
+    assert text == f"28 calibration points, held-out error {100 * PARAMETERS.step_error:.1f} % (rms)"
 
 
 def test_a_wider_level_gives_a_wider_interval_around_the_same_value():
     """z of 50, 80, 90 and 95 %: 0.6745, 1.2816, 1.6449, 1.9600."""
     levels = (0.5, 0.8, 0.9, 0.95)
     assert [normal_quantile(level) for level in levels] == pytest.approx([0.6745, 1.2816, 1.6449, 1.96], abs=1e-4)
-    found = [time_to_train(PACE, need(doubt=0.05), doubtful(0.05), 0, level=level) for level in levels]
-    assert len({one.value for one in found}) == 1
-    assert [one.low for one in found] == sorted((one.low for one in found), reverse=True)
-    assert [one.high for one in found] == sorted(one.high for one in found)
+    estimates = [time_to_train(PACE, need(doubt=0.05), doubtful(0.05), 0, level=level) for level in levels]
+    assert len({estimate.value for estimate in estimates}) == 1
+    assert [estimate.low for estimate in estimates] == sorted((estimate.low for estimate in estimates), reverse=True)
+    assert [estimate.high for estimate in estimates] == sorted(estimate.high for estimate in estimates)
 
 
 def test_the_variance_of_a_score_is_the_sum_of_its_causes(monkeypatch):
@@ -180,27 +184,32 @@ def test_the_variance_of_a_score_is_the_sum_of_its_causes(monkeypatch):
     monkeypatch.setattr(intervals, "SCORES", 4000)
     pace = replace(PACE, overhead=replace(NO_OVERHEAD, startup_s=500))
     step = StepDoubt(variances={Cause.PARAMETERS: 0.02**2, Cause.NOISE: 0.06**2}, grade=Grade.INTERPOLATED, beyond=1.0)
-    asked = need(mean=1050, seed_spread=0.08, doubt=0.03)
-    ordered, _ = scores(pace, asked, step, 0, 0.1)
-    variances = score_variances(pace, asked, step, 0.1)
+    request = need(mean=1050, seed_spread=0.08, doubt=0.03)
+    ordered, _ = scores(pace, request, step, 0, 0.1)
+    variances = score_variances(pace, request, step, 0.1)
     assert set(variances) == {
-        Cause.PARAMETERS, Cause.NOISE, Cause.SEEDS, Cause.CONVERGENCE, Cause.EVALUATION, Cause.OUTSIDE
-    }  # fmt: skip
+        Cause.PARAMETERS,
+        Cause.NOISE,
+        Cause.SEEDS,
+        Cause.CONVERGENCE,
+        Cause.EVALUATION,
+        Cause.OUTSIDE,
+    }
     assert math.sqrt(sum(variances.values())) == pytest.approx(float(np.std(np.log(ordered))), rel=0.1)
 
 
 def test_runs_average_their_noise_and_not_what_they_share():
     noisy = StepDoubt(variances={Cause.NOISE: 0.05}, grade=Grade.MEASURED, beyond=1.0)
     shared = StepDoubt(variances={Cause.MODEL: 0.05}, grade=Grade.MEASURED, beyond=1.0)
-    one, other = (score_variances(PACE, need(), step, 0.0) for step in (noisy, shared))
-    assert other[Cause.MODEL] == pytest.approx(5 * one[Cause.NOISE])
+    table, other = (score_variances(PACE, need(), step, 0.0) for step in (noisy, shared))
+    assert other[Cause.MODEL] == pytest.approx(5 * table[Cause.NOISE])
 
 
 def test_what_lies_outside_steps_widens_given_samples_by_its_share():
     pace = replace(PACE, overhead=replace(NO_OVERHEAD, startup_s=1010))
-    found = given_samples(pace, 1000, CERTAIN, outside_error=0.1)
-    assert (found.value, found.low) == (2020, pytest.approx(1010 + 1010 * math.exp(-intervals.NINETY * 0.1)))
-    assert found.causes == {Cause.OUTSIDE: 1.0}
+    estimate = given_samples(pace, 1000, CERTAIN, outside_error=0.1)
+    assert (estimate.value, estimate.low) == (2020, pytest.approx(1010 + 1010 * math.exp(-intervals.NINETY * 0.1)))
+    assert estimate.causes == {Cause.OUTSIDE: 1.0}
 
 
 @pytest.mark.parametrize("deviations", [1.0, 4.0, 9.0, 15.0])

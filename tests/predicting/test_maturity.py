@@ -30,23 +30,23 @@ def test_a_release_with_runs_needs_nothing(sdk):
 
 @pytest.mark.parametrize(("workload", "factor"), [("bert", 1.6), ("resnet50", 2.1)])
 def test_an_earlier_release_has_the_factor_claimed_for_the_workload(workload, factor):
-    found = of("1.4", workload)
-    assert (found.like, found.factor, found.error, found.grade) == ("2.1", factor, 0.1, Grade.EXTRAPOLATED)
-    assert "claim" in found.basis
+    result = of("1.4", workload)
+    assert (result.like, result.factor, result.error, result.grade) == ("2.1", factor, 0.1, Grade.EXTRAPOLATED)
+    assert "claim" in result.basis
 
 
 def test_a_workload_of_which_nothing_is_claimed_has_the_mean_and_its_spread():
     """Geometric mean of 2.1, 1.6 and 1.5, whose logs spread by 0.18."""
-    found = of("1.4", "gpt")
-    assert found.factor == pytest.approx((2.1 * 1.6 * 1.5) ** (1 / 3))
-    assert found.error == pytest.approx(math.hypot(0.1, 0.178), abs=1e-3)
-    assert found.grade is Grade.ASSUMED
+    result = of("1.4", "gpt")
+    assert result.factor == pytest.approx((2.1 * 1.6 * 1.5) ** (1 / 3))
+    assert result.error == pytest.approx(math.hypot(0.1, 0.178), abs=1e-3)
+    assert result.grade is Grade.ASSUMED
 
 
 def test_only_costs_of_software_are_scaled():
-    found = applied(PARAMETERS, of("1.4"))
+    parameters = applied(PARAMETERS, of("1.4"))
     for name, item in PARAMETERS.fitted.items():
-        assert found.value(name) == pytest.approx(item.value * (1.6 if name in SOFTWARE else 1.0))
+        assert parameters.value(name) == pytest.approx(item.value * (1.6 if name in SOFTWARE else 1.0))
 
 
 def test_later_gains_are_the_integral_of_a_pace_that_decays():
@@ -61,10 +61,10 @@ def test_later_gains_are_the_integral_of_a_pace_that_decays():
 
 
 def test_doubt_grows_with_the_years_and_the_gain_stays_small():
-    found = [of(sdk) for sdk in ("2.6", "3.0", "3.3")]
-    assert [one.like for one in found] == ["2.5"] * 3
-    assert [one.error for one in found] == sorted(one.error for one in found)
-    assert all(0.95 < one.factor < 1 for one in found)
+    result = [of(sdk) for sdk in ("2.6", "3.0", "3.3")]
+    assert [item.like for item in result] == ["2.5"] * 3
+    assert [item.error for item in result] == sorted(item.error for item in result)
+    assert all(0.95 < item.factor < 1 for item in result)
 
 
 def test_a_release_that_lost_gains_nothing_later():
@@ -102,6 +102,6 @@ def test_an_answer_for_1_4_is_slower_by_what_is_claimed_and_less_sure():
 
 
 def test_what_is_set_is_not_scaled():
-    found = podsim.predict("bert", sdk="1.4", changes=["sharding.weight=0.01"], **ASKED)
+    prediction = podsim.predict("bert", sdk="1.4", changes=["sharding.weight=0.01"], **ASKED)
     other = podsim.predict("bert", sdk="2.3", changes=["sharding.weight=0.01"], **ASKED)
-    assert found.timeline.breakdown_s[Part.SHARDING] == pytest.approx(other.timeline.breakdown_s[Part.SHARDING])
+    assert prediction.timeline.breakdown_s[Part.SHARDING] == pytest.approx(other.timeline.breakdown_s[Part.SHARDING])

@@ -32,9 +32,9 @@ def ratios(sizes):
 
 @pytest.mark.parametrize("around", [30_522, 50_315])
 def test_one_more_word_never_shortens_a_step_by_more_than_alignment_does(around):
-    found = ratios(range(around - 4, around + 6))
-    assert min(found) > 1 - MOST_BY_ALIGNMENT
-    assert max(found) < 1 + MOST_BY_ALIGNMENT
+    result = ratios(range(around - 4, around + 6))
+    assert min(result) > 1 - MOST_BY_ALIGNMENT
+    assert max(result) < 1 + MOST_BY_ALIGNMENT
 
 
 def test_sizes_that_lie_alike_differ_by_their_size_alone():

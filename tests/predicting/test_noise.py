@@ -30,42 +30,42 @@ def drawn(where, noise, seed=0, steps=STEPS):
 
 
 def bert(**flags):
-    asked = {"topology": "pod64", "preset": "mlperf-v1.1-closed", "engine": "analytic", "steps": 2000, **flags}
-    return podsim.predict("bert", **asked)
+    keywords = {"topology": "pod64", "preset": "mlperf-v1.1-closed", "engine": "analytic", "steps": 2000, **flags}
+    return podsim.predict("bert", **keywords)
 
 
 def test_each_cause_against_drawing_every_member():
     rng = np.random.default_rng(3)
-    found = drawn(MEETING, NOISE)
+    result = drawn(MEETING, NOISE)
     ipus = rng.exponential(size=(STEPS, 16, 20, 2))
     slow = (np.array([0.01, 0.008]) * (1 + 0.02 * ipus)).max(axis=3).sum(axis=2).max(axis=1) - 0.2
     update = 0.001 * 0.02 * rng.exponential(size=(STEPS, 16)).max(axis=1)
     hosts = 0.01 * 0.3 * rng.exponential(size=(STEPS, 4)).max(axis=1)
     for name, brute in ((MICRO_BATCHES, slow), (UPDATE, update), (HOSTS, hosts)):
-        assert found[name].mean() == pytest.approx(brute.mean(), rel=0.03)
-        assert found[name].std() == pytest.approx(brute.std(), rel=0.06)
+        assert result[name].mean() == pytest.approx(brute.mean(), rel=0.03)
+        assert result[name].std() == pytest.approx(brute.std(), rel=0.06)
 
 
 def test_hiccups_are_as_frequent_and_as_long_as_stated():
     where = replace(MEETING, step_s=36.0)  # 4 hosts, one an hour each: 0.04 a step
-    found = drawn(where, NOISE, steps=50_000)[HICCUPS]
-    assert np.mean(found > 0) == pytest.approx(0.04, rel=0.05)
-    assert found[found > 0].mean() == pytest.approx(2.0, rel=0.05)
+    result = drawn(where, NOISE, steps=50_000)[HICCUPS]
+    assert np.mean(result > 0) == pytest.approx(0.04, rel=0.05)
+    assert result[result > 0].mean() == pytest.approx(2.0, rel=0.05)
 
 
 def test_two_scenarios_share_their_luck():
     """10 % more jitter: the difference spreads a tenth as much as each does, and far less than without common luck."""
     more = replace(NOISE, ipu=IpuNoise(jitter=0.022))
-    one, other = drawn(MEETING, NOISE)[MICRO_BATCHES], drawn(MEETING, more)[MICRO_BATCHES]
+    item, other = drawn(MEETING, NOISE)[MICRO_BATCHES], drawn(MEETING, more)[MICRO_BATCHES]
     strangers = drawn(MEETING, more, seed=1)[MICRO_BATCHES]
-    assert (other - one).std() < 0.15 * one.std()
-    assert (strangers - one).std() > one.std()
+    assert (other - item).std() < 0.15 * item.std()
+    assert (strangers - item).std() > item.std()
 
 
 def test_what_is_changed_moves_no_other_cause():
-    one, other = drawn(MEETING, NOISE), drawn(replace(MEETING, hosts=64), NOISE)
-    assert (one[MICRO_BATCHES] == other[MICRO_BATCHES]).all()
-    assert (one[HOSTS] < other[HOSTS]).all()
+    item, other = drawn(MEETING, NOISE), drawn(replace(MEETING, hosts=64), NOISE)
+    assert (item[MICRO_BATCHES] == other[MICRO_BATCHES]).all()
+    assert (item[HOSTS] < other[HOSTS]).all()
 
 
 def test_a_bigger_machine_is_never_less_delayed():
@@ -106,18 +106,18 @@ def test_barriers_of_a_program_by_hand():
 
 
 def test_scaling_scales_every_delay():
-    one, twice = drawn(MEETING, NOISE), drawn(MEETING, scaled(NOISE, 2.0))
-    for name in one:
+    item, twice = drawn(MEETING, NOISE), drawn(MEETING, scaled(NOISE, 2.0))
+    for name in item:
         # the IPU that has less to do is hidden a little less
-        assert twice[name] == pytest.approx(2 * one[name], rel=2e-3)
+        assert twice[name] == pytest.approx(2 * item[name], rel=2e-3)
 
 
 def test_inside_the_fitted_sizes_noise_moves_no_mean():
     """Fitted steps are means of noisy runs: what they hold is not added again."""
-    found = bert()
-    assert found.noise.step_s.mean_s == pytest.approx(found.step_s.value, rel=1e-12)
-    assert found.noise.added_s == pytest.approx(0.0, abs=1e-9)
-    assert found.noise.added_low_s < 0 < found.noise.added_high_s
+    result = bert()
+    assert result.noise.step_s.mean_s == pytest.approx(result.step_s.value, rel=1e-12)
+    assert result.noise.added_s == pytest.approx(0.0, abs=1e-9)
+    assert result.noise.added_low_s < 0 < result.noise.added_high_s
 
 
 def test_beyond_them_the_growth_of_the_maxima_is_added():
@@ -130,16 +130,16 @@ def test_beyond_them_the_growth_of_the_maxima_is_added():
 
 
 def test_without_noise_a_step_is_quieter_than_fitted():
-    found = bert(noise_scale=0.0)
-    assert found.noise.step_s.spread_s == pytest.approx(0.0, abs=1e-12)
-    assert found.noise.step_s.mean_s == pytest.approx(found.step_s.value - found.noise.in_fit_s)
+    result = bert(noise_scale=0.0)
+    assert result.noise.step_s.spread_s == pytest.approx(0.0, abs=1e-12)
+    assert result.noise.step_s.mean_s == pytest.approx(result.step_s.value - result.noise.in_fit_s)
 
 
 def test_the_spread_is_that_of_the_causes():
-    found = bert().noise
-    spread = np.hypot.reduce([cause.delay_s.spread_s for cause in found.causes])
-    assert found.step_s.spread_s == pytest.approx(spread, rel=0.1)
-    step = found.step_s
+    noise = bert().noise
+    spread = np.hypot.reduce([cause.delay_s.spread_s for cause in noise.causes])
+    assert noise.step_s.spread_s == pytest.approx(spread, rel=0.1)
+    step = noise.step_s
     assert step.p50_s < step.p95_s < step.p99_s <= step.worst_s
 
 
@@ -160,9 +160,9 @@ def test_stages_one_after_the_other_and_pipelines_without_barriers():
 
     parameters = catalog.parameters()
     cases = {case.point.id: case for case in _cases()}
-    one = cases["resnet50/pod16/v1.1-closed"]
-    alone = meeting(one.question(parameters), one.mapping, 0.1)
-    assert [(len(met.times_s), met.count) for met in alone.micro_batches] == [(1, one.mapping.accumulation)]
+    case = cases["resnet50/pod16/v1.1-closed"]
+    alone = meeting(case.question(parameters), case.mapping, 0.1)
+    assert [(len(met.times_s), met.count) for met in alone.micro_batches] == [(1, case.mapping.accumulation)]
     other = cases["bert/pod64/v1.1-closed"]
     grouped = meeting(other.question(parameters), other.mapping, 0.6)
     stages = len(other.mapping.stages)
@@ -187,6 +187,6 @@ def test_a_few_steps_are_those_that_many_begin_with():
 
 
 def test_noise_beside_a_fault_does_not_depend_on_which_replica_has_it():
-    one, other = (bert(topology="pod16", faults=[fault]).noise for fault in ("ipu:1=0.5", "ipu:13=0.5"))
-    assert one == other
-    assert one != bert(topology="pod16").noise
+    item, other = (bert(topology="pod16", faults=[fault]).noise for fault in ("ipu:1=0.5", "ipu:13=0.5"))
+    assert item == other
+    assert item != bert(topology="pod16").noise

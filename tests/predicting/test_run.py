@@ -11,7 +11,7 @@ from podsim.convergence.samples import Samples
 from podsim.files import catalog
 from podsim.model.calibration import Overhead
 from podsim.model.quantity import Grade
-from podsim.predicting.run import NO_OVERHEAD, Pace, evaluation_interval, expected_s, run, stop_samples, stopped
+from podsim.predicting.run import NO_OVERHEAD, RunPace, evaluation_interval, expected_s, run, stop_samples, stopped
 
 BERT = catalog.workload("bert").value.benchmark
 RESNET = catalog.workload("resnet50").value.benchmark
@@ -22,11 +22,15 @@ EACH_PART = Overhead(startup_s=7, graph_switch_s=100, first_evaluation_s=20, eac
 
 def pace(benchmark, **changes):
     """2 s a step of 1,000 samples, 5 s an evaluation."""
-    found = Pace(
-        step_s=2, evaluation_s=5, samples_per_step=1000, benchmark=benchmark, overhead=EACH_PART,
+    pace = RunPace(
+        step_s=2,
+        evaluation_s=5,
+        samples_per_step=1000,
+        benchmark=benchmark,
+        overhead=EACH_PART,
         interval_samples=None if benchmark is RESNET else 25_000,
-    )  # fmt: skip
-    return replace(found, **changes)
+    )
+    return replace(pace, **changes)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +79,10 @@ def test_resnet_runs_whole_epochs():
 
 def test_a_run_that_evaluates_as_it_goes():
     """100,000 samples: 100 steps of 2 s, 4 evaluations of 5 s, 7 s to start."""
-    found = run(pace(BERT), 100_000)
-    assert (found.steps, found.evaluations, found.interval_samples) == (100, 4, 25_000)
-    assert (found.startup_s, found.training_s, found.evaluation_s, found.checkpoint_s) == (7, 200, 20, 0)
-    assert found.total_s == 227
+    result = run(pace(BERT), 100_000)
+    assert (result.steps, result.evaluations, result.interval_samples) == (100, 4, 25_000)
+    assert (result.startup_s, result.training_s, result.evaluation_s, result.checkpoint_s) == (7, 200, 20, 0)
+    assert result.total_s == 227
 
 
 def test_a_run_of_fixed_epochs():
@@ -86,21 +90,21 @@ def test_a_run_of_fixed_epochs():
 
     Afterwards the graph is switched, the first evaluation takes 20 s and the two others 2 s each.
     """
-    found = run(pace(RESNET), 10 * IMAGES)
-    assert (found.steps, found.evaluations, found.interval_samples) == (12_812, 3, None)
-    assert found.training_s == 25_624
-    assert found.evaluation_s == 100 + 20 + 2 * 2
-    assert found.checkpoint_s == 3 * 3
-    assert found.total_s == 7 + 25_624 + 124 + 9
+    result = run(pace(RESNET), 10 * IMAGES)
+    assert (result.steps, result.evaluations, result.interval_samples) == (12_812, 3, None)
+    assert result.training_s == 25_624
+    assert result.evaluation_s == 100 + 20 + 2 * 2
+    assert result.checkpoint_s == 3 * 3
+    assert result.total_s == 7 + 25_624 + 124 + 9
 
 
 @given(st.floats(1, 1e8))
 def test_exactly_the_samples_asked_for_are_charged(samples):
     """No rounding up to a step or to an evaluation: training time is proportional."""
-    found = run(pace(BERT), samples)
-    assert found.training_s == pytest.approx(samples / 1000 * 2)
-    assert found.steps - 1 < samples / 1000 + 1e-6
-    assert found.steps >= min(1, samples / 1000 - 1e-6)
+    result = run(pace(BERT), samples)
+    assert result.training_s == pytest.approx(samples / 1000 * 2)
+    assert result.steps - 1 < samples / 1000 + 1e-6
+    assert result.steps >= min(1, samples / 1000 - 1e-6)
 
 
 def test_whole_steps_are_not_one_more_by_rounding():
@@ -129,5 +133,5 @@ def test_many_runs_stop_where_each_stops(style):
     interval = None if style == "epochs" else grain
     needed = [grain * part for part in (1e-6, 0.5, 1.0, 1.5, 2.5, 3.1, 40.49999, 41.0000001)]
     assert stopped(benchmark, interval, np.array(needed)).tolist() == [
-        stop_samples(benchmark, interval, one) for one in needed
+        stop_samples(benchmark, interval, value) for value in needed
     ]

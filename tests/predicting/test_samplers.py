@@ -33,18 +33,18 @@ def drawing(elements=6, **more):
 
 def test_a_draw_by_hand():
     """12 samples a tile of 6 floats are 72, 12 a thread, 6 vectors of 4 cycles: 11 + 6 x (24 + 24), and the sync."""
-    found = predicting.report(drawing(), 12 * 1472, machine())
-    assert found.parts_s["random numbers"] * GC200.clock_hz == pytest.approx(11 + 6 * (24 + 4 * 6))
-    assert found.run_s * GC200.clock_hz == pytest.approx(11 + 6 * 48 + GC200.sync.on_chip_cycles)
-    assert found.limited_by == "random numbers"
+    report = predicting.report(drawing(), 12 * 1472, machine())
+    assert report.parts_s["random numbers"] * GC200.clock_hz == pytest.approx(11 + 6 * (24 + 4 * 6))
+    assert report.run_s * GC200.clock_hz == pytest.approx(11 + 6 * 48 + GC200.sync.on_chip_cycles)
+    assert report.limited_by == "random numbers"
 
 
 def test_draws_are_those_that_are_measured():
     """The same vertex as the microbenchmark of random numbers (Mk1, 1.6 % off) is held against."""
     count = 1472 * 600
     plan = vector.plan(count, ("uniform",), Precision.FP32, GC200)
-    found = predicting.report(drawing(600), 1472, machine())
-    assert found.run_s * GC200.clock_hz == pytest.approx(total(plan.supersteps, GC200).total)
+    report = predicting.report(drawing(600), 1472, machine())
+    assert report.run_s * GC200.clock_hz == pytest.approx(total(plan.supersteps, GC200).total)
 
 
 def test_time_grows_in_line_with_samples_above_a_tile_full():
@@ -57,9 +57,9 @@ def test_time_grows_in_line_with_samples_above_a_tile_full():
 def test_samples_do_not_know_of_each_other():
     """As many on each tile take as long on any number of IPUs; only the return to the host is shared."""
     quiet = replace(ABC, kept=0.0)
-    one, many = predicting.report(quiet, 10_000, machine()), predicting.report(quiet, 160_000, machine(16))
-    assert one.run_s == many.run_s
-    assert many.samples_per_s == pytest.approx(16 * one.samples_per_s)
+    report, many = predicting.report(quiet, 10_000, machine()), predicting.report(quiet, 160_000, machine(16))
+    assert report.run_s == many.run_s
+    assert many.samples_per_s == pytest.approx(16 * report.samples_per_s)
 
 
 def test_steps_and_rounds_multiply():
@@ -112,8 +112,8 @@ def test_one_sample_too_large_for_a_tile_is_refused():
 
 
 def test_what_is_kept_goes_back_after_every_round():
-    found = predicting.report(HMC, 1472, machine(), 10)
-    assert found.returned_bytes == 10 * 1472 * 8 * 4
+    report = predicting.report(HMC, 1472, machine(), 10)
+    assert report.returned_bytes == 10 * 1472 * 8 * 4
     assert predicting.report(replace(HMC, kept=0.0), 1472, machine(), 10).host_s == 0
 
 
@@ -160,11 +160,11 @@ def test_counts_that_cannot_be_are_refused():
 
 def test_the_parts_of_the_json_add_up(capsys):
     assert main(["sample", "abc-covid19", "--samples", "100000", "--pod", "4", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert sum(found["breakdown_s"].values()) == pytest.approx(found["run_s"])
-    assert sum(work["time_s"] for work in found["works"]) == pytest.approx(
-        found["run_s"] - found["breakdown_s"]["return to host"]
+    result = json.loads(capsys.readouterr().out)
+    assert sum(result["breakdown_s"].values()) == pytest.approx(result["run_s"])
+    assert sum(work["time_s"] for work in result["works"]) == pytest.approx(
+        result["run_s"] - result["breakdown_s"]["return to host"]
     )
-    found.pop("inputs")
-    assert found == json.loads(json_sample.sample(podsim.sample("abc-covid19", samples=100_000, pod=4)))
-    assert any("kept" in one for one in found["assumed"])
+    result.pop("inputs")
+    assert result == json.loads(json_sample.sample(podsim.sample("abc-covid19", samples=100_000, pod=4)))
+    assert any("kept" in item for item in result["assumed"])

@@ -83,14 +83,14 @@ def test_a_period_of_two_micro_batches_is_found_and_a_drift_is_none():
 
 def test_where_nothing_repeats_everything_runs():
     """Each micro-batch asked for once; a step that never repeats is run as it is."""
-    asked, setup = [], line([16] * 5, count=1)
+    request, setup = [], line([16] * 5, count=1)
     base = analytic.run(setup.program(), setup.fabric)
 
     def drifting(count):
-        asked.append(count)
+        request.append(count)
         starts = [number * (1 + 1e-6 * number) for number in range(count)]
         return replace(base, step_s=starts[-1] + 0.5, spans=spans(starts))
 
-    found = steady.run(drifting, 400, 4)
-    assert asked == [16, 32, 64, 128, 400]
-    assert found.step_s == 399 * (1 + 399e-6) + 0.5
+    timeline = steady.run(drifting, 400, 4)
+    assert request == [16, 32, 64, 128, 400]
+    assert timeline.step_s == 399 * (1 + 399e-6) + 0.5

@@ -25,9 +25,14 @@ def report(name, grid, pod=1):
 
 
 def test_stars_read_their_neighbours_and_themselves_and_write_one():
-    assert [(one.accesses, one.flop) for one in stencils.STENCILS.values() if one.name != "aliev-panfilov"] == [
-        (6, 6), (8, 8), (14, 14), (15, 15),
-    ]  # fmt: skip
+    assert [
+        (stencil.accesses, stencil.flop) for stencil in stencils.STENCILS.values() if stencil.name != "aliev-panfilov"
+    ] == [
+        (6, 6),
+        (8, 8),
+        (14, 14),
+        (15, 15),
+    ]
 
 
 def test_operations_of_aliev_panfilov():
@@ -37,9 +42,9 @@ def test_operations_of_aliev_panfilov():
     second = (
         12  # m r, e + m, quotient, + epsilon, times dt; k e, e - (b + 1), product, + r, negated with it, product, added
     )
-    one = stencils.STENCILS["aliev-panfilov"]
-    assert one.flop == star + first + second
-    assert (one.divisions, one.fields) == (1, 3)
+    stencil = stencils.STENCILS["aliev-panfilov"]
+    assert stencil.flop == star + first + second
+    assert (stencil.divisions, stencil.fields) == (1, 3)
 
 
 def test_arithmetic_holds_a_point_up_only_where_there_is_more_of_it_than_accesses():
@@ -75,14 +80,14 @@ def test_a_halo_takes_its_bytes_over_the_links_between_neighbours():
 @pytest.mark.parametrize("name", stencils.STENCILS)
 def test_published_rows_are_predicted_by_what_answers(name):
     grid = (200,) * stencils.STENCILS[name].dimensions
-    found = podsim.stencil(name, grid="x".join(map(str, grid)))
-    assert found.published
-    for one in found.published:
-        edges = stencils.edges(one.row.shape["grid"], found.stencil)
-        again = report(name, edges, int(one.row.shape.get("ipus", 1)))
-        rate = again.points_per_s / 1e9 if one.row.unit == "Gpoint/s" else again.flop_per_s / 1e12
+    stencil = podsim.stencil(name, grid="x".join(map(str, grid)))
+    assert stencil.published
+    for comparison in stencil.published:
+        edges = stencils.edges(comparison.row.shape["grid"], stencil.stencil)
+        again = report(name, edges, int(comparison.row.shape.get("ipus", 1)))
+        rate = again.points_per_s / 1e9 if comparison.row.unit == "Gpoint/s" else again.flop_per_s / 1e12
         # Rows of two to eight IPUs are predicted on the links of a POD16, whose ladder is longer.
-        assert one.predicted == pytest.approx(rate, rel=0.03)
+        assert comparison.predicted == pytest.approx(rate, rel=0.03)
 
 
 @pytest.mark.parametrize(("text", "edges"), [("8x9", (8, 9)), ("8^2", (8, 8))])
@@ -109,13 +114,13 @@ def test_refusals():
 
 def test_the_command_prints_what_the_function_returns(capsys):
     assert main(["stencil", "wave-3d", "--grid", "225^3", "--pod", "4", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    found = podsim.stencil("wave-3d", grid="225^3", pod=4)
-    assert told["schema"] == "podsim.stencil/1"
-    assert told["sweep_s"] == rounded(found.sweep_s)
-    assert found.sweep_s == pytest.approx(sum(told["breakdown_s"].values()))
-    assert told["points_per_s"] == rounded(math.prod(found.grid) / found.sweep_s)
-    body = json.loads(json_stencil.stencil(found))
-    assert {key: told[key] for key in ("stencil", "grid", "published")} == {
+    details = json.loads(capsys.readouterr().out)
+    report = podsim.stencil("wave-3d", grid="225^3", pod=4)
+    assert details["schema"] == "podsim.stencil/1"
+    assert details["sweep_s"] == rounded(report.sweep_s)
+    assert report.sweep_s == pytest.approx(sum(details["breakdown_s"].values()))
+    assert details["points_per_s"] == rounded(math.prod(report.grid) / report.sweep_s)
+    body = json.loads(json_stencil.stencil(report))
+    assert {key: details[key] for key in ("stencil", "grid", "published")} == {
         key: body[key] for key in ("stencil", "grid", "published")
     }

@@ -7,19 +7,19 @@ import podsim
 ASKED = {"replicas": 64, "ipus_per_replica": 8, "micro_batch": 3, "engine": "analytic"}
 
 
-def said(**asked):
-    found = podsim.predict("bert", pod=512, **(ASKED | asked))
-    return found, [line for line in found.assumptions if "a step" in line and "with " in line]
+def said(**keywords):
+    prediction = podsim.predict("bert", pod=512, **(ASKED | keywords))
+    return prediction, [line for line in prediction.assumptions if "a step" in line and "with " in line]
 
 
 def test_collectives_that_are_not_merged_are_named_where_they_matter():
     """On eight racks each of 42 tensors pays six steps between them; merged ones pay six."""
-    found, lines = said(accumulation=34)
+    result, lines = said(accumulation=34)
     (line,) = lines
     assert line.startswith("a collective for each weight tensor or buffer, as in popart-v1.1-pod128")
     share = float(line.rpartition("merged into one, ")[2].split()[0]) / 100
-    steps_s = found.breakdown_s["rack_steps"] + found.breakdown_s["collective_steps"]
-    assert share == pytest.approx(steps_s * (1 - 1 / 42) / found.step_s.value, abs=0.01)
+    steps_s = result.breakdown_s["rack_steps"] + result.breakdown_s["collective_steps"]
+    assert share == pytest.approx(steps_s * (1 - 1 / 42) / result.step_s.value, abs=0.01)
 
 
 def test_what_moves_less_than_a_tenth_is_not_named():

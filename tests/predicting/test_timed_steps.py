@@ -6,7 +6,7 @@ import pytest
 from engines.worlds import published
 
 from podsim.engines import analytic
-from podsim.predicting.assemble import Question, step
+from podsim.predicting.assemble import TrainingCase, step
 
 
 @pytest.fixture
@@ -18,8 +18,15 @@ def timed(monkeypatch):
         ran.append(program)
         return analytic.run(program, fabric)
 
-    question = Question(workload=setup.workload, machine=setup.machine, fabric=setup.fabric, engine=engine,
-                        engine_name="analytic", optimizer=setup.optimizer, division="closed")  # fmt: skip
+    question = TrainingCase(
+        workload=setup.workload,
+        machine=setup.machine,
+        fabric=setup.fabric,
+        engine=engine,
+        engine_name="analytic",
+        optimizer=setup.optimizer,
+        division="closed",
+    )
     return question, setup.mapping, ran
 
 
@@ -36,7 +43,7 @@ def test_another_machine_mapping_or_engine_is_timed_anew(timed):
     question, mapping, _ = timed
     first = step(question, mapping)
     fitted = question.machine.parameters.fitted
-    slower = {name: replace(one, value=one.value * 1.1) for name, one in fitted.items()}
+    slower = {name: replace(item, value=item.value * 1.1) for name, item in fitted.items()}
     machine = replace(question.machine, parameters=replace(question.machine.parameters, fitted=slower))
     for other, of in (
         (replace(question, machine=machine), mapping),
@@ -49,8 +56,15 @@ def test_another_machine_mapping_or_engine_is_timed_anew(timed):
         ),
         (replace(question, optimizer="sgd"), mapping),
     ):
-        fresh = Question(workload=other.workload, machine=other.machine, fabric=other.fabric, engine=analytic.run,
-                         engine_name="analytic", optimizer=other.optimizer, division="closed")  # fmt: skip
-        found = step(other, of)
-        assert found is not first
-        assert found.step_s == step(fresh, of).step_s
+        fresh = TrainingCase(
+            workload=other.workload,
+            machine=other.machine,
+            fabric=other.fabric,
+            engine=analytic.run,
+            engine_name="analytic",
+            optimizer=other.optimizer,
+            division="closed",
+        )
+        timeline = step(other, of)
+        assert timeline is not first
+        assert timeline.step_s == step(fresh, of).step_s

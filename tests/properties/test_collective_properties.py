@@ -11,11 +11,11 @@ from podsim.engines.des import pod as des
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.lowering.bound import lower_bound
+from podsim.lowering.collective_parts import CollectiveContext
 from podsim.lowering.groups import Group
-from podsim.lowering.phases import Setting
 from podsim.model.collective import Algorithm, Collective
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
-from podsim.predicting.collective import Flags, answer, asked
+from podsim.predicting.collective import CollectiveArguments, answer, resolved_case
 from podsim.topology import build
 
 SHAPES = [Shape.RING, Shape.LINE, Shape.FULL, Shape.SWITCH, Shape.STAR, Shape.SHARED, Shape.TORUS]
@@ -39,7 +39,7 @@ def levels(draw, at):
 @st.composite
 def fabrics(draw):
     """One or two levels of any shape, half or full duplex, rates and latencies that differ."""
-    found = tuple(draw(levels(at)) for at in range(draw(st.integers(1, 2))))
+    result = tuple(draw(levels(at)) for at in range(draw(st.integers(1, 2))))
     links = {
         name: Link(
             bandwidth_bytes_per_s=draw(st.sampled_from([1e9, 3e9, 10e9])),
@@ -48,7 +48,7 @@ def fabrics(draw):
         )
         for name in ("link0", "link1", "hub")
     }
-    return GenericFabric(name="drawn", title="Drawn", levels=found, links=links)
+    return GenericFabric(name="drawn", title="Drawn", levels=result, links=links)
 
 
 QUESTIONS = {
@@ -64,8 +64,10 @@ def ask(fabric, question, run=des.run, name="des", **flags):
     network = build.network(fabric) if isinstance(fabric, GenericFabric) else fabric
     given = {"ipus_per_replica": 1, "chunks": 1, "pace": None, "fidelity": "folded", **flags}
     try:
-        said = Flags(bytes=question["volume"], group=question["group"], algorithm=question["algorithm"], **given)
-        return answer(asked(question["what"], network, said, catalog.parameters()), run, name)
+        arguments = CollectiveArguments(
+            bytes=question["volume"], group=question["group"], algorithm=question["algorithm"], **given
+        )
+        return answer(resolved_case(question["what"], network, arguments, catalog.parameters()), run, name)
     except InputError as error:
         if error.code in {"algorithm-cannot-serve", "group-does-not-divide", "too-many-messages"}:
             return None
@@ -85,11 +87,11 @@ def test_nothing_is_faster_than_the_bound(fabric, question):
 def test_folded_is_full(fabric, question):
     """In lockstep and message after message, to 1e-9."""
     for pace in (None, "lockstep"):
-        one, every = ask(fabric, question, pace=pace), ask(fabric, question, pace=pace, fidelity="full")
-        assert (one is None) == (every is None)
-        if one is not None:
-            assert every.time_s == pytest.approx(one.time_s, rel=1e-9)
-            assert every.lower_bound_s == pytest.approx(one.lower_bound_s, rel=1e-9)
+        item, every = ask(fabric, question, pace=pace), ask(fabric, question, pace=pace, fidelity="full")
+        assert (item is None) == (every is None)
+        if item is not None:
+            assert every.time_s == pytest.approx(item.time_s, rel=1e-9)
+            assert every.lower_bound_s == pytest.approx(item.lower_bound_s, rel=1e-9)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -104,10 +106,10 @@ def test_members_of_their_own_pace_are_never_later_than_in_lockstep(fabric, ques
 @settings(max_examples=settings.default.max_examples // 2)
 @given(fabrics(), st.fixed_dictionaries(QUESTIONS))
 def test_engines_agree_in_lockstep(fabric, question):
-    found = ask(fabric, question, pace="lockstep")
+    result = ask(fabric, question, pace="lockstep")
     fast = ask(fabric, question, analytic.run, "analytic")
-    if found is not None:
-        assert fast.time_s == pytest.approx(found.time_s, rel=1e-9)
+    if result is not None:
+        assert fast.time_s == pytest.approx(result.time_s, rel=1e-9)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -131,9 +133,11 @@ def test_a_slow_link_of_a_ring_never_beats_the_bound(ranks, at, share, question)
     """Nor is it faster than the ring without it where each message waits for nothing but its own links."""
     level = GenericLevel(name="ring", shape=Shape.RING, link="wire", holds=ranks)
     ring = GenericFabric(
-        name="ring", title="Ring", levels=(level,),
+        name="ring",
+        title="Ring",
+        levels=(level,),
         links={"wire": Link(bandwidth_bytes_per_s=1e9, latency_s=1e-6)},
-    )  # fmt: skip
+    )
     ends = f"rank{at % ranks}-rank{(at + 1) % ranks}"
     slow = replace(ring, overrides=(Override(name=ends, bandwidth_bytes_per_s=share * 1e9),))
     even, uneven = ask(ring, question, pace="lockstep"), ask(slow, question, pace="lockstep")
@@ -153,16 +157,16 @@ def test_machines_keep_to_the_bound_and_fold_by_rack(name, what):
     for group, ipus in (("all", 1), ("rack", 4), ("orthogonal:4", 1)):
         for algorithm in (Algorithm.THREE_PHASE, Algorithm.RING_PAIR, Algorithm.TREE):
             question = {"what": what, "algorithm": algorithm, "volume": 1e7, "group": group}
-            one = ask(network, question, ipus_per_replica=ipus)
+            item = ask(network, question, ipus_per_replica=ipus)
             every = ask(network, question, ipus_per_replica=ipus, fidelity="full")
-            assert (one is None) == (every is None)
-            if one is not None:
-                assert every.time_s == pytest.approx(one.time_s, rel=1e-9)
-                assert one.lower_bound_s <= one.time_s * (1 + 1e-9)
+            assert (item is None) == (every is None)
+            if item is not None:
+                assert every.time_s == pytest.approx(item.time_s, rel=1e-9)
+                assert item.lower_bound_s <= item.time_s * (1 + 1e-9)
 
 
 def test_the_bound_of_a_ring_is_all_that_its_links_can_carry():
     """2 (p - 1) / p S over both directions, a latency before it: so far the pair of rings is within its latency."""
     network = build.network(catalog.network("ring-64").value)
-    bound = lower_bound(Setting(network, (1e9,), 64), Group(64, 1), Collective.ALL_REDUCE)
+    bound = lower_bound(CollectiveContext(network, (1e9,), 64), Group(64, 1), Collective.ALL_REDUCE)
     assert bound.seconds == pytest.approx(2 * 63 / 64 * 1e9 / 100e9 + 5e-7)

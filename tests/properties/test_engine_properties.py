@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
-from podsim.lowering import update
+from podsim.lowering import weight_update
 from podsim.model.fabric import Shape
 from podsim.model.program import Part
 from podsim.model.training import Recompute, Schedule, StatePlace
@@ -164,9 +164,14 @@ def test_spans_of_replicas_are_alike_and_their_numbers_do_not_matter(setup, engi
 
 
 UPDATE = {
-    Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS, Part.WEIGHT_UPDATE, Part.SHARDING, Part.STREAMING,
+    Part.ALL_REDUCE,
+    Part.COLLECTIVE_STEPS,
+    Part.RACK_STEPS,
+    Part.WEIGHT_UPDATE,
+    Part.SHARDING,
+    Part.STREAMING,
     Part.HOST_STEP,
-}  # fmt: skip
+}
 FASTER = {
     "clock": lambda s, by: on(s, chip=replace(s.machine.chip, clock_hz=by * s.machine.chip.clock_hz)),
     "tiles": lambda s, by: on(s, chip=replace(s.machine.chip, tiles=round(by * s.machine.chip.tiles))),
@@ -212,8 +217,8 @@ def test_everything_twice_as_fast_is_half_the_time(engine, setup):
     whole_s = step_s(setup, engine)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sync, "SYNC_HOP_S", sync.SYNC_HOP_S / 2)
-        patch.setattr(update, "COLLECTIVE_STEP_S", update.COLLECTIVE_STEP_S / 2)
-        patch.setattr(update, "HOST_CALL_S", update.HOST_CALL_S / 2)
+        patch.setattr(weight_update, "COLLECTIVE_STEP_S", weight_update.COLLECTIVE_STEP_S / 2)
+        patch.setattr(weight_update, "HOST_CALL_S", weight_update.HOST_CALL_S / 2)
         half_s = step_s(twice, engine)
     assert half_s == pytest.approx(whole_s / 2, rel=1e-12)
 

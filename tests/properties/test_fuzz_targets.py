@@ -39,8 +39,8 @@ def test_an_input_is_answered_or_refused(name):
 def test_the_same_bytes_are_the_same_input():
     drawn = [[Choices(b"abc").below(1000) for _ in range(2)] for _ in range(2)]
     assert drawn[0] == drawn[1]
-    one, other = Choices(b"\x01\x02"), Choices(b"\x01\x02")
-    assert [one.below(7) for _ in range(50)] == [other.below(7) for _ in range(50)]
+    item, other = Choices(b"\x01\x02"), Choices(b"\x01\x02")
+    assert [item.below(7) for _ in range(50)] == [other.below(7) for _ in range(50)]
 
 
 @pytest.mark.parametrize(

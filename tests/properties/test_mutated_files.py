@@ -18,10 +18,34 @@ FILES = [
 ]
 VALUE = re.compile(rb'(?<== )(?:"[^"\n]*"|[-\d.]+|true|false)')
 STRANGE = [
-    b"0", b"-1", b"1", b"0.5", b"inf", b"-inf", b"nan", b'"x"', b'""', b"true", b"[]", b"{}", b"[[1]]", b"[{}]",
-    b"1e308", b"9" * 400, b"2026-11-20", b'"-1 s"', b'"0 GB/s"', b'"inf GHz"', b'"1 B"', b'"../x.toml"',
-    b"{ value = 1 }", b"{ value = [] }", b"{ value = {} }", b"{ value = 1, kind = 2, counts = [] }", b'"1e308 GB/s"',
-]  # fmt: skip
+    b"0",
+    b"-1",
+    b"1",
+    b"0.5",
+    b"inf",
+    b"-inf",
+    b"nan",
+    b'"x"',
+    b'""',
+    b"true",
+    b"[]",
+    b"{}",
+    b"[[1]]",
+    b"[{}]",
+    b"1e308",
+    b"9" * 400,
+    b"2026-11-20",
+    b'"-1 s"',
+    b'"0 GB/s"',
+    b'"inf GHz"',
+    b'"1 B"',
+    b'"../x.toml"',
+    b"{ value = 1 }",
+    b"{ value = [] }",
+    b"{ value = {} }",
+    b"{ value = 1, kind = 2, counts = [] }",
+    b'"1e308 GB/s"',
+]
 
 
 def without_a_line(text, data):
@@ -37,15 +61,15 @@ def with_a_line_twice(text, data):
 
 
 def with_another_value(text, data):
-    found = list(VALUE.finditer(text))
-    chosen = found[data.draw(st.integers(0, len(found) - 1))]
+    matches = list(VALUE.finditer(text))
+    chosen = matches[data.draw(st.integers(0, len(matches) - 1))]
     return text[: chosen.start()] + data.draw(st.sampled_from(STRANGE)) + text[chosen.end() :]
 
 
 def with_values_exchanged(text, data):
-    found = list(VALUE.finditer(text))[:60]
-    one, other = data.draw(st.integers(0, len(found) - 1)), data.draw(st.integers(0, len(found) - 2))
-    first, second = (found[at] for at in sorted((one, other + (other >= one))))
+    matches = list(VALUE.finditer(text))[:60]
+    item, other = data.draw(st.integers(0, len(matches) - 1)), data.draw(st.integers(0, len(matches) - 2))
+    first, second = (matches[at] for at in sorted((item, other + (other >= item))))
     return text[: first.start()] + second[0] + text[first.end() : second.start()] + first[0] + text[second.end() :]
 
 
@@ -64,8 +88,8 @@ MUTATIONS = [without_a_line, with_a_line_twice, with_another_value, with_values_
 def read_or_refuse(path, text):
     """Read a file that says `text`: a value, or an error that speaks of it in printable lines."""
     path.write_bytes(text)
-    found = refusal(lambda: catalog.describe(path).document.value)
-    assert not found or re.fullmatch(r"[a-z][a-z-]+", found.code)
+    result = refusal(lambda: catalog.describe(path).document.value)
+    assert not result or re.fullmatch(r"[a-z][a-z-]+", result.code)
 
 
 def refusal(read):
@@ -73,12 +97,12 @@ def refusal(read):
     try:
         value = read()
     except InputError as error:
-        found = error
+        refusal = error
     else:
         assert value is not None
         return None
-    assert all(line.isprintable() for line in (found.message, *found.context, found.hint))
-    return found
+    assert all(line.isprintable() for line in (refusal.message, *refusal.context, refusal.hint))
+    return refusal
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
@@ -95,8 +119,8 @@ def test_a_mutated_file_is_a_model_or_an_input_error(tmp_path_factory, file, mut
 def test_each_value_of_the_main_files_survives_each_strange_one(tmp_path, name, strange):
     (file,) = (path for path in FILES if path.stem == name and path.parent.name in ("chips", "topologies", "workloads"))
     text = file.read_bytes()
-    for found in list(VALUE.finditer(text))[:20]:
-        read_or_refuse(tmp_path / file.name, text[: found.start()] + strange + text[found.end() :])
+    for match in list(VALUE.finditer(text))[:20]:
+        read_or_refuse(tmp_path / file.name, text[: match.start()] + strange + text[match.end() :])
 
 
 PATHS = ["chip.clock", "chip.tiles", "level.pod.holds", "level.pod.shape", "gw-link.bandwidth", "hosts.servers", "chip"]

@@ -13,7 +13,7 @@ from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.predicting import operators
-from podsim.predicting.operators import Asked
+from podsim.predicting.operators import OperatorInstance
 from podsim.tiles.supersteps import cycles, sram_rates, total
 
 CHIPS = [catalog.chip(name).value for name in ("gc2", "gc200", "c600")]
@@ -25,22 +25,22 @@ def sizes(most: int) -> st.SearchStrategy[int]:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> Asked:
+def questions(draw: st.DrawFn) -> OperatorInstance:
     """Any operator, at sizes that mostly fit a chip."""
     operator = draw(st.sampled_from(tuple(operators.KINDS)))
     bits = {"matmul": 12, "conv": 6}.get(operator, 14)
     kind = operators.KINDS[operator]
-    found: dict[str, int | str] = {name: draw(sizes(bits)) for name in kind.counts}
-    found |= {name: draw(st.sampled_from(words)) for name, words in kind.choices.items()}
+    table: dict[str, int | str] = {name: draw(sizes(bits)) for name in kind.counts}
+    table |= {name: draw(st.sampled_from(words)) for name, words in kind.choices.items()}
     for name, (choice, word) in operators.ONLY.get(operator, {}).items():
-        if found[choice] != word:
-            found[name] = 1
+        if table[choice] != word:
+            table[name] = 1
     multiples, limits = operators.RULES.get(operator, ((), ()))
     for name, of in multiples:
-        found[name] = int(found[name]) * int(found[of])
+        table[name] = int(table[name]) * int(table[of])
     for name, of in limits:
-        found[name] = min(int(found[name]), int(found[of]))
-    return operators.asked(operator, found)
+        table[name] = min(int(table[name]), int(table[of]))
+    return operators.operator_instance(operator, table)
 
 
 @st.composite
@@ -106,8 +106,10 @@ def test_a_faster_clock_exchange_or_sram_is_never_slower(machine):
     exchange = replace(chip.exchange, bandwidth_bytes_per_s=by * chip.exchange_bytes_per_s)
     sram = replace(chip.sram, bandwidth_bytes_per_s=by * chip.sram_bytes_per_s)
     for faster in (
-        replace(chip, clock_hz=by * chip.clock_hz), replace(chip, exchange=exchange), replace(chip, sram=sram),
-    ):  # fmt: skip
+        replace(chip, clock_hz=by * chip.clock_hz),
+        replace(chip, exchange=exchange),
+        replace(chip, sram=sram),
+    ):
         assert seconds(faster) <= seconds(chip) * (1 + 1e-9)
 
 

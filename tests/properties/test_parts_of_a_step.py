@@ -53,9 +53,9 @@ def shares_of(value):
 def test_each_part_of_a_shipped_prediction_is_nothing_or_more_than_rounding(workload, machine, length, engine):
     answer = api.predict(workload, topology=machine, engine=engine, **length)
     check(answer.breakdown_s, answer.timeline.step_s)
-    for one in answer.phases or (answer,):
-        check(one.breakdown_s, one.timeline.step_s)
-        for row in one.choice.considered:
+    for phase in answer.phases or (answer,):
+        check(phase.breakdown_s, phase.timeline.step_s)
+        for row in phase.choice.considered:
             assert row.bubble == 0 or row.bubble > LEAST
             if len(row.mapping.stages) == 1:
                 assert row.bubble == 0, "a bubble without a pipeline"
@@ -65,18 +65,27 @@ def test_each_part_of_a_shipped_prediction_is_nothing_or_more_than_rounding(work
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(
-    workload=st.sampled_from(["resnet50", "vit-base", "bert", "resnet50-bn"]), ipus=st.sampled_from([1, 2, 4]),
-    replicas=st.sampled_from([1, 2, 4]), micro=st.integers(1, 6), count=st.integers(1, 400),
+    workload=st.sampled_from(["resnet50", "vit-base", "bert", "resnet50-bn"]),
+    ipus=st.sampled_from([1, 2, 4]),
+    replicas=st.sampled_from([1, 2, 4]),
+    micro=st.integers(1, 6),
+    count=st.integers(1, 400),
     engine=st.sampled_from(["analytic", "des"]),
-)  # fmt: skip
+)
 def test_so_it_is_of_any_mapping(workload, ipus, replicas, micro, count, engine):
     from podsim.errors import PodsimError
 
     try:
         answer = api.predict(
-            workload, pod=16, engine=engine, samples=1e6, replicas=replicas, ipus_per_replica=ipus, micro_batch=micro,
+            workload,
+            pod=16,
+            engine=engine,
+            samples=1e6,
+            replicas=replicas,
+            ipus_per_replica=ipus,
+            micro_batch=micro,
             accumulation=count,
-        )  # fmt: skip
+        )
     except PodsimError:
         return
     check(answer.breakdown_s, answer.timeline.step_s)
@@ -86,11 +95,11 @@ def test_so_it_is_of_any_mapping(workload, ipus, replicas, micro, count, engine)
 
 @pytest.mark.parametrize(("workload", "machines"), [("resnet50", ["pod64", "bow-pod64"]), ("bert", ["pod16", "pod64"])])
 def test_a_comparison_shows_no_part_and_no_cause_that_is_rounding(workload, machines):
-    found = api.compare(workload, machines, engine="analytic").differences[0]
-    for row in found.parts:
-        whole = sum(max(part.before_s, part.after_s) for part in found.parts)
+    difference = api.compare(workload, machines, engine="analytic").differences[0]
+    for row in difference.parts:
+        whole = sum(max(part.before_s, part.after_s) for part in difference.parts)
         assert max(row.before_s, row.after_s) > LEAST * whole, row.part
-    check(found.causes, 1.0)
+    check(difference.causes, 1.0)
 
 
 def test_no_cause_without_what_causes_it():
@@ -100,6 +109,6 @@ def test_no_cause_without_what_causes_it():
 
 @pytest.mark.parametrize("workload", ["resnet50", "bert", "gpt2-small"])
 def test_parts_of_a_batch_that_is_answered_are_more_than_rounding(workload):
-    found = api.infer(workload, pod=4, requests=500, clients=1)
-    assert all(seconds > LEAST * found.service.latency_s for seconds in found.service.parts_s.values())
-    assert found.delays.queued_s == 0 or found.delays.queued_s > LEAST * found.delays.mean_s
+    report = api.infer(workload, pod=4, requests=500, clients=1)
+    assert all(seconds > LEAST * report.service.latency_s for seconds in report.service.parts_s.values())
+    assert report.delays.queued_s == 0 or report.delays.queued_s > LEAST * report.delays.mean_s

@@ -93,8 +93,8 @@ def test_numbers_of_links_tasks_and_flows_mean_nothing(program, dice):
         for item in tasks
     ]
     shuffled, place = reordered(renamed, dice)
-    found = ends(run(des, shuffled, moved))
-    assert [found[place[number]] for number in range(len(tasks))] == pytest.approx(
+    result = ends(run(des, shuffled, moved))
+    assert [result[place[number]] for number in range(len(tasks))] == pytest.approx(
         ends(run(des, tasks, capacities)), rel=CLOSE
     )
 
@@ -119,9 +119,9 @@ def test_faster_links_never_make_a_longer_step_where_groups_do_not_overlap(progr
 @given(rounds(), FASTER, FASTER)
 def test_faster_links_never_make_a_longer_step_of_rounds(drawn, by, sooner):
     """Groups of a round start together, so all their rates grow alike and a round is a latency and a time over `by`."""
-    found, capacities = drawn
-    before = run(des, in_rounds(found), capacities).step_s
-    quicker = [(latency_s / sooner, groups) for latency_s, groups in found]
+    result, capacities = drawn
+    before = run(des, in_rounds(result), capacities).step_s
+    quicker = [(latency_s / sooner, groups) for latency_s, groups in result]
     assert run(des, in_rounds(quicker), [by * capacity for capacity in capacities]).step_s <= before * (1 + CLOSE)
 
 
@@ -135,12 +135,12 @@ def test_backwards_takes_as_long_where_groups_do_not_overlap(program):
 @given(rounds())
 def test_rounds_backwards_take_as_long(drawn):
     """Each starts on idle links; the last first, every flow the way it came."""
-    found, capacities = drawn
+    result, capacities = drawn
     home = [
         (latency_s, [tuple(Flow(f.route[::-1], f.volume_bytes, f.count) for f in flows) for flows in groups])
-        for latency_s, groups in reversed(found)
+        for latency_s, groups in reversed(result)
     ]
-    there, back = (run(des, in_rounds(each), capacities).step_s for each in (found, home))
+    there, back = (run(des, in_rounds(each), capacities).step_s for each in (result, home))
     assert back == pytest.approx(there, rel=CLOSE)
 
 
@@ -183,9 +183,9 @@ def test_backwards_may_take_another_time_where_groups_overlap():
 @given(rounds())
 def test_rounds_follow_each_other(drawn):
     """A barrier leaves links idle, so a step of rounds is the sum of its rounds."""
-    found, capacities = drawn
-    apart = sum(run(des, in_rounds([each]), capacities).step_s for each in found)
-    timeline = run(des, in_rounds(found), capacities)
+    result, capacities = drawn
+    apart = sum(run(des, in_rounds([each]), capacities).step_s for each in result)
+    timeline = run(des, in_rounds(result), capacities)
     assert timeline.step_s == pytest.approx(apart, rel=CLOSE)
-    barriers = [span.end_s for span, item in zip(timeline.spans, in_rounds(found), strict=True) if not item.flows]
-    assert all(one <= other for one, other in pairwise(barriers))
+    barriers = [span.end_s for span, item in zip(timeline.spans, in_rounds(result), strict=True) if not item.flows]
+    assert all(barrier <= other for barrier, other in pairwise(barriers))

@@ -60,8 +60,12 @@ def generate(workload, machine, length):
 
 
 VERBS = {
-    predict: LENGTHS, plan: LENGTHS, compare: LENGTHS, infer: ({},), generate: ({},),
-}  # fmt: skip
+    predict: LENGTHS,
+    plan: LENGTHS,
+    compare: LENGTHS,
+    infer: ({},),
+    generate: ({},),
+}
 JSON = {
     ComparatorPrediction: json_comparators.prediction,
     Comparison: json_comparison.comparison,
@@ -135,12 +139,12 @@ def verdict(verb, workload, machine, length) -> str:
     cell = f"{verb.__name__} {workload} {machine} {length}"
     answer, refused = asked(verb, workload, machine, length)
     if refused:
-        said = " ".join((refused.message, *refused.context, refused.hint))
+        text = " ".join((refused.message, *refused.context, refused.hint))
         if isinstance(refused, Infeasible):
             assert refused.context or refused.hint, cell
             assert_true(refused.hint, verb, workload, length)
         else:
-            assert STATED.search(said), f"{cell}: {said}"
+            assert STATED.search(text), f"{cell}: {text}"
         return refused.code
     faults = tuple(faults_of(answer))
     assert not faults, f"{cell}: {faults}"
@@ -159,8 +163,8 @@ def asked(verb, *cell):
 
 def assert_true(hint, verb, workload, length):
     """A hint that names a pod is tried: the pod answers."""
-    if verb is predict and (found := re.search(r"--pod (\d+)", hint)):
-        assert answers(workload, int(found[1]), tuple(length.items())), f"{workload} {length}: not true: {hint}"
+    if verb is predict and (match := re.search(r"--pod (\d+)", hint)):
+        assert answers(workload, int(match[1]), tuple(length.items())), f"{workload} {length}: not true: {hint}"
 
 
 @cache

@@ -19,7 +19,7 @@ import numpy as np
 
 from podsim import api
 from podsim.errors import InputError, PodsimError
-from podsim.model.argument import Argument, Kind
+from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.quantity import Estimate
 from podsim.model.verbs import VERBS
 
@@ -30,38 +30,163 @@ ERRORS: Final = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 SOURCES: Final = (lambda: iter("ab"), lambda: iter(range(3)))
 """What makes values that can be used once."""
 ABSURD: Final[tuple[Any, ...]] = (
-    None, True, False, 0, -1, 1, 2, 3, 16, 2**31 - 1, 2**31, 2**63, 10**400, -(10**400), 0.0, -0.0, 0.5, 1.0, 1.5,
-    1e-320, 1e18, 1e308, -1e308, math.nan, math.inf, -math.inf, "", " ", "x", "16", "1e9", "5 min", "3M", "-1 s",
-    "1 GB", "inf s", "500/s", "1..4", "4,4", "..", ",", "=", "a=b", "chip.clock=1.5 GHz", "chip.clock=nan GHz",
-    "\0", "\x1b[31m", "\u202e", "\udc80", "²", "../x.toml", "/", ".", "~", "x.toml", "x.json", "x.onnx", "x/",
-    "bert", "pod16", "dgx-a100", "gc200", "bow", "mlperf-v1.1-closed", "2.3", "[/x]", "a" * 300, "a" * 70_000,
-    b"x", bytearray(b"x"), [], [1], ["x"], ["a=b"], [None], (), ("pod16",), {}, {"a": 1}, {"a": "b"}, {1: 2},
-    {"prefetch": 1}, {"schedule": "1f1b"}, {"x": 1}, set(), {1}, frozenset({"x"}), object(), 1j, Ellipsis, int,
-    len, range(3), range(10**9), np.int64(4), np.uint8(4), np.float32(0.5), np.float64("nan"), np.bool_(True),
-    np.str_("x"), np.array([1, 2]), np.array(3), np.array(True), np.datetime64("2026-01-01"), Decimal(1),
-    Decimal("NaN"), Fraction(1, 2), Path("x"), Path("x.toml"), Path(),
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    16,
+    2**31 - 1,
+    2**31,
+    2**63,
+    10**400,
+    -(10**400),
+    0.0,
+    -0.0,
+    0.5,
+    1.0,
+    1.5,
+    1e-320,
+    1e18,
+    1e308,
+    -1e308,
+    math.nan,
+    math.inf,
+    -math.inf,
+    "",
+    " ",
+    "x",
+    "16",
+    "1e9",
+    "5 min",
+    "3M",
+    "-1 s",
+    "1 GB",
+    "inf s",
+    "500/s",
+    "1..4",
+    "4,4",
+    "..",
+    ",",
+    "=",
+    "a=b",
+    "chip.clock=1.5 GHz",
+    "chip.clock=nan GHz",
+    "\0",
+    "\x1b[31m",
+    "\u202e",
+    "\udc80",
+    "²",
+    "../x.toml",
+    "/",
+    ".",
+    "~",
+    "x.toml",
+    "x.json",
+    "x.onnx",
+    "x/",
+    "bert",
+    "pod16",
+    "dgx-a100",
+    "gc200",
+    "bow",
+    "mlperf-v1.1-closed",
+    "2.3",
+    "[/x]",
+    "a" * 300,
+    "a" * 70_000,
+    b"x",
+    bytearray(b"x"),
+    [],
+    [1],
+    ["x"],
+    ["a=b"],
+    [None],
+    (),
+    ("pod16",),
+    {},
+    {"a": 1},
+    {"a": "b"},
+    {1: 2},
+    {"prefetch": 1},
+    {"schedule": "1f1b"},
+    {"x": 1},
+    set(),
+    {1},
+    frozenset({"x"}),
+    object(),
+    1j,
+    Ellipsis,
+    int,
+    len,
+    range(3),
+    range(10**9),
+    np.int64(4),
+    np.uint8(4),
+    np.float32(0.5),
+    np.float64("nan"),
+    np.bool_(True),
+    np.str_("x"),
+    np.array([1, 2]),
+    np.array(3),
+    np.array(True),
+    np.datetime64("2026-01-01"),
+    Decimal(1),
+    Decimal("NaN"),
+    Fraction(1, 2),
+    Path("x"),
+    Path("x.toml"),
+    Path(),
+)
 """Values that no argument, or only some arguments, take."""
 
 MAPPED: Final = {
-    "pod": 4, "replicas": 1, "ipus_per_replica": 4, "micro_batch": 1, "accumulation": 8, "engine": "analytic",
-}  # fmt: skip
+    "pod": 4,
+    "replicas": 1,
+    "ipus_per_replica": 4,
+    "micro_batch": 1,
+    "accumulation": 8,
+    "engine": "analytic",
+}
 CHEAP: Final[dict[str, dict[str, Any]]] = {
     "predict": {"workload": "resnet50", **MAPPED},
     "predict_comparator": {"workload": "resnet50", "topology": "dgx-a100"},
     "explain_operators": {"workload": "resnet50", **{k: v for k, v in MAPPED.items() if k != "engine"}},
-    "goodput": {"workload": "resnet50", **{k: v for k, v in MAPPED.items() if k != "engine"}, "runs": 1,
-                "work": "1 d", "checkpoint_every": "1 h"},
+    "goodput": {
+        "workload": "resnet50",
+        **{k: v for k, v in MAPPED.items() if k != "engine"},
+        "runs": 1,
+        "work": "1 d",
+        "checkpoint_every": "1 h",
+    },
     "trace": {"workload": "resnet50", **MAPPED, "most_spans": 200},
-    "compare": {"workload": "resnet50", "machines": ["pod4", "bow-pod4"], "practice": {"prefetch": 1},
-                **{k: v for k, v in MAPPED.items() if k != "pod"}},
+    "compare": {
+        "workload": "resnet50",
+        "machines": ["pod4", "bow-pod4"],
+        "practice": {"prefetch": 1},
+        **{k: v for k, v in MAPPED.items() if k != "pod"},
+    },
     "scale": {"workload": "resnet50", "pods": "4", "ipus_per_replica": 4, "micro_batch": 1, "engine": "analytic"},
-    "infer": {"workload": "resnet50", "pod": 1, "engine": "analytic", "requests": 100, "ipus_per_replica": 1,
-              "replicas": 1},
+    "infer": {
+        "workload": "resnet50",
+        "pod": 1,
+        "engine": "analytic",
+        "requests": 100,
+        "ipus_per_replica": 1,
+        "replicas": 1,
+    },
     "op": {"operator": "matmul", "m": 8, "k": 8, "n": 8},
     "collective": {"collective": "all-reduce", "bytes": "1 MB", "pod": 4, "engine": "analytic", "algorithm": "ring"},
-    "trace_collective": {"collective": "all-reduce", "bytes": "1 MB", "pod": 4, "engine": "analytic",
-                         "algorithm": "ring"},
+    "trace_collective": {
+        "collective": "all-reduce",
+        "bytes": "1 MB",
+        "pod": 4,
+        "engine": "analytic",
+        "algorithm": "ring",
+    },
     "stencil": {"stencil": "heat-2d", "grid": "64x64"},
     "sample": {"sampler": "abc-covid19", "samples": 1000},
     "purse": {},
@@ -70,7 +195,7 @@ CHEAP: Final[dict[str, dict[str, Any]]] = {
     "diff": {"old": "x.json", "new": "y.json"},
     "plan_mix": {"workloads": "x.toml"},
     "sweep": {"file": "x.toml"},
-}  # fmt: skip
+}
 """Keywords of a question that is answered soon, for each verb that is let run."""
 
 REFUSED_ONLY: Final = tuple(sorted(set(VERBS) - set(CHEAP)))
@@ -122,22 +247,22 @@ def _absurd(choose: Choose) -> Any:
 
 def _near(argument: Argument, choose: Choose) -> Any:
     """A value that the argument takes or nearly takes."""
-    if argument.kind is Kind.CHOICE:
+    if argument.kind is ArgumentKind.CHOICE:
         return argument.choices[choose(len(argument.choices))]
-    if argument.kind in (Kind.WHOLE, Kind.SIZES):
+    if argument.kind in (ArgumentKind.WHOLE, ArgumentKind.SIZES):
         low = int(argument.low)
         number = (low, low - 1, low + 1, 2, 4, 8, 100, int(argument.high), int(argument.high) + 1)[choose(9)]
-        return number if argument.kind is Kind.WHOLE else [number]
-    if argument.kind in (Kind.NUMBER, Kind.SHARE):
+        return number if argument.kind is ArgumentKind.WHOLE else [number]
+    if argument.kind in (ArgumentKind.NUMBER, ArgumentKind.SHARE):
         low, high = argument.low, min(argument.high, 1e300)
         return (low, high, math.nextafter(low, math.inf), math.nextafter(high, 0), low / 2 + high / 2, 0.9, 1e6)[
             choose(7)
         ]
-    if argument.kind is Kind.QUANTITY:
+    if argument.kind is ArgumentKind.QUANTITY:
         return (argument.example.strip('"'), f"0 {argument.unit}", f"1e300 {argument.unit}", f"1 {argument.unit}", 1)[
             choose(5)
         ]
-    if argument.kind is Kind.SWITCH:
+    if argument.kind is ArgumentKind.SWITCH:
         return bool(choose(2))
     return _absurd(choose)
 

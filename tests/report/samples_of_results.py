@@ -10,7 +10,7 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.training import Division, Practice, Recompute, Schedule, StatePlace
 from podsim.model.validation import ErrorSummary, FitReport, Validation, ValidationPoint
-from podsim.model.workload import Kind, Matmul, Operator, Unit
+from podsim.model.workload import Kind, LayerUnit, Matmul, Operator
 
 PRACTICE = Practice(
     name="popart-v1.1-pod64",
@@ -36,10 +36,10 @@ BREAKDOWN_S = {
 PRECISION = Precision.FP16_16
 
 
-def unit(name: str, group: str) -> Unit:
+def unit(name: str, group: str) -> LayerUnit:
     """A unit of one small product."""
     operator = Operator(name=f"{name}/product", kind=Kind.MATMUL, shape=Matmul(m=2, k=3, n=4), weight_tensors=1)
-    return Unit(name=name, group=group, operators=(operator,), checkpoint=True)
+    return LayerUnit(name=name, group=group, operators=(operator,), checkpoint=True)
 
 
 def mapping(replicas: int = 64, accumulation: int = 27) -> Mapping:
@@ -130,7 +130,12 @@ def prediction(beyond: float = 4.0) -> Prediction:
         samples_to_converge=estimate(3.60e6, 3.2e6, 4.1e6, beyond),
         time_to_train_s=estimate(148.0, 126.0, 186.0, beyond),
         run=Run(
-            steps=511, evaluations=7, interval_samples=5e5, startup_s=14.0, training_s=125.2, evaluation_s=8.8,
+            steps=511,
+            evaluations=7,
+            interval_samples=5e5,
+            startup_s=14.0,
+            training_s=125.2,
+            evaluation_s=8.8,
             checkpoint_s=0.0,
         ),
         mfu=0.11,
@@ -138,7 +143,7 @@ def prediction(beyond: float = 4.0) -> Prediction:
         limited_by="the batch: convergence holds it at 6,912, so accumulation falls to 27 and 8 stages idle more",
         assumptions=("division closed", "SDK 2.3, the newest calibrated", "8 hosts"),
         calibration="16 calibration points, held-out error 5.8 %",
-    )  # fmt: skip
+    )
 
 
 def far_prediction() -> Prediction:
@@ -148,8 +153,8 @@ def far_prediction() -> Prediction:
 
 def given_prediction() -> Prediction:
     """The same with its mapping given, so that nothing was weighed."""
-    found = prediction()
-    return replace(found, choice=Choice(given="flags", legal=1, rejected={}, considered=(), reason=""))
+    result = prediction()
+    return replace(result, choice=Choice(given="flags", legal=1, rejected={}, considered=(), reason=""))
 
 
 def validation(worst: float = 0.049) -> Validation:
@@ -157,9 +162,13 @@ def validation(worst: float = 0.049) -> Validation:
 
     def point(name: str, quantity: str, published: float, error: float) -> ValidationPoint:
         return ValidationPoint(
-            id=name, quantity=quantity, published=published, predicted=published * (1 + error), error=error,
+            id=name,
+            quantity=quantity,
+            published=published,
+            predicted=published * (1 + error),
+            error=error,
             held_out_error=2 * error,
-        )  # fmt: skip
+        )
 
     points = (
         point("bert/pod16/v1.1-closed", "step_s", 1.21, 0.006),

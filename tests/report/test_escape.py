@@ -9,25 +9,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.report import csv_text, figure, page
-from podsim.report.doc import Axis, Bar, Bars, Chart, Column, Doc, Fact, Facts, Heading, Note, Series, Table
+from podsim.report.doc import Bar, Bars, Chart, ChartAxis, Column, Doc, DocSeries, DocTable, Fact, Facts, Heading, Note
 from podsim.report.escape import cell, escaped
 from podsim.report.terminal import Look, render
 
-ACTING = ["\x1b[31m", "\x07", "\x00", "\x7f", "\x9b", "\r", "\t", "\n", *map(chr, range(0x202A, 0x202F)),
-          *map(chr, range(0x2066, 0x206A)), "\u200e", "\u200f", "\u2028", "\ufeff", "\udcff"]  # fmt: skip
+ACTING = [
+    "\x1b[31m",
+    "\x07",
+    "\x00",
+    "\x7f",
+    "\x9b",
+    "\r",
+    "\t",
+    "\n",
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+    "\u200e",
+    "\u200f",
+    "\u2028",
+    "\ufeff",
+    "\udcff",
+]
 HOSTILE = "$\\frac{" + "".join(ACTING) + "<script>&\"'"
 BEGINS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1", '=HYPERLINK("http://x")']
 
 
 def everywhere(text):
     """A document with the text in every place that has one."""
-    chart = Chart(text, Axis(text), Axis(text), (Series(text, ((1.0, 2.0), (2.0, 3.0))), Series("b", ((1.0, 1.0),))))
+    chart = Chart(
+        text,
+        ChartAxis(text),
+        ChartAxis(text),
+        (DocSeries(text, ((1.0, 2.0), (2.0, 3.0))), DocSeries("b", ((1.0, 1.0),))),
+    )
     return Doc(
         (
             (Heading(text), Note(text, text), Facts((Fact(text, text, text, text, text),))),
-            (Table((Column(text), Column(text)), ((text, text),)), Bars((Bar(text, 0.5, text, text, text),)), chart),
+            (DocTable((Column(text), Column(text)), ((text, text),)), Bars((Bar(text, 0.5, text, text, text),)), chart),
         )
-    )  # fmt: skip
+    )
 
 
 def acting(text):
@@ -70,14 +90,14 @@ def test_a_spreadsheet_takes_no_text_for_a_formula(text):
     rows = list(csv.reader(io.StringIO(csv_text.text(document, "rows"))))
     assert len(rows) == 2
     for row in rows:
-        for one in row:
-            assert not one.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
+        for item in row:
+            assert not item.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
 
 
 @pytest.mark.parametrize("number", [-1.5, -3, 1e-9, -1e300, 0])
 def test_numbers_stay_numbers(number):
     rows = list(csv.reader(io.StringIO(csv_text.text(json.dumps({"a": number, "b": str(number), "c": [number]})))))
-    assert [float(one) for one in rows[1]] == [number] * 3
+    assert [float(text) for text in rows[1]] == [number] * 3
 
 
 @given(st.text())

@@ -11,8 +11,8 @@ from podsim.report.views import events
 AGREED = StepEvents(step_s=0.1, formula_s=0.1, tiles_idle=0.05, stalls_s=0.0)
 
 
-def said(found):
-    return {note.label: note.text for note in events.notes(replace(prediction(), events=found))}
+def said(result):
+    return {note.label: note.text for note in events.notes(replace(prediction(), events=result))}
 
 
 def test_where_both_agree_the_screen_says_so():
@@ -29,9 +29,9 @@ def test_where_events_are_longer_the_screen_says_by_how_much():
 
 @pytest.mark.parametrize(("stalls_s", "shown"), [(0.00009, False), (0.0003, True)])
 def test_stalls_are_shown_from_a_thousandth(stalls_s, shown):
-    found = said(replace(AGREED, stalls_s=stalls_s))
-    assert ("stalls" in found) is shown
-    assert not shown or "0.3 % of a step" in found["stalls"]
+    result = said(replace(AGREED, stalls_s=stalls_s))
+    assert ("stalls" in result) is shown
+    assert not shown or "0.3 % of a step" in result["stalls"]
 
 
 def test_the_formula_alone_is_no_event_simulation():

@@ -18,10 +18,10 @@ def screen(doc):
 
 
 def test_a_trace_lists_its_faults():
-    found = api.trace("bert", faults=FAULTS, **FLAGS)
-    assert json.loads(json_text.trace(found))["faults"] == FAULTS
-    assert json.loads(chrome_trace.text(found))["otherData"]["faults"] == FAULTS
-    assert "faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(found))
+    result = api.trace("bert", faults=FAULTS, **FLAGS)
+    assert json.loads(json_text.trace(result))["faults"] == FAULTS
+    assert json.loads(chrome_trace.text(result))["otherData"]["faults"] == FAULTS
+    assert "faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(result))
     whole = api.trace("bert", **FLAGS)
     assert "faults" not in json.loads(json_text.trace(whole))
     assert "faults" not in screen(trace.document(whole))
@@ -40,14 +40,14 @@ def test_a_trace_counts_the_kinds_of_replicas_it_shows(faults, shown):
 
 
 def test_goodput_says_what_faults_cost():
-    found = api.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
-    told = json.loads(json_goodput.goodput(found))["faults"]
-    assert told["texts"] == FAULTS
-    assert told["step_s"] == rounded(found.step_s) > told["healthy_step_s"]
-    assert "faults: ipu:2=0.5" in screen(goodput.document(found))
+    report = api.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
+    faults = json.loads(json_goodput.goodput(report))["faults"]
+    assert faults["texts"] == FAULTS
+    assert faults["step_s"] == rounded(report.step_s) > faults["healthy_step_s"]
+    assert "faults: ipu:2=0.5" in screen(goodput.document(report))
     assert "faults" not in json.loads(json_goodput.goodput(api.goodput("bert", runs=5, **FLAGS)))
 
 
 def test_noise_that_is_in_the_fit_adds_nothing():
-    found = api.predict("bert", steps=1000, engine="analytic", **FLAGS)
-    assert abs(found.noise.added_s) == 0 or abs(found.noise.added_s) > 1e-9 * found.run.training_s
+    prediction = api.predict("bert", steps=1000, engine="analytic", **FLAGS)
+    assert abs(prediction.noise.added_s) == 0 or abs(prediction.noise.added_s) > 1e-9 * prediction.run.training_s

@@ -25,47 +25,78 @@ def parse(text: str) -> Any:
 
 def test_the_keys_of_a_prediction_and_their_order() -> None:
     assert list(parse(json_text.prediction(prediction()))) == [
-        "schema", "podsim", "workload", "topology", "chip", "ipus", "sdk", "division", "optimizer", "hosts", "engine",
-        "mapping", "step_s", "step_interval_s", "step_grade", "step_causes", "breakdown_s", "throughput_samples_per_s",
-        "samples_to_converge", "steps", "evaluations", "interval_samples", "startup_s", "training_s", "evaluation_s",
-        "checkpoint_s", "time_to_train_s", "mfu", "memory", "choice", "memory_relief",
-        "limited_by", "assumptions", "calibration", "interval", "grades",
-    ]  # fmt: skip
+        "schema",
+        "podsim",
+        "workload",
+        "topology",
+        "chip",
+        "ipus",
+        "sdk",
+        "division",
+        "optimizer",
+        "hosts",
+        "engine",
+        "mapping",
+        "step_s",
+        "step_interval_s",
+        "step_grade",
+        "step_causes",
+        "breakdown_s",
+        "throughput_samples_per_s",
+        "samples_to_converge",
+        "steps",
+        "evaluations",
+        "interval_samples",
+        "startup_s",
+        "training_s",
+        "evaluation_s",
+        "checkpoint_s",
+        "time_to_train_s",
+        "mfu",
+        "memory",
+        "choice",
+        "memory_relief",
+        "limited_by",
+        "assumptions",
+        "calibration",
+        "interval",
+        "grades",
+    ]
 
 
 def test_a_prediction_is_told_in_si_numbers() -> None:
-    found = parse(json_text.prediction(prediction()))
-    assert found["schema"] == "podsim.prediction/1"
-    assert found["ipus"] == 512
-    assert found["step_s"] == 0.245
-    assert found["mapping"]["stages"] == 9
-    assert found["mapping"]["global_batch"] == 2 * 27 * 64 * 2
-    assert found["mapping"]["layout"][8] == {"ipu": 0, "units": {"ffn": 1}}
-    assert found["evaluation_s"] == 8.8
-    assert found["memory"]["fraction"] == pytest.approx(640 / 900)
-    assert found["memory"]["fullest_ipu"] == 7
-    assert found["choice"]["rejected"] == {"does not fit in SRAM": 2980, "does not divide": 611}
-    assert [other["mapping"]["accumulation"] for other in found["choice"]["considered"]] == [27, 54, 14]
+    result = parse(json_text.prediction(prediction()))
+    assert result["schema"] == "podsim.prediction/1"
+    assert result["ipus"] == 512
+    assert result["step_s"] == 0.245
+    assert result["mapping"]["stages"] == 9
+    assert result["mapping"]["global_batch"] == 2 * 27 * 64 * 2
+    assert result["mapping"]["layout"][8] == {"ipu": 0, "units": {"ffn": 1}}
+    assert result["evaluation_s"] == 8.8
+    assert result["memory"]["fraction"] == pytest.approx(640 / 900)
+    assert result["memory"]["fullest_ipu"] == 7
+    assert result["choice"]["rejected"] == {"does not fit in SRAM": 2980, "does not divide": 611}
+    assert [other["mapping"]["accumulation"] for other in result["choice"]["considered"]] == [27, 54, 14]
 
 
 def test_the_breakdown_sums_to_the_step() -> None:
-    found = parse(json_text.prediction(prediction()))
-    assert sum(found["breakdown_s"].values()) == pytest.approx(found["step_s"], rel=1e-12)
+    result = parse(json_text.prediction(prediction()))
+    assert sum(result["breakdown_s"].values()) == pytest.approx(result["step_s"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
-    found = parse(json_text.prediction(prediction()))[name]
-    assert list(found) == ["value", "low", "high", "grade", "beyond", "causes"]
-    assert found["grade"] == "extrapolated"
-    assert found["low"] < found["value"] < found["high"]
+    result = parse(json_text.prediction(prediction()))[name]
+    assert list(result) == ["value", "low", "high", "grade", "beyond", "causes"]
+    assert result["grade"] == "extrapolated"
+    assert result["low"] < result["value"] < result["high"]
 
 
 def test_what_is_not_finite_is_null() -> None:
     endless = replace(estimate(math.inf, math.nan, -math.inf), grade=Grade.ASSUMED)
-    found = parse(json_text.prediction(replace(prediction(), time_to_train_s=endless)))
-    assert found["time_to_train_s"]["value"] is None
-    assert found["time_to_train_s"]["low"] is None
+    result = parse(json_text.prediction(replace(prediction(), time_to_train_s=endless)))
+    assert result["time_to_train_s"]["value"] is None
+    assert result["time_to_train_s"]["low"] is None
 
 
 def test_the_same_prediction_gives_the_same_bytes() -> None:
@@ -77,8 +108,8 @@ def test_json_is_ascii_for_any_pipe() -> None:
 
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
-    found = parse(json_text.validation(validation()))
-    assert list(found) == [
+    result = parse(json_text.validation(validation()))
+    assert list(result) == [
         "schema",
         "podsim",
         "points",
@@ -88,18 +119,18 @@ def test_validation_gives_points_and_a_summary_by_quantity() -> None:
         "outside_tolerance",
         "convergence",
     ]
-    point = found["points"][0]
+    point = result["points"][0]
     assert list(point)[:6] == ["id", "quantity", "published", "predicted", "error", "held_out_error"]
-    summary = found["summary"]["step_s"]
+    summary = result["summary"]["step_s"]
     assert list(summary) == ["count", "mean_abs", "mean_signed", "worst", "held_out"]
     assert summary["held_out"]["worst"] == -0.058
     assert summary["held_out"]["held_out"] is None
-    assert found["outside_tolerance"] == []
+    assert result["outside_tolerance"] == []
 
 
 def test_a_fit_report_keeps_its_field_names() -> None:
-    found = parse(json_text.fit(fit_report()))
-    assert found["schema"] == "podsim.fit/1"
-    assert found["parameters"]["compute.efficiency"]["value"] == 0.412
-    assert found["correlations"] == [["compute.efficiency", "exchange.efficiency", -0.87]]
-    assert found["path"] == "calibration/parameters.toml"
+    result = parse(json_text.fit(fit_report()))
+    assert result["schema"] == "podsim.fit/1"
+    assert result["parameters"]["compute.efficiency"]["value"] == 0.412
+    assert result["correlations"] == [["compute.efficiency", "exchange.efficiency", -0.87]]
+    assert result["path"] == "calibration/parameters.toml"

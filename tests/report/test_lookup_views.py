@@ -10,7 +10,7 @@ from podsim.files.read import Document
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
-from podsim.planning.purse import purse
+from podsim.planning.ownership import purse
 from podsim.report import json_text, json_workload
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
@@ -26,19 +26,19 @@ def flat(doc: Doc, width: int = 200) -> str:
     return " ".join(render(doc, Look(width)).split())
 
 
-def show(found: Document[Topology]) -> Doc:
+def show(document: Document[Topology]) -> Doc:
     return topology_view.document(
-        found.value,
-        found.provenance,
-        bisection_bytes_per_s=measure.bisection_bytes_per_s(found.value),
-        diameter_hops=measure.diameter_hops(found.value),
-        money=purse().machine(found.value, found.value.hosts.servers),
+        document.value,
+        document.provenance,
+        bisection_bytes_per_s=measure.bisection_bytes_per_s(document.value),
+        diameter_hops=measure.diameter_hops(document.value),
+        money=purse().machine(document.value, document.value.hosts.servers),
     )
 
 
 def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
-    found = catalog.chip("gc200")
-    text = flat(chip_view.document(found.value, found.provenance))
+    document = catalog.chip("gc200")
+    text = flat(chip_view.document(document.value, document.provenance))
     assert "where published readings disagree" in text
     assert "47.5 TB/s as exchange" in text
     assert "47.5 TB/s as SRAM bandwidth" in text
@@ -47,32 +47,32 @@ def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
 
 
 def test_a_chip_shows_what_follows_from_its_numbers() -> None:
-    found = catalog.chip("gc200")
-    text = flat(chip_view.document(found.value, found.provenance))
+    document = catalog.chip("gc200")
+    text = flat(chip_view.document(document.value, document.provenance))
     assert "peak 16.16 250 TFLOP/s 128 FLOP a cycle and tile" in text  # 1472 x 128 x 1.325 GHz
     assert "SRAM 941 MB 624 KiB a tile" in text
 
 
 def test_a_stated_bandwidth_is_told_from_a_derived_one() -> None:
-    found = catalog.chip("gc200")
-    stated = replace(found.value, exchange=replace(found.value.exchange, bandwidth_bytes_per_s=47.5e12))
-    assert "exchange 47.5 TB/s as stated" in flat(chip_view.document(stated, found.provenance))
+    document = catalog.chip("gc200")
+    stated = replace(document.value, exchange=replace(document.value.exchange, bandwidth_bytes_per_s=47.5e12))
+    assert "exchange 47.5 TB/s as stated" in flat(chip_view.document(stated, document.provenance))
 
 
 @pytest.mark.parametrize("name", ["gc200", "gc2", "bow"])
 def test_every_number_of_a_chip_has_its_kind_and_source(name: str) -> None:
-    found = catalog.chip(name)
-    text = flat(chip_view.document(found.value, found.provenance))
-    for path, item in found.provenance.items():
+    document = catalog.chip(name)
+    text = flat(chip_view.document(document.value, document.provenance))
+    for path, item in document.provenance.items():
         assert f"{path} {item.text} {item.kind} {item.source}" in text
 
 
 def test_verbose_says_where_in_the_source_and_why() -> None:
-    found = catalog.chip("gc200")
-    text = render(chip_view.document(found.value, found.provenance, verbose=True), Look(100))
-    told = [item for item in found.provenance.values() if item.note]
-    assert told
-    assert all(item.note.split()[0] in text for item in told)
+    document = catalog.chip("gc200")
+    text = render(chip_view.document(document.value, document.provenance, verbose=True), Look(100))
+    provenances = [item for item in document.provenance.values() if item.note]
+    assert provenances
+    assert all(item.note.split()[0] in text for item in provenances)
 
 
 def test_levels_stand_outermost_first_with_their_bandwidths_side_by_side() -> None:
@@ -80,8 +80,8 @@ def test_levels_stand_outermost_first_with_their_bandwidths_side_by_side() -> No
     rack, machine = (next(line for line in lines if f" {name} " in line[:14]) for name in ("rack", "machine"))
     assert lines.index(rack) < lines.index(machine)
     # 10 links an IPU: 6 a rung, 2 rails of 2; a loop is cut in two places of two rails of two links
-    told = "rack 16 × machine torus 2 × 32 ipu-link 16.0 160 0.385 128 6 a rung, 2 a rail"
-    assert " ".join(rack.split()) == told
+    text = "rack 16 × machine torus 2 × 32 ipu-link 16.0 160 0.385 128 6 a rung, 2 a rail"
+    assert " ".join(rack.split()) == text
 
 
 @pytest.mark.parametrize(
@@ -95,47 +95,47 @@ def test_levels_stand_outermost_first_with_their_bandwidths_side_by_side() -> No
 )
 def test_bandwidth_of_one_ipu(name: str, level: str, gigabytes_per_s: float) -> None:
     topology = catalog.topology(name).value
-    found = topology.level(level)
-    assert found
-    assert topology_view.per_ipu_bytes_per_s(topology, found) == pytest.approx(gigabytes_per_s * 1e9)
+    result = topology.level(level)
+    assert result
+    assert topology_view.per_ipu_bytes_per_s(topology, result) == pytest.approx(gigabytes_per_s * 1e9)
 
 
 def test_a_single_ipu_is_joined_to_nothing() -> None:
-    found = catalog.topology("pod1")
-    assert topology_view.per_ipu_bytes_per_s(found.value, found.value.levels[0]) is None
-    assert "–" in render(show(found), Look(100))
+    document = catalog.topology("pod1")
+    assert topology_view.per_ipu_bytes_per_s(document.value, document.value.levels[0]) is None
+    assert "–" in render(show(document), Look(100))
 
 
 def test_assumed_values_of_a_machine_are_spelled_out() -> None:
-    found = catalog.topology("pod128")
-    text = flat(show(found))
+    document = catalog.topology("pod128")
+    text = flat(show(document))
     assert "gw-link.latency 2 us" in text
-    for note in found.value.notes:
+    for note in document.value.notes:
         assert note in text
 
 
 @pytest.mark.parametrize("name", ["bert", "resnet50"])
 def test_a_workload_shows_all_its_presets_and_practices(name: str) -> None:
-    found = catalog.workload(name)
-    text = flat(workload_view.document(found.value, found.provenance))
-    for preset in found.value.presets:
+    document = catalog.workload(name)
+    text = flat(workload_view.document(document.value, document.provenance))
+    for preset in document.value.presets:
         assert f"{preset.name} {preset.topology} {preset.replicas} × {preset.ipus_per_replica}" in text
-    for practice in found.value.practices:
+    for practice in document.value.practices:
         assert practice.name in text
 
 
 def test_equal_units_are_counted_together() -> None:
-    found = catalog.workload("bert")
-    text = flat(workload_view.document(found.value, found.provenance))
+    document = catalog.workload("bert")
+    text = flat(workload_view.document(document.value, document.provenance))
     assert "attention: layer0.attention … layer23.attention 24" in text
 
 
 def test_operator_shares_are_of_one_whole() -> None:
-    found = catalog.workload("resnet50")
-    lines = render(workload_view.document(found.value, found.provenance), Look(200)).splitlines()
+    document = catalog.workload("resnet50")
+    lines = render(workload_view.document(document.value, document.provenance), Look(200)).splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("  kind ")) + 1
     rows = lines[first : lines.index("", first)]
-    assert len(rows) == len({operator.kind for unit in found.value.units for operator in unit.operators})
+    assert len(rows) == len({operator.kind for unit in document.value.units for operator in unit.operators})
     shares = [float(row.removesuffix(" %").split()[-1]) for row in rows]
     assert sum(shares) == pytest.approx(100, abs=0.05 * len(rows) + 0.3)
 
@@ -178,14 +178,14 @@ def test_lookups_fit_their_screen(width: int) -> None:
 
 def test_json_of_lookups_is_strict_and_in_si() -> None:
     chip = catalog.chip("gc200")
-    found = json.loads(json_text.chip(chip.value, chip))
-    assert found["schema"] == "podsim.chip-report/1"
-    assert found["chip"]["clock_hz"] == 1.325e9
-    assert found["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
-    assert found["provenance"]["clock"]["kind"] == "datasheet"
+    result = json.loads(json_text.chip(chip.value, chip))
+    assert result["schema"] == "podsim.chip-report/1"
+    assert result["chip"]["clock_hz"] == 1.325e9
+    assert result["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
+    assert result["provenance"]["clock"]["kind"] == "datasheet"
     machine = catalog.topology("pod64")
-    told = json.loads(json_text.topology(machine.value, machine, {"diameter_hops": 17}))
-    assert (told["ipus"], told["diameter_hops"]) == (64, 17)
+    details = json.loads(json_text.topology(machine.value, machine, {"diameter_hops": 17}))
+    assert (details["ipus"], details["diameter_hops"]) == (64, 17)
     workload = catalog.workload("bert")
     listed = json.loads(json_workload.workload(workload.value, workload))
     assert listed["parameters"] == workload.value.parameters
@@ -193,8 +193,8 @@ def test_json_of_lookups_is_strict_and_in_si() -> None:
 
 
 def test_check_says_what_a_file_is_and_what_it_holds() -> None:
-    found = catalog.topology("pod64")
-    text = flat(listing.check("a/pod64.toml", "topology", "pod64", None, found.provenance, ("hides another",)))
+    document = catalog.topology("pod64")
+    text = flat(listing.check("a/pod64.toml", "topology", "pod64", None, document.provenance, ("hides another",)))
     assert "a/pod64.toml a topology file, no fault found" in text
-    assert f"{len(found.provenance)} values: " in text
+    assert f"{len(document.provenance)} values: " in text
     assert "! hides another" in text

@@ -159,8 +159,11 @@ def test_an_unknown_estimate_is_a_dash() -> None:
 
 def test_what_takes_much_longer_is_said_in_multiples():
     assert [numbers.longer(share) for share in (0.006, 0.999, 1.0, 30.58)] == [
-        "+0.6 %", "+99.9 %", "2 × as long", "32 × as long"
-    ]  # fmt: skip
+        "+0.6 %",
+        "+99.9 %",
+        "2 × as long",
+        "32 × as long",
+    ]
 
 
 def test_written_numbers_have_twelve_digits():

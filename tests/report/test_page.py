@@ -9,24 +9,45 @@ import re
 import pytest
 
 from podsim.report import csv_text, figure, page
-from podsim.report.doc import Axis, Bar, Bars, Chart, Column, Doc, Fact, Facts, Heading, Note, Series, Table, Tone
+from podsim.report.doc import (
+    Bar,
+    Bars,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+)
 
 HOSTILE = '<script>alert("x")</script> & "quoted"'
 CHART = Chart(
-    "time to train", Axis("IPUs", log=True, ticks=(16, 64)), Axis("min", log=True),
-    (Series("predicted", ((16, 30), (64, 10)), band=((28, 32), (9, 11))), Series(HOSTILE, ((16, 29),), joined=False)),
-)  # fmt: skip
-DOC = Doc((
-    (Heading(HOSTILE),),
-    (Facts((Fact("time", "3.5", "min", "90 %: 3 – 4", "measured", strong=True),)),),
-    (CHART,),
+    "time to train",
+    ChartAxis("IPUs", log=True, ticks=(16, 64)),
+    ChartAxis("min", log=True),
     (
-        Heading("where a step goes"),
-        Bars((Bar("compute", 0.7, "70 %", "7 ms", HOSTILE), Bar("rest", 0.3, "30 %", "3 ms"))),
+        DocSeries("predicted", ((16, 30), (64, 10)), band=((28, 32), (9, 11))),
+        DocSeries(HOSTILE, ((16, 29),), joined=False),
     ),
-    (Table((Column("name"), Column("n", number=True)), ((HOSTILE, "1"), ("b", "2")), marked=1),),
-    (Note("mind this", "warning", Tone.WARNING),),
-))  # fmt: skip
+)
+DOC = Doc(
+    (
+        (Heading(HOSTILE),),
+        (Facts((Fact("time", "3.5", "min", "90 %: 3 – 4", "measured", strong=True),)),),
+        (CHART,),
+        (
+            Heading("where a step goes"),
+            Bars((Bar("compute", 0.7, "70 %", "7 ms", HOSTILE), Bar("rest", 0.3, "30 %", "3 ms"))),
+        ),
+        (DocTable((Column("name"), Column("n", number=True)), ((HOSTILE, "1"), ("b", "2")), marked=1),),
+        (Note("mind this", "warning", Tone.WARNING),),
+    )
+)
 MADE = page.Made(title=HOSTILE, command="podsim predict bert --set 'a=<b>'")
 
 
@@ -109,24 +130,34 @@ def test_bars_are_as_long_as_their_shares() -> None:
 
 
 def test_csv_says_what_json_says() -> None:
-    document = json.dumps({
-        "schema": "podsim.scale/1",
-        "machines": [
-            {
-                "machine": "pod16", "time": {"value": 1.5, "grade": "measured"}, "stages": [1, 2], "fits": True,
-                "x": None,
-            },
-            {"machine": 'po"d,64', "time": {"value": 2.5, "grade": None}, "more": 7, "deep": [{"a": 1}]},
-        ],
-    })  # fmt: skip
+    document = json.dumps(
+        {
+            "schema": "podsim.scale/1",
+            "machines": [
+                {
+                    "machine": "pod16",
+                    "time": {"value": 1.5, "grade": "measured"},
+                    "stages": [1, 2],
+                    "fits": True,
+                    "x": None,
+                },
+                {"machine": 'po"d,64', "time": {"value": 2.5, "grade": None}, "more": 7, "deep": [{"a": 1}]},
+            ],
+        }
+    )
     rows = list(csv.DictReader(io.StringIO(csv_text.text(document, "machines"))))
     assert rows == [
         {
-            "machine": "pod16", "time.value": "1.5", "time.grade": "measured", "stages": "1 2", "fits": "true",
-            "x": "", "more": "",
+            "machine": "pod16",
+            "time.value": "1.5",
+            "time.grade": "measured",
+            "stages": "1 2",
+            "fits": "true",
+            "x": "",
+            "more": "",
         },
         {"machine": 'po"d,64', "time.value": "2.5", "time.grade": "", "stages": "", "fits": "", "x": "", "more": "7"},
-    ]  # fmt: skip
+    ]
     assert csv_text.text('{"a": {"b": 1}}') == "a.b\n1\n"
 
 
@@ -134,5 +165,5 @@ def test_csv_says_what_json_says() -> None:
 def test_values_that_differ_by_rounding_alone_are_drawn(log: bool) -> None:
     """As two machines of which one number of hosts changes the last digit of a time; warnings are errors here."""
     points = ((1.0, 11.913746545806251), (2.0, 11.91374654580625))
-    chart = Chart("time", Axis("USD", log=log), Axis("h", log=log), (Series("", points),))
+    chart = Chart("time", ChartAxis("USD", log=log), ChartAxis("h", log=log), (DocSeries("", points),))
     assert figure.svg(chart, "time").count("<use") >= 2  # both points

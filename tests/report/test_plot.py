@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.report import plot
-from podsim.report.doc import Axis, Chart, Doc, Series
+from podsim.report.doc import Chart, ChartAxis, Doc, DocSeries
 from podsim.report.terminal import Look, render
 
 TIMES = ((16.0, 29.8), (64.0, 9.4), (128.0, 6.9), (256.0, 4.7), (512.0, 3.5), (1024.0, 3.0))
 
 
-def chart(*series: Series, log: bool = True) -> Chart:
-    return Chart("minutes", Axis("IPUs", log=log, ticks=(16, 64, 256, 1024)), Axis("min", log=log), series)
+def chart(*series: DocSeries, log: bool = True) -> Chart:
+    return Chart("minutes", ChartAxis("IPUs", log=log, ticks=(16, 64, 256, 1024)), ChartAxis("min", log=log), series)
 
 
 def test_a_straight_line_on_logarithms_is_drawn_straight() -> None:
-    line = Series("half a time a doubling", tuple((2.0**i, 2.0 ** (12 - i)) for i in range(4, 12)), joined=False)
+    line = DocSeries("half a time a doubling", tuple((2.0**i, 2.0 ** (12 - i)) for i in range(4, 12)), joined=False)
     rows = plot.lines(chart(line), 80, unicode=False)[1 : 1 + plot.ROWS]
     marks = [(row.index("*"), at) for at, row in enumerate(rows) if "*" in row]
     assert len(marks) == 8
@@ -29,8 +29,10 @@ def test_a_straight_line_on_logarithms_is_drawn_straight() -> None:
 @pytest.mark.parametrize("width", [40, 60, 100, 160, 200])
 @pytest.mark.parametrize("unicode", [True, False])
 def test_it_fits_its_width_and_names_its_axes(width: int, *, unicode: bool) -> None:
-    text = render(Doc(((chart(Series("predicted", TIMES), Series("published", TIMES[:3], joined=False)),),)),
-                  Look(width, unicode=unicode))  # fmt: skip
+    text = render(
+        Doc(((chart(DocSeries("predicted", TIMES), DocSeries("published", TIMES[:3], joined=False)),),)),
+        Look(width, unicode=unicode),
+    )
     assert max(map(len, text.splitlines())) <= width
     assert "IPUs" in text
     assert "predicted" in text
@@ -45,12 +47,14 @@ def test_it_fits_its_width_and_names_its_axes(width: int, *, unicode: bool) -> N
     st.integers(30, 200),
 )
 def test_any_points_are_drawn(points: list[tuple[float, float]], width: int) -> None:
-    drawn = plot.lines(Chart("any", Axis("x", log=True), Axis("y"), (Series("s", tuple(points)),)), width, unicode=True)
+    drawn = plot.lines(
+        Chart("any", ChartAxis("x", log=True), ChartAxis("y"), (DocSeries("s", tuple(points)),)), width, unicode=True
+    )
     assert sum(line.count("●") for line in drawn[:-1]) >= 1
     assert len(drawn) - plot.ROWS in (4, 5)  # the axis is named below where it would be too wide beside the ticks
 
 
 def test_what_has_no_logarithm_is_left_out() -> None:
-    drawn = plot.lines(chart(Series("s", ((0.0, 1.0), (16.0, float("nan")), (64.0, 2.0)))), 80, unicode=False)
+    drawn = plot.lines(chart(DocSeries("s", ((0.0, 1.0), (16.0, float("nan")), (64.0, 2.0)))), 80, unicode=False)
     assert sum(line.count("*") for line in drawn[:-1]) == 1
-    assert plot.lines(chart(Series("s", ((0.0, 1.0),))), 80, unicode=False) == ["minutes"]
+    assert plot.lines(chart(DocSeries("s", ((0.0, 1.0),))), 80, unicode=False) == ["minutes"]

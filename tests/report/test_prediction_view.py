@@ -41,10 +41,10 @@ def test_shares_add_up_to_the_whole() -> None:
 
 
 def test_a_part_too_small_to_print_does_not_read_as_zero() -> None:
-    found = prediction()
+    result = prediction()
     breakdown_s = {**BREAKDOWN_S, Part.HOST: 1e-7}
-    timeline = replace(found.timeline, step_s=sum(breakdown_s.values()), breakdown_s=breakdown_s)
-    text = screen(replace(found, timeline=timeline))
+    timeline = replace(result.timeline, step_s=sum(breakdown_s.values()), breakdown_s=breakdown_s)
+    text = screen(replace(result, timeline=timeline))
     line = next(line for line in text.splitlines() if "host input" in line)
     assert "< 0.1 %" in line
     assert "< 1 ms" in line
@@ -60,9 +60,9 @@ def test_the_trade_off_between_batch_and_convergence_is_on_the_default_screen() 
 
 
 def test_a_chosen_mapping_outside_the_list_is_put_first() -> None:
-    found = prediction()
-    others = replace(found.choice, considered=found.choice.considered[1:])
-    lines = screen(replace(found, choice=others), width=100).splitlines()
+    result = prediction()
+    others = replace(result.choice, considered=result.choice.considered[1:])
+    lines = screen(replace(result, choice=others), width=100).splitlines()
     first = next(number for number, line in enumerate(lines) if "replicas × IPUs  micro-batch" in line) + 1
     assert lines[first].startswith("  ▸")
     assert "6,912" in lines[first]
@@ -116,13 +116,13 @@ def test_a_measured_estimate_is_called_so() -> None:
 
 def test_a_mean_above_the_run_that_is_shown_says_so() -> None:
     """Doubt of the samples pulls the mean up: steps and time to train would contradict each other without a word."""
-    found = podsim.predict("gpt2-small", pod=4, law="chinchilla", engine="analytic")
-    assert found.time_to_train_s.value > 1.05 * found.run.total_s
-    (note,) = lengths.skewed(found)
-    assert numbers.time(found.run.total_s) in note.text
+    result = podsim.predict("gpt2-small", pod=4, law="chinchilla", engine="analytic")
+    assert result.time_to_train_s.value > 1.05 * result.run.total_s
+    (note,) = lengths.skewed(result)
+    assert numbers.time(result.run.total_s) in note.text
     assert not [*lengths.skewed(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
 
 
 def test_what_nobody_measured_outside_steps_is_not_said_to_take_no_time() -> None:
-    found = podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic")
-    assert (view.overhead(found).number, view.overhead(found).remark) == ("–", "not charged")
+    result = podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic")
+    assert (view.overhead(result).number, view.overhead(result).remark) == ("–", "not charged")

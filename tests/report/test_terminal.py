@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from samples_of_results import far_prediction, fit_report, given_prediction, prediction, validation
 
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.terminal import Look, render
 from podsim.report.views import fit as fit_view
 from podsim.report.views import prediction as prediction_view
@@ -71,7 +71,7 @@ def test_colour_is_decided_by_the_look_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_columns_leave_by_priority_and_are_named() -> None:
     columns = (Column("name"), Column("least", number=True, priority=2), Column("value", number=True, priority=1))
-    table = Table(columns, (("a" * 30, "1" * 15, "2" * 15),))
+    table = DocTable(columns, (("a" * 30, "1" * 15, "2" * 15),))
     wide, narrow = (render(Doc(((table,),)), Look(width)) for width in (100, 60))
     assert "1" * 15 in wide
     assert "left out" not in wide
@@ -81,12 +81,12 @@ def test_columns_leave_by_priority_and_are_named() -> None:
 
 
 def test_a_column_that_must_stay_stays_whole_on_the_narrowest_screen() -> None:
-    table = Table((Column("name"), Column("value", number=True)), (("a" * 50, "123,456,789"),))
+    table = DocTable((Column("name"), Column("value", number=True)), (("a" * 50, "123,456,789"),))
     assert "123,456,789" in render(Doc(((table,),)), Look(40))
 
 
 def test_numbers_are_right_aligned_and_the_chosen_row_is_marked() -> None:
-    table = Table((Column("n", number=True), Column("word")), (("1", "x"), ("1,000", "y")), marked=1)
+    table = DocTable((Column("n", number=True), Column("word")), (("1", "x"), ("1,000", "y")), marked=1)
     lines = render(Doc(((table,),)), Look(60)).splitlines()
     assert lines[2:] == ["         1  x", "  ▸  1,000  y"]
 
@@ -131,4 +131,4 @@ def test_control_characters_and_broken_bytes_cannot_reach_the_screen() -> None:
 
 def test_a_row_with_a_cell_too_few_is_refused() -> None:
     with pytest.raises(ValueError, match="one cell a column"):
-        Table((Column("a"), Column("b")), (("1",),))
+        DocTable((Column("a"), Column("b")), (("1",),))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podsim.errors import InputError
 from podsim.files import scenarios
 from podsim.files.load import tables_of
-from podsim.model.argument import Argument, Kind
+from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.verbs import SCENARIO
 from podsim.scenario import PART_OF, PARTS, Constraints, MachineSpec, Scenario, ScenarioFlags
 
@@ -23,15 +23,15 @@ WORDS = TEXT.filter(str.strip)
 
 def of_argument(argument: Argument) -> st.SearchStrategy[Any]:
     """Values that a flag takes."""
-    if argument.kind is Kind.CHOICE:
+    if argument.kind is ArgumentKind.CHOICE:
         return st.sampled_from(argument.choices)
-    if argument.kind is Kind.WHOLE:
+    if argument.kind is ArgumentKind.WHOLE:
         return st.integers(int(argument.low), int(argument.high))
-    if argument.kind in (Kind.NUMBER, Kind.SHARE):
+    if argument.kind in (ArgumentKind.NUMBER, ArgumentKind.SHARE):
         return st.floats(argument.low, argument.high, exclude_min=argument.open_low, exclude_max=argument.open_high)
-    if argument.kind is Kind.SWITCH:
+    if argument.kind is ArgumentKind.SWITCH:
         return st.booleans()
-    if argument.kind in (Kind.TEXTS, Kind.CHANGES):
+    if argument.kind in (ArgumentKind.TEXTS, ArgumentKind.CHANGES):
         return st.lists(WORDS, max_size=3)
     return WORDS
 
@@ -71,9 +71,9 @@ def test_every_flag_has_one_part_and_its_default() -> None:
         holder = getattr(scenario, PART_OF[name]) if PART_OF[name] else scenario
         if name != "workload":
             assert getattr(holder, name) == argument.default, name
-    held = [field.name for part in PARTS.values() for field in fields(part)]
-    assert len(held) == len(set(held))
-    assert {*held, "workload", "faults", "interval", "seed"} == {*SCENARIO}
+    texts = [field.name for part in PARTS.values() for field in fields(part)]
+    assert len(texts) == len(set(texts))
+    assert {*texts, "workload", "faults", "interval", "seed"} == {*SCENARIO}
 
 
 def test_a_part_is_varied_by_replace() -> None:
@@ -147,6 +147,8 @@ def test_a_file_at_fault_is_refused_with_its_line(tmp_path: Path, text: str, lin
 def test_a_file_states_only_what_differs() -> None:
     text = scenarios.text(Scenario.of("bert", pod=512, changes=["chip.clock=1.5 GHz"]))
     assert tables_of(text, "x.toml", "x") == {
-        "schema": "podsim.scenario/1", "workload": "bert", "machine": {"pod": 512},
+        "schema": "podsim.scenario/1",
+        "workload": "bert",
+        "machine": {"pod": 512},
         "what_if": {"changes": ["chip.clock=1.5 GHz"]},
-    }  # fmt: skip
+    }

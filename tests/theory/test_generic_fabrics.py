@@ -28,30 +28,30 @@ CASES = [
 ]
 
 
-def to_offset(found, rank, offsets):
-    for axis, offset in zip(found.axes, offsets, strict=True):
+def to_offset(result, rank, offsets):
+    for axis, offset in zip(result.axes, offsets, strict=True):
         rank = axis.moved(rank, (axis.coordinate(rank) + offset) % axis.size)
     return rank
 
 
 @pytest.mark.parametrize(("name", "offsets", "step_s", "latency_s"), CASES)
 def test_a_step_takes_what_its_busiest_link_needs(name, offsets, step_s, latency_s):
-    found = network(catalog.network(name).value)
-    routes = [found.route(rank, to_offset(found, rank, offsets)) for rank in range(found.endpoints)]
-    flows = [Flow(route.links, S / found.endpoints) for route in routes]
-    assert alone_s(flows, found.capacities) == pytest.approx(step_s, rel=1e-9)
+    fabric = network(catalog.network(name).value)
+    routes = [fabric.route(rank, to_offset(fabric, rank, offsets)) for rank in range(fabric.endpoints)]
+    flows = [Flow(route.links, S / fabric.endpoints) for route in routes]
+    assert alone_s(flows, fabric.capacities) == pytest.approx(step_s, rel=1e-9)
     assert max(route.latency_s for route in routes) == pytest.approx(latency_s)
 
 
 @pytest.mark.parametrize(("name", "offsets", "step_s", "latency_s"), CASES)
 def test_one_rank_stands_for_all(name, offsets, step_s, latency_s):
-    found = network(catalog.network(name).value)
-    if found.folded is None:
-        assert found.different
+    fabric = network(catalog.network(name).value)
+    if fabric.folded is None:
+        assert fabric.different
         return
-    quotient = found.folded
+    quotient = fabric.folded
     route = quotient.folded_route(offsets)
-    assert alone_s([Flow(route.links, S / found.endpoints)], quotient.capacities) == pytest.approx(step_s, rel=1e-9)
+    assert alone_s([Flow(route.links, S / fabric.endpoints)], quotient.capacities) == pytest.approx(step_s, rel=1e-9)
     assert route.latency_s == pytest.approx(latency_s)
 
 

@@ -136,9 +136,9 @@ def test_grouped_with_embedding_and_heads_on_one_ipu(run, count):
     assert run(setup.pipeline(), setup.fabric).step_s == pytest.approx(expected_s, rel=CLOSE)
 
 
-def hops(one, other):
+def hops(item, other):
     """On a ladder: along the rail, then over the rung."""
-    return abs(one // 2 - other // 2) + abs(one % 2 - other % 2)
+    return abs(item // 2 - other // 2) + abs(item % 2 - other % 2)
 
 
 @ENGINES

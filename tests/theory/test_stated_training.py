@@ -15,10 +15,10 @@ from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.lowering import collective
+from podsim.lowering import collective_choice
+from podsim.lowering.collective_parts import CollectiveContext, SoftwareOverhead
 from podsim.lowering.groups import Group
 from podsim.lowering.lower import lower_update
-from podsim.lowering.phases import Setting, Toll
 from podsim.model.collective import Algorithm, Collective
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
@@ -72,8 +72,10 @@ def fabric(path):
 
 
 def planned(path, what, volume=S, buffers=1):
-    setting = Setting(fabric(path), (volume,), 256, toll=Toll(efficiency=0.5, step_s=STEP_S, buffers=buffers))
-    return collective.in_domain(setting, Group(256, 1), what)
+    context = CollectiveContext(
+        fabric(path), (volume,), 256, overhead=SoftwareOverhead(efficiency=0.5, step_s=STEP_S, buffers=buffers)
+    )
+    return collective_choice.in_domain(context, Group(256, 1), what)
 
 
 @pytest.mark.parametrize(("path", "closed"), [(TORUS, torus), (TREE, fat_tree), (DRAGONFLY, dragonfly)])
@@ -84,17 +86,17 @@ def test_a_weight_update_reduces_and_gathers_in_closed_form(path, closed):
 
 
 def test_level_by_level_on_a_dragonfly():
-    setting = Setting(fabric(DRAGONFLY), (S,), 256, toll=Toll(step_s=STEP_S))
-    found = collective.plan(setting, Group(256, 1), Collective.REDUCE_SCATTER, Algorithm.THREE_PHASE)
-    assert found.lockstep_s == pytest.approx(by_level_on_a_dragonfly(S), rel=CLOSE)
+    context = CollectiveContext(fabric(DRAGONFLY), (S,), 256, overhead=SoftwareOverhead(step_s=STEP_S))
+    plan = collective_choice.plan(context, Group(256, 1), Collective.REDUCE_SCATTER, Algorithm.THREE_PHASE)
+    assert plan.lockstep_s == pytest.approx(by_level_on_a_dragonfly(S), rel=CLOSE)
 
 
 @pytest.mark.parametrize("path", EVERY)
 def test_no_collective_beats_what_a_rank_can_send(path):
     """255 / 256 of S leave every rank over the links that it has: the bound of any reduce-scatter."""
-    found = fabric(path)
-    out = {found.route(0, there).links[0] for there in range(1, 256)}
-    bound_s = 255 / 256 * S / sum(found.capacities[link] for link in out)
+    result = fabric(path)
+    out = {result.route(0, there).links[0] for there in range(1, 256)}
+    bound_s = 255 / 256 * S / sum(result.capacities[link] for link in out)
     assert planned(path, Collective.REDUCE_SCATTER).lockstep_s > bound_s
 
 
@@ -119,11 +121,11 @@ def test_a_prediction_takes_what_the_closed_form_says(engine):
 
 @pytest.mark.parametrize("path", EVERY)
 def test_bert_trains_on_every_example(path):
-    found = podsim.predict("bert", topology=path, replicas=32, ipus_per_replica=8)
-    assert found.ipus == 256
-    assert found.step_s.low < found.step_s.value < found.step_s.high
-    assert any("no machine of IPUs is joined as" in line for line in found.assumptions)
-    assert found.step_s.grade == "assumed"
+    prediction = podsim.predict("bert", topology=path, replicas=32, ipus_per_replica=8)
+    assert prediction.ipus == 256
+    assert prediction.step_s.low < prediction.step_s.value < prediction.step_s.high
+    assert any("no machine of IPUs is joined as" in line for line in prediction.assumptions)
+    assert prediction.step_s.grade == "assumed"
 
 
 def test_a_slower_fabric_is_slower():
@@ -144,13 +146,13 @@ def dragonfly_of_routers():
 
 
 def test_every_route_of_a_dragonfly_is_local_global_local_along_its_graph():
-    found, graph = fabric(DRAGONFLY), dragonfly_of_routers()
+    result, graph = fabric(DRAGONFLY), dragonfly_of_routers()
     between = [pair for pair in graph.edges if graph.edges[pair].get("far")]
-    far = {(one // 8, other // 8): (one, other) for pair in between for one, other in (pair, pair[::-1])}
+    far = {(item // 8, other // 8): (item, other) for pair in between for item, other in (pair, pair[::-1])}
     assert len(far) == 8 * 7
     for a in range(0, 256, 5):
         for b in set(range(256)) - {a}:
-            links = [found.link(number) for number in found.route(a, b).links]
+            links = [result.link(number) for number in result.route(a, b).links]
             at, crossed = a // 4, []
             for link in links[1:-1]:
                 kind, there = link.source.rstrip("0123456789"), int(link.target.lstrip("groupte"))
@@ -179,9 +181,13 @@ def test_faults_of_a_stated_fabric_are_refused_not_ignored(asked):
     assert caught.value.code == "not-on-stated-fabric"
 
 
-@pytest.mark.parametrize(("verb", "what", "more"), [
-    ("stencil", "heat-2d", {"grid": "8000x8000"}), ("sample", "abc-covid19", {"samples": 100_000}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("verb", "what", "more"),
+    [
+        ("stencil", "heat-2d", {"grid": "8000x8000"}),
+        ("sample", "abc-covid19", {"samples": 100_000}),
+    ],
+)
 def test_what_is_known_of_racks_alone_is_refused(verb, what, more):
     with pytest.raises(InputError) as caught:
         getattr(podsim, verb)(what, topology="torus-2d-4x4", **more)

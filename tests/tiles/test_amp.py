@@ -9,10 +9,10 @@ from podsim.errors import MissingParameter
 from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.tiles import amp
-from podsim.tiles.amp import Amp
+from podsim.tiles.amp import AmpVertex
 
-HALF = Amp(Precision.FP16_16, 16, 16, 16)
-FP8 = Amp(Precision.FP8_16, 16, 32, 16)
+HALF = AmpVertex(Precision.FP16_16, 16, 16, 16)
+FP8 = AmpVertex(Precision.FP8_16, 16, 32, 16)
 
 
 def _one(value):
@@ -93,11 +93,11 @@ def test_long_rows_stream_at_four_cycles_an_output_and_kernel_position():
 
 
 def test_packed_kernel_rows_load_a_block_for_four_of_them():
-    packed = Amp(Precision.FP16_16, 16, 4, 16)
+    packed = AmpVertex(Precision.FP16_16, 16, 4, 16)
     assert amp.kernel_rows(packed) == 4
     cleared = 12 * 112 * 16 / 2
-    four, one = (_spatial(shape, 12, 112, 4, channels=(4, 16)) - cleared for shape in (packed, HALF))
-    assert four == pytest.approx(one / 4, rel=0.05)
+    four, item = (_spatial(shape, 12, 112, 4, channels=(4, 16)) - cleared for shape in (packed, HALF))
+    assert four == pytest.approx(item / 4, rel=0.05)
 
 
 def test_the_gradient_of_a_stride_meets_a_quarter_of_the_outputs():

@@ -43,12 +43,15 @@ def test_512_tokens_are_rearranged_in_less_than_they_are_multiplied(gc200: Chip)
 
 
 LAYER = (  # of the profiled vision encoder, SigLIP So400m/14: 729 tokens of 1,152, feed-forward 4,304
-    ("qkv", 1152, 3456), ("output", 1152, 1152), ("up", 1152, 4304), ("down", 4304, 1152),
-)  # fmt: skip
+    ("qkv", 1152, 3456),
+    ("output", 1152, 1152),
+    ("up", 1152, 4304),
+    ("down", 4304, 1152),
+)
 
 
 def copies(precision):
-    made = [product.plan(one, precision, C600) for one in (PROFILED.scores, PROFILED.context)]
+    made = [product.plan(matmul, precision, C600) for matmul in (PROFILED.scores, PROFILED.context)]
     return attention.around_heads(PROFILED, *made, precision, C600)
 
 
@@ -62,7 +65,7 @@ def test_heads_of_729_tokens_are_taken_apart_element_by_element():
 
 def test_heads_of_even_tokens_are_transposed_in_blocks(gc200: Chip):
     heads = Heads(groups=16, queries=512, keys=512, width=64)
-    made = [product.plan(one, FP16, gc200) for one in (heads.scores, heads.context)]
+    made = [product.plan(matmul, FP16, gc200) for matmul in (heads.scores, heads.context)]
     plans = attention.around_heads(heads, *made, FP16, gc200)
     elements = -(-16 * 512 * 64 // gc200.tiles)
     assert max(total(plan.supersteps, gc200).compute for plan in plans) < 3 * elements

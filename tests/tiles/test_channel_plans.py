@@ -5,9 +5,9 @@ import pytest
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Operator, Pass
 from podsim.tiles import composite, reduction, vector
-from podsim.tiles.plan import Target, plans
+from podsim.tiles.planner import PlanTarget, plans
 from podsim.tiles.supersteps import total
-from podsim.workloads import vector as made
+from podsim.workloads import vector_operators as made
 
 EDGE, CHANNELS, ROWS = 24, 672, 3
 ELEMENTS = EDGE**2 * CHANNELS
@@ -15,17 +15,17 @@ HALF = Precision.FP16_16
 
 
 def cycles(chip: Chip, operator: Operator, run: Pass, rows: int = ROWS) -> float:
-    return sum(total(plan.supersteps, chip).total for plan in plans(operator, run, rows, Target(chip, HALF)))
+    return sum(total(plan.supersteps, chip).total for plan in plans(operator, run, rows, PlanTarget(chip, HALF)))
 
 
 def test_a_group_norm_is_planned_with_sums_for_each_group_of_each_image(gc200: Chip):
     operator = made.group_norm("norm", ELEMENTS, CHANNELS, 4)
     for run, backward in ((Pass.FORWARD, False), (Pass.BACKWARD, True)):
-        (found,) = plans(operator, run, ROWS, Target(gc200, HALF))
+        (plan,) = plans(operator, run, ROWS, PlanTarget(gc200, HALF))
         straight = composite.norm(
             "group", ROWS * EDGE**2, CHANNELS, HALF, gc200, images=ROWS, channel_groups=4, backward=backward
         )
-        assert found.supersteps == straight.supersteps
+        assert plan.supersteps == straight.supersteps
 
 
 def test_a_group_norm_costs_less_to_sum_than_a_batch_norm_where_groups_are_few(gc200: Chip):
@@ -37,12 +37,12 @@ def test_a_group_norm_costs_less_to_sum_than_a_batch_norm_where_groups_are_few(g
 def test_a_mean_is_a_sum_forward_and_one_pass_backward(gc200: Chip):
     operator = made.mean("mean", ELEMENTS, CHANNELS)
     summed = reduction.plan(
-        ROWS * ELEMENTS, ROWS * CHANNELS, HALF, gc200, held=16, tiles=gc200.tiles, overhead_cycles=0.0
+        ROWS * ELEMENTS, ROWS * CHANNELS, HALF, gc200, footprint=16, tiles=gc200.tiles, overhead_cycles=0.0
     )
     one_pass = vector.plan(ROWS * ELEMENTS, ("bias",), HALF, gc200)
     assert cycles(gc200, operator, Pass.FORWARD) == total(summed.supersteps, gc200).total
     assert cycles(gc200, operator, Pass.BACKWARD) == total(one_pass.supersteps, gc200).total
-    assert plans(operator, Pass.WEIGHT_GRADIENT, ROWS, Target(gc200, HALF)) == ()
+    assert plans(operator, Pass.WEIGHT_GRADIENT, ROWS, PlanTarget(gc200, HALF)) == ()
 
 
 def test_a_gate_is_one_pass_forward_and_two_with_a_sum_backward(gc200: Chip):
@@ -56,7 +56,7 @@ def test_a_gate_is_one_pass_forward_and_two_with_a_sum_backward(gc200: Chip):
 
 def test_a_copy_crosses_the_exchange_and_a_scale_does_not(gc200: Chip):
     for run in (Pass.FORWARD, Pass.BACKWARD):
-        (copied,) = plans(made.copy("copy", ELEMENTS), run, ROWS, Target(gc200, HALF))
-        (scaled,) = plans(made.scale("scale", ELEMENTS), run, ROWS, Target(gc200, HALF))
+        (copied,) = plans(made.copy("copy", ELEMENTS), run, ROWS, PlanTarget(gc200, HALF))
+        (scaled,) = plans(made.scale("scale", ELEMENTS), run, ROWS, PlanTarget(gc200, HALF))
         assert any(step.exchanges for step in copied.supersteps)
         assert not any(step.exchanges for step in scaled.supersteps)

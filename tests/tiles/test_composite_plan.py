@@ -35,8 +35,8 @@ def test_a_softmax_of_any_size_stays_on_the_chip(rows, columns, backward):
     chip = catalog.chip("gc200").value
     plan = composite.softmax(rows, columns, FP16, chip, backward=backward)
     assert all(sum(cohort.tiles for cohort in step.cohorts) <= chip.tiles for step in plan.supersteps)
-    held = sum(cohort.tiles * cohort.store_bytes for step in plan.supersteps for cohort in step.cohorts)
-    assert held >= 2 * 2 * rows * columns
+    content = sum(cohort.tiles * cohort.store_bytes for step in plan.supersteps for cohort in step.cohorts)
+    assert content >= 2 * 2 * rows * columns
 
 
 def grown(rows: int, columns: int, more_rows: int, more_columns: int) -> list[tuple[int, int]]:

@@ -13,9 +13,9 @@ from podsim.model.chip import Precision
 from podsim.model.program import Part
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass
 from podsim.tiles.cost import Rates, TileCost, cost
-from podsim.tiles.plan import Planner, Target, plans
+from podsim.tiles.planner import Planner, PlanTarget, plans
 from podsim.tiles.supersteps import Cycles, total
-from podsim.workloads import vector
+from podsim.workloads import vector_operators
 
 RUNS = (Pass.FORWARD, Pass.RECOMPUTE, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 SIZES = st.sampled_from([1, 7, 16, 60, 96, 128, 333, 512])
@@ -28,20 +28,28 @@ def one(shape, kind=Kind.MATMUL, **changes):
 
 
 CHAINS = st.one_of(
-    st.builds(vector.residual, st.just("o"), ELEMENTS),
-    st.builds(vector.activation, st.just("o"), ELEMENTS, st.sampled_from(["relu", "gelu", "tanh"])),
-    st.builds(vector.scale_and_mask, st.just("o"), ELEMENTS),
-    st.builds(lambda outs, window: vector.pool("o", outs * window, window, outs), ELEMENTS, st.integers(1, 49)),
+    st.builds(vector_operators.residual, st.just("o"), ELEMENTS),
+    st.builds(vector_operators.activation, st.just("o"), ELEMENTS, st.sampled_from(["relu", "gelu", "tanh"])),
+    st.builds(vector_operators.scale_and_mask, st.just("o"), ELEMENTS),
+    st.builds(
+        lambda outs, window: vector_operators.pool("o", outs * window, window, outs), ELEMENTS, st.integers(1, 49)
+    ),
 )
 SHARED = st.one_of(
     CHAINS,
-    st.builds(lambda rows, row: vector.bias("o", rows * row, row), st.integers(2, 500), st.integers(1, 2000)),
-    st.builds(lambda rows, row: vector.layer_norm("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)),
-    st.builds(lambda rows, row: vector.batch_norm("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)),
+    st.builds(lambda rows, row: vector_operators.bias("o", rows * row, row), st.integers(2, 500), st.integers(1, 2000)),
+    st.builds(
+        lambda rows, row: vector_operators.layer_norm("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)
+    ),
+    st.builds(
+        lambda rows, row: vector_operators.batch_norm("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)
+    ),
 )
 WHOLE_ROWS = st.one_of(
-    st.builds(lambda rows, row: vector.softmax("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)),
-    st.builds(lambda rows, row: vector.loss("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)),
+    st.builds(
+        lambda rows, row: vector_operators.softmax("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)
+    ),
+    st.builds(lambda rows, row: vector_operators.loss("o", rows * row, row), st.integers(1, 500), st.integers(1, 2000)),
 )
 PRODUCTS = st.one_of(
     st.builds(one, st.builds(Matmul, groups=st.integers(1, 4), m=SIZES, k=SIZES, n=SIZES)),
@@ -65,7 +73,7 @@ OPERATORS = st.one_of(VECTORS, PRODUCTS, GATHERS)
 
 
 def on(chip, precision=Precision.FP16_16, stretch=1.0):
-    return Rates(Planner(Target(chip, precision)), stretch)
+    return Rates(Planner(PlanTarget(chip, precision)), stretch)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +93,8 @@ def superstep_s(chip):
 @FEW
 def test_seconds_are_cycles_of_the_plans_stretched_over_the_clock(rates, operator, run, rows):
     target, stretched = rates.planner.target, replace(rates, stretch=1.7)
-    found = plans(operator, Pass.FORWARD if run is Pass.RECOMPUTE else run, rows, target)
-    cycles = sum((total(plan.supersteps, target.chip) for plan in found), Cycles())
+    result = plans(operator, Pass.FORWARD if run is Pass.RECOMPUTE else run, rows, target)
+    cycles = sum((total(plan.supersteps, target.chip) for plan in result), Cycles())
     expected = [1.7 * count / target.chip.clock_hz for count in (cycles.compute, cycles.exchange, cycles.sync)]
     assert parts(cost(operator, run, rows, stretched)) == pytest.approx(expected, rel=1e-12)
 
@@ -98,9 +106,9 @@ def test_a_chain_of_vector_operations_by_hand(rates):
     """
     add, scale, mask = 11 + 6 * (26 + 3 * 29), 11 + 6 * (20 + 2 * 29), 11 + 6 * (19 + 2 * 29)
     clock, sync_s = rates.planner.target.chip.clock_hz, superstep_s(rates.planner.target.chip)
-    summed = cost(vector.residual("o", 10**6), Pass.FORWARD, 1, rates)
+    summed = cost(vector_operators.residual("o", 10**6), Pass.FORWARD, 1, rates)
     assert parts(summed) == pytest.approx([add / clock, 0, sync_s], rel=1e-12)
-    scores = vector.scale_and_mask("o", 10**6)
+    scores = vector_operators.scale_and_mask("o", 10**6)
     forward, backward = (cost(scores, run, 1, rates) for run in (Pass.FORWARD, Pass.BACKWARD))
     assert parts(forward) == pytest.approx([(scale + mask) / clock, 0, 2 * sync_s], rel=1e-12)
     assert parts(backward) == pytest.approx([scale / clock, 0, sync_s], rel=1e-12)
@@ -117,7 +125,9 @@ def test_a_huge_product_is_bound_by_the_amp(rates):
 
 def test_a_tiny_operator_is_bound_by_its_start(rates):
     """One vector takes 11 + 6 (26 + 3) cycles and a sync, four million times as many no more than 4,000 times that."""
-    tiny, large = (cost(vector.residual("o", count), Pass.FORWARD, 1, rates) for count in (4, 4 * 1472 * 6 * 100))
+    tiny, large = (
+        cost(vector_operators.residual("o", count), Pass.FORWARD, 1, rates) for count in (4, 4 * 1472 * 6 * 100)
+    )
     chip = rates.planner.target.chip
     assert tiny.total_s == pytest.approx((185 + chip.sync.on_chip_cycles) / chip.clock_hz, rel=1e-12)
     assert large.compute_s == pytest.approx((11 + 6 * (26 + 3 * 100)) / chip.clock_hz, rel=1e-12)
@@ -225,8 +235,8 @@ def test_another_exchange_bandwidth_changes_the_exchange_and_nothing_else(gc200,
     faster = 47.5e12 / (4 * 1472 * 1.325e9)
     base, other = (cost(operator, run, rows, on(chip)) for chip in (gc200, otherwise()))
     assert (other.compute_s, other.sync_s) == (base.compute_s, base.sync_s)
-    found = plans(operator, Pass.FORWARD if run is Pass.RECOMPUTE else run, rows, Target(gc200, Precision.FP16_16))
-    supersteps = [step for plan in found for step in plan.supersteps]
+    result = plans(operator, Pass.FORWARD if run is Pass.RECOMPUTE else run, rows, PlanTarget(gc200, Precision.FP16_16))
+    supersteps = [step for plan in result for step in plan.supersteps]
     starts_s = sum(s.repeat * s.exchanges for s in supersteps) * gc200.exchange.start_cycles / gc200.clock_hz
     assert other.exchange_s - starts_s == pytest.approx((base.exchange_s - starts_s) / faster, rel=1e-9, abs=1e-15)
 

@@ -19,16 +19,31 @@ BOW = catalog.chip("bow").value
 
 # table rows, width, look-ups, cycles: hydronet-gnn, experiments/bow/gather.csv and scatter_add.csv, every sixth row
 GATHERED = [
-    (16, 16, 128, 1597.8), (32, 32, 4096, 2322.8), (64, 128, 4096, 4140.0), (128, 16, 16384, 3687.3),
-    (128, 512, 4096, 9393.0), (256, 512, 4096, 11696.0), (512, 128, 1024, 3965.9), (1024, 64, 2048, 8461.3),
-    (2048, 128, 4096, 10912.0), (4096, 512, 16384, 60853.2),
-]  # fmt: skip
+    (16, 16, 128, 1597.8),
+    (32, 32, 4096, 2322.8),
+    (64, 128, 4096, 4140.0),
+    (128, 16, 16384, 3687.3),
+    (128, 512, 4096, 9393.0),
+    (256, 512, 4096, 11696.0),
+    (512, 128, 1024, 3965.9),
+    (1024, 64, 2048, 8461.3),
+    (2048, 128, 4096, 10912.0),
+    (4096, 512, 16384, 60853.2),
+]
 # rows added, width, table rows
 SCATTERED = [
-    (16, 16, 128, 2641), (32, 64, 4096, 4497), (64, 64, 128, 3488), (128, 32, 32768, 11413), (256, 256, 4096, 15686),
-    (512, 64, 4096, 13138), (512, 256, 32768, 58242), (1024, 256, 256, 9510), (2048, 32, 1024, 8728),
-    (4096, 16, 128, 6285), (4096, 512, 2048, 57776),
-]  # fmt: skip
+    (16, 16, 128, 2641),
+    (32, 64, 4096, 4497),
+    (64, 64, 128, 3488),
+    (128, 32, 32768, 11413),
+    (256, 256, 4096, 15686),
+    (512, 64, 4096, 13138),
+    (512, 256, 32768, 58242),
+    (1024, 256, 256, 9510),
+    (2048, 32, 1024, 8728),
+    (4096, 16, 128, 6285),
+    (4096, 512, 2048, 57776),
+]
 
 
 def cycles(plan) -> float:
@@ -142,14 +157,14 @@ def test_what_a_tile_holds_and_receives_fits_it(table, width, lookups, planned, 
         plan = planned(shape, FP16, BOW, rearranged=rearranged)
     except Infeasible:
         return
-    held = plan.sram_bytes_per_tile
-    assert sum(held.values()) <= BOW.sram.bytes_per_tile
+    content = plan.sram_bytes_per_tile
+    assert sum(content.values()) <= BOW.sram.bytes_per_tile
     on_all = BOW.tiles if rearranged else plan.tiles_used
-    assert held["operands"] * on_all >= 2 * table * width
+    assert content["operands"] * on_all >= 2 * table * width
     for step in plan.supersteps:
         assert sum(cohort.tiles for cohort in step.cohorts) <= BOW.tiles
         for cohort in step.cohorts:
-            assert cohort.receive_bytes <= sum(held.values())
+            assert cohort.receive_bytes <= sum(content.values())
 
 
 def test_a_table_that_fills_tiles_is_spread_over_those_that_hold_it():

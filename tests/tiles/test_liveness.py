@@ -6,9 +6,9 @@ import pytest
 from engines.worlds import PRACTICE, model, pod, published, unit, world
 
 from podsim.model.training import Recompute
-from podsim.model.workload import Kind, Matmul, Operator, Pass, Stream, Unit
+from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.tiles import liveness, memory
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.planner import Planner, PlanTarget
 
 ROWS, ELEMENT = 2, 2
 OUT = 64 * 64  # elements of a row that a product of `unit` leaves
@@ -16,14 +16,14 @@ OUT = 64 * 64  # elements of a row that a product of `unit` leaves
 
 def peak(setup):
     """The point of a replica's first IPU that holds most."""
-    target = Target(setup.machine.topology.chip, setup.workload.precision)
+    target = PlanTarget(setup.machine.topology.chip, setup.workload.precision)
     stages = [stage for stage in setup.mapping.stages if stage.ipu == 0]
     return liveness.peak(Planner(target), setup.mapping, stages, liveness.Known())
 
 
 def alone(*operators, recompute=Recompute.CHECKPOINTS):
     """One unit of these operators on one IPU."""
-    only = Unit(name="u", group="layer", checkpoint=True, operators=operators)
+    only = LayerUnit(name="u", group="layer", checkpoint=True, operators=operators)
     practice = replace(PRACTICE, recompute=recompute)
     return world(model(only), pod(), ipus_per_replica=1, micro_batch=ROWS, practice=practice)
 
@@ -41,57 +41,70 @@ def points(setup):
     """Activations alive [elements a row] by operator and pass, of the only stage."""
     (segment,) = liveness._segments(setup.mapping, setup.mapping.stages[0])
     named = zip(segment.operators, segment.signature, strict=True)
-    return {one.name: dict(zip(liveness.TRAINED, alive, strict=True)) for one, (_, *alive) in named}
+    return {operator.name: dict(zip(liveness.TRAINED, alive, strict=True)) for operator, (_, *alive) in named}
 
 
 def test_activations_are_freed_backward_in_the_order_they_were_made():
     """a, gelu b, c: forward holds what came before; backward that, the gradient that comes in and that of the unit."""
-    found = points(alone(product("a"), bend("b"), product("c")))
-    assert [found[name][Pass.FORWARD] for name in "abc"] == [0, OUT, 2 * OUT]
-    assert found["c"][Pass.BACKWARD] == found["c"][Pass.WEIGHT_GRADIENT] == 2 * OUT + OUT
-    assert found["b"][Pass.BACKWARD] == OUT + OUT + OUT + OUT  # a, b itself, both gradients
-    assert found["a"][Pass.WEIGHT_GRADIENT] == OUT + OUT  # nothing came before
-    assert found["b"][Pass.WEIGHT_GRADIENT] == 0
+    result = points(alone(product("a"), bend("b"), product("c")))
+    assert [result[name][Pass.FORWARD] for name in "abc"] == [0, OUT, 2 * OUT]
+    assert result["c"][Pass.BACKWARD] == result["c"][Pass.WEIGHT_GRADIENT] == 2 * OUT + OUT
+    assert result["b"][Pass.BACKWARD] == OUT + OUT + OUT + OUT  # a, b itself, both gradients
+    assert result["a"][Pass.WEIGHT_GRADIENT] == OUT + OUT  # nothing came before
+    assert result["b"][Pass.WEIGHT_GRADIENT] == 0
 
 
 def test_without_recomputation_only_gradients_pass():
     """Activations are in the stash then, that of the micro-batch under way included."""
-    found = points(alone(product("a"), bend("b"), product("c"), recompute=Recompute.NONE))
-    assert [found[name][Pass.FORWARD] for name in "abc"] == [0, 0, 0]
-    assert [found[name][Pass.BACKWARD] for name in "abc"] == [2 * OUT, 2 * OUT, OUT]
+    result = points(alone(product("a"), bend("b"), product("c"), recompute=Recompute.NONE))
+    assert [result[name][Pass.FORWARD] for name in "abc"] == [0, 0, 0]
+    assert [result[name][Pass.BACKWARD] for name in "abc"] == [2 * OUT, 2 * OUT, OUT]
 
 
 def test_the_gradient_of_a_loss_is_one_number():
     loss = Operator(name="loss", kind=Kind.LOSS, shape=Stream(elements=OUT, row=64))
-    found = points(alone(product("a"), loss))
-    assert found["loss"][Pass.BACKWARD] == OUT + OUT  # what it reads and what it left
+    result = points(alone(product("a"), loss))
+    assert result["loss"][Pass.BACKWARD] == OUT + OUT  # what it reads and what it left
 
 
 def test_the_peak_is_the_largest_point():
     setup = alone(product("a"), bend("b"), product("c", size=64))
-    found, tiles = peak(setup), setup.machine.topology.chip.tiles
-    planner = Planner(Target(setup.machine.topology.chip, setup.workload.precision))
+    result, tiles = peak(setup), setup.machine.topology.chip.tiles
+    planner = Planner(PlanTarget(setup.machine.topology.chip, setup.workload.precision))
     totals = {
-        (one.name, run): ROWS * ELEMENT * alive + tiles * planner.planned(one, run, ROWS).buffer_bytes_per_tile
-        for one in setup.workload.units[0].operators
-        for run, alive in points(setup)[one.name].items()
+        (operator.name, run): ROWS * ELEMENT * alive
+        + tiles * planner.planned(operator, run, ROWS).buffer_bytes_per_tile
+        for operator in setup.workload.units[0].operators
+        for run, alive in points(setup)[operator.name].items()
     }
-    assert found.total(tiles) == pytest.approx(max(totals.values()))
-    assert totals[found.operator, found.run] == pytest.approx(found.total(tiles))
+    assert result.total(tiles) == pytest.approx(max(totals.values()))
+    assert totals[result.operator, result.run] == pytest.approx(result.total(tiles))
 
 
 def test_stages_that_share_an_ipu_pass_one_at_a_time():
     """Two units in one stage or in two: the same passes, as each ends in a checkpoint."""
     units = [unit("u0"), unit("u1", products=128)]
-    one = world(model(*units), pod(), ipus_per_replica=1, micro_batch=ROWS,
-                practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS))  # fmt: skip
-    both = peak(one)
+    item = world(
+        model(*units),
+        pod(),
+        ipus_per_replica=1,
+        micro_batch=ROWS,
+        practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS),
+    )
+    both = peak(item)
     each = [
-        peak(world(model(only), pod(), ipus_per_replica=1, micro_batch=ROWS,
-                   practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS)))
+        peak(
+            world(
+                model(only),
+                pod(),
+                ipus_per_replica=1,
+                micro_batch=ROWS,
+                practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS),
+            )
+        )
         for only in units
-    ]  # fmt: skip
-    tiles = one.machine.topology.chip.tiles
+    ]
+    tiles = item.machine.topology.chip.tiles
     assert both.total(tiles) == pytest.approx(max(point.total(tiles) for point in each))
 
 
@@ -99,13 +112,15 @@ def test_stages_that_share_an_ipu_pass_one_at_a_time():
 def test_no_point_holds_more_than_all_activations_gradients_and_the_largest_buffers(workload):
     setup = published(workload, "pod16")
     topology = setup.machine.topology
-    planner = Planner(Target(topology.chip, setup.workload.precision))
+    planner = Planner(PlanTarget(topology.chip, setup.workload.precision))
     rows = setup.mapping.micro_batch
     for ipu in memory.fit(setup.workload, setup.mapping, topology).ipus:
         stages = [stage for stage in setup.mapping.stages if stage.ipu == ipu.ipu]
-        operators = [o for stage in stages for one in stage.units for o in one.active(setup.mapping.practice)]
+        operators = [o for stage in stages for item in stage.units for o in item.active(setup.mapping.practice)]
         largest = max(
-            planner.planned(one, run, rows).buffer_bytes_per_tile for one in operators for run in liveness.TRAINED
+            planner.planned(operator, run, rows).buffer_bytes_per_tile
+            for operator in operators
+            for run in liveness.TRAINED
         )
         assert ipu.by_category["exchange_buffers"] <= largest * topology.chip.tiles * (1 + 1e-12)
-        assert ipu.by_category["activations"] <= 2 * rows * 3 * sum(one.outputs for one in operators)
+        assert ipu.by_category["activations"] <= 2 * rows * 3 * sum(operator.outputs for operator in operators)

@@ -13,7 +13,7 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import Gather, Kind, Operator, Pass
 from podsim.tiles import gather, memory
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.planner import Planner, PlanTarget
 
 PRESETS = [
     (workload, preset.topology, preset.name)
@@ -178,14 +178,14 @@ def test_a_larger_micro_batch_or_accumulation_never_needs_less(micro_batch, accu
 def test_the_buffers_are_those_of_the_pass_that_needs_most(gc200):
     """Of BERT's products it is the gradient of the weights: more than the forward pass of any operator."""
     setup = published("bert", "pod64")
-    planner, rows = Planner(Target(gc200, setup.workload.precision)), setup.mapping.micro_batch
+    planner, rows = Planner(PlanTarget(gc200, setup.workload.precision)), setup.mapping.micro_batch
     fullest = held(setup).fullest
     stages = [stage for stage in setup.mapping.stages if stage.ipu == fullest.ipu]
     operators = {
-        one.name: one for stage in stages for unit in stage.units for one in unit.active(setup.mapping.practice)
+        item.name: item for stage in stages for unit in stage.units for item in unit.active(setup.mapping.practice)
     }
     by_pass = {
-        run: max(planner.planned(one, run, rows).buffer_bytes_per_tile for one in operators.values())
+        run: max(planner.planned(operator, run, rows).buffer_bytes_per_tile for operator in operators.values())
         for run in (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
     }
     assert by_pass[Pass.WEIGHT_GRADIENT] > max(by_pass[Pass.FORWARD], by_pass[Pass.BACKWARD])
@@ -199,11 +199,11 @@ def test_the_buffers_are_those_of_the_pass_that_needs_most(gc200):
 def test_tiles_that_the_largest_plan_leaves_idle_hold_no_buffers(gc200):
     fit = held(published("bert", "pod64"))
     full = fit.fullest
-    said = memory.relief(fit, gc200)
+    relief = memory.relief(fit, gc200)
     idle = (full.used_bytes - full.by_category["exchange_buffers"]) / gc200.tiles / 1e3
-    assert f"{full.tiles:,} tiles" in said
-    assert f"the other {gc200.tiles - full.tiles:,} tiles {idle:.0f} kB" in said
-    assert full.largest in said
+    assert f"{full.tiles:,} tiles" in relief
+    assert f"the other {gc200.tiles - full.tiles:,} tiles {idle:.0f} kB" in relief
+    assert full.largest in relief
 
 
 def test_vertex_state_is_that_of_plans_that_differ_and_a_part_of_the_code():
@@ -211,12 +211,12 @@ def test_vertex_state_is_that_of_plans_that_differ_and_a_part_of_the_code():
     same = [unit(f"u{number}") for number in range(3)]
     other = [*same[:2], unit("u2", products=128)]
     tiny = pod().chip
-    one, two = (
+    item, two = (
         held(world(model(*units), pod(), ipus_per_replica=1, micro_batch=2, practice=PRACTICE)).fullest.by_category
         for units in (same, other)
     )
-    assert 0 < one["vertex_state"] < two["vertex_state"]
-    for categories in (one, two):
+    assert 0 < item["vertex_state"] < two["vertex_state"]
+    for categories in (item, two):
         assert categories["vertex_state"] + categories["code"] == pytest.approx(0.1 * tiny.sram_bytes)
         assert categories["vertex_state"] % (memory.VERTEX_BYTES * tiny.tiles) == 0
 
@@ -229,7 +229,7 @@ def test_the_categories_are_all_there():
 def test_weights_and_activations_are_no_buffers_of_an_operator(gc200):
     """A table looked up is among the weights: beside it the plan holds its temporary bytes."""
     shape = Gather(table=30_000, width=1024, lookups=512)
-    target = Target(gc200, Precision.FP16_16)
+    target = PlanTarget(gc200, Precision.FP16_16)
     plan = gather.plan(shape, Precision.FP16_16, gc200, overhead_cycles=0.0)
     planned = Planner(target).planned(Operator(name="word", kind=Kind.GATHER, shape=shape), Pass.FORWARD, 1)
     assert plan.sram_bytes_per_tile["operands"] > 0

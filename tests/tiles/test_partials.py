@@ -9,10 +9,10 @@ from podsim.tiles.partials import accumulators, cast_cycles, reduce_cycles, stag
 
 def test_stages_multiply_to_the_whole_depth_and_are_as_few_as_poplibs_takes():
     depth = np.arange(1.0, 600.0)
-    found = stages(depth)
-    assert np.all(found[0] * found[1] * found[2] >= depth)
+    values = stages(depth)
+    assert np.all(values[0] * values[1] * values[2] >= depth)
     assert np.array_equal(
-        sum(part > 1 for part in found), np.where(depth < 2, 0, np.where(depth < 16, 1, np.where(depth < 125, 2, 3)))
+        sum(part > 1 for part in values), np.where(depth < 2, 0, np.where(depth < 16, 1, np.where(depth < 125, 2, 3)))
     )
 
 
@@ -47,14 +47,14 @@ def test_a_kernel_is_cut_into_windows_of_four_columns():
 
 def test_eight_depthwise_groups_take_as_long_as_one():
     field, kernel = np.full(3, 36.0), (np.full(3, 3.0), np.full(3, 3.0))
-    one, eight, nine = vmac(field, kernel, np.array([1.0, 8.0, 9.0]))
-    assert one == eight
-    assert nine - 100 == 2 * (one - 100)
+    item, eight, nine = vmac(field, kernel, np.array([1.0, 8.0, 9.0]))
+    assert item == eight
+    assert nine - 100 == 2 * (item - 100)
 
 
 def test_groups_are_multiplied_one_after_the_other():
     field, kernel, channels = np.full(2, 12.0), (np.full(2, 3.0), np.full(2, 3.0)), (np.full(2, 16.0), np.full(2, 4.0))
-    one, four = dot(field, kernel, channels, np.array([1.0, 4.0]), 4) - 100
-    assert four == 4 * one
+    item, four = dot(field, kernel, channels, np.array([1.0, 4.0]), 4) - 100
+    assert four == 4 * item
     once, twice = outer(np.full(2, 12.0), np.full(2, 32.0), np.array([1.0, 2.0])) - 6 * 25
     assert twice == 2 * once

@@ -20,9 +20,9 @@ def compute(made, name):
 
 
 def test_points_cost_the_same_however_many_images():
-    one, four = plan(), plan(4 * 380 * 380 * 48)
-    assert compute(one, "swish") == compute(four, "swish")
-    assert compute(four, "bias")[-1] == pytest.approx(4 * compute(one, "bias")[-1], rel=0.05)
+    item, four = plan(), plan(4 * 380 * 380 * 48)
+    assert compute(item, "swish") == compute(four, "swish")
+    assert compute(four, "bias")[-1] == pytest.approx(4 * compute(item, "bias")[-1], rel=0.05)
 
 
 def test_a_pass_over_the_elements_by_hand():

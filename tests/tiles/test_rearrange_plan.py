@@ -42,8 +42,8 @@ def test_fp8_rows_of_an_odd_length_are_copied_byte_by_byte():
 @pytest.mark.parametrize(("moved_bytes", "measured"), [(0, 288), (8192, 1308)])
 def test_one_aligned_range(moved_bytes, measured):
     # ipu-stack, crates/ipu-codegen/src/cost.rs: a call, and a panel of 8 KiB; the sync ends both
-    found = rearrange.copy_cycles(1, moved_bytes, 8, C600) + C600.sync.on_chip_cycles
-    assert found == pytest.approx(measured, rel=0.03)
+    value = rearrange.copy_cycles(1, moved_bytes, 8, C600) + C600.sync.on_chip_cycles
+    assert value == pytest.approx(measured, rel=0.03)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])

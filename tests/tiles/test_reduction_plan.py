@@ -18,10 +18,19 @@ GC2 = catalog.chip("gc2").value
 
 # tiles, float values on each, microseconds: jia-2019, tables 4.16 and 4.17 (bandwidths turned into times)
 MEASURED = [
-    (1, 1216, 1.69), (1, 4864, 3.97), (1, 19456, 13.1), (1216, 1, 1.97), (1216, 16, 2.1),
-    (1000, 1216, 2.911), (1000, 4864, 5.192), (1000, 19456, 14.327), (2, 25000, 16.667), (38, 25000, 16.964),
-    (304, 25000, 17.185), (1216, 25000, 17.999),
-]  # fmt: skip
+    (1, 1216, 1.69),
+    (1, 4864, 3.97),
+    (1, 19456, 13.1),
+    (1216, 1, 1.97),
+    (1216, 16, 2.1),
+    (1000, 1216, 2.911),
+    (1000, 4864, 5.192),
+    (1000, 19456, 14.327),
+    (2, 25000, 16.667),
+    (38, 25000, 16.964),
+    (304, 25000, 17.185),
+    (1216, 25000, 17.999),
+]
 
 
 def predicted_us(tiles: int, share: int, straight: bool | None) -> float:
@@ -50,14 +59,14 @@ def test_many_sources_meet_in_two_stages(gc200: Chip):
 
 
 def test_nothing_crosses_tiles_where_each_holds_its_own_outputs(gc200: Chip):
-    plan = reduction.plan(1472 * 640, 1472 * 64, FP16, gc200, held=64, overhead_cycles=0)
+    plan = reduction.plan(1472 * 640, 1472 * 64, FP16, gc200, footprint=64, overhead_cycles=0)
     assert not any(step.exchanges for step in plan.supersteps)
 
 
 @given(tiles=st.integers(2, 1472), held=st.integers(1, 64))
 def test_every_partial_sum_arrives_somewhere(tiles, held):
     chip = catalog.chip("gc200").value
-    values = reduction.Scattered(elements=tiles * held * 8, share=held * 8, tiles=tiles, held=held, outputs=held)
+    values = reduction.Scattered(elements=tiles * held * 8, share=held * 8, tiles=tiles, resident=held, outputs=held)
     steps = reduction.across(values, chip, straight=True)
     arrived = sum(cohort.tiles * cohort.receive_bytes for cohort in steps[0].cohorts)
     assert arrived >= tiles * held * 4
@@ -76,19 +85,21 @@ def test_sizes_are_checked(gc200: Chip):
     ("elements", "outputs"), [(80_535, 16_107), (195_090, 21), (339_350, 55), (5000, 1), (48_240, 804)]
 )
 def test_more_tiles_never_make_a_slower_sum(elements: int, outputs: int, gc200: Chip):
-    took = [total(reduction.plan(elements, outputs, FP16, replace(gc200, tiles=tiles)).supersteps, gc200).total
-            for tiles in (40, 159, 349, 700, 1105, 1472)]  # fmt: skip
+    took = [
+        total(reduction.plan(elements, outputs, FP16, replace(gc200, tiles=tiles)).supersteps, gc200).total
+        for tiles in (40, 159, 349, 700, 1105, 1472)
+    ]
     assert took == sorted(took, reverse=True)
 
 
 def test_the_number_of_tiles_is_the_best_of_all_and_says_what_the_others_spend_more_on(gc200: Chip):
-    found = reduction.plan(20_000, 21, FP16, gc200)
+    plan = reduction.plan(20_000, 21, FP16, gc200)
     every = [reduction.plan(20_000, 21, FP16, replace(gc200, tiles=tiles), tiles=tiles) for tiles in range(1, 1473, 7)]
-    least = total(found.supersteps, gc200).total
-    assert least <= min(total(one.supersteps, gc200).total for one in every)
-    assert found.tiles_used < gc200.tiles
-    assert all(other.cycles >= least for other in found.alternatives)
-    assert {other.why.split()[-1] for other in found.alternatives} <= {"compute", "exchange", "sync", "cycles"}
-    most = max(found.alternatives, key=lambda other: other.splits["elements"])
+    least = total(plan.supersteps, gc200).total
+    assert least <= min(total(item.supersteps, gc200).total for item in every)
+    assert plan.tiles_used < gc200.tiles
+    assert all(other.cycles >= least for other in plan.alternatives)
+    assert {other.why.split()[-1] for other in plan.alternatives} <= {"compute", "exchange", "sync", "cycles"}
+    most = max(plan.alternatives, key=lambda other: other.splits["elements"])
     assert most.why.endswith(("sync", "exchange"))
-    assert min(found.alternatives, key=lambda other: other.splits["elements"]).why.endswith("compute")
+    assert min(plan.alternatives, key=lambda other: other.splits["elements"]).why.endswith("compute")

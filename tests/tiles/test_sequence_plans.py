@@ -8,10 +8,10 @@ from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.workload import Conv, Kind, Matmul, Operator, Pass, Stream
 from podsim.tiles import convolution, product, supersteps
-from podsim.tiles.plan import Planner, Target, plans
+from podsim.tiles.planner import Planner, PlanTarget, plans
 
 CHIP = catalog.chip("gc200").value
-TARGET = Target(CHIP, Precision.FP16_16)
+TARGET = PlanTarget(CHIP, Precision.FP16_16)
 TRAINED = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 
 
@@ -88,11 +88,13 @@ def test_a_repeated_operator_takes_so_many_times_as_long(run):
     assert often.parameters == once.parameters
     assert often.outputs == 37 * once.outputs
     planner = Planner(TARGET)
-    one, many = (planner.planned(operator, run, 8) for operator in (once, often))
-    assert many.cycles.total == pytest.approx(37 * one.cycles.total, rel=1e-12)
+    plan, many = (planner.planned(operator, run, 8) for operator in (once, often))
+    assert many.cycles.total == pytest.approx(37 * plan.cycles.total, rel=1e-12)
     assert (many.buffer_bytes_per_tile, many.tiles, many.vertices) == (
-        one.buffer_bytes_per_tile, one.tiles, one.vertices,
-    )  # fmt: skip
+        plan.buffer_bytes_per_tile,
+        plan.tiles,
+        plan.vertices,
+    )
     assert sum(plan.flop for plan in plans(often, run, 8, TARGET)) == pytest.approx(
         37 * sum(plan.flop for plan in plans(once, run, 8, TARGET))
     )
@@ -100,8 +102,8 @@ def test_a_repeated_operator_takes_so_many_times_as_long(run):
 
 def test_vectors_repeat_as_well():
     shape = Stream(elements=512, operations=("tanh",), back_operations=("tanh_grad",))
-    one, many = (Operator(name="a", kind=Kind.ELEMENTWISE, shape=shape, repeats=count) for count in (1, 9))
+    operator, many = (Operator(name="a", kind=Kind.ELEMENTWISE, shape=shape, repeats=count) for count in (1, 9))
     planner = Planner(TARGET)
     assert planner.planned(many, Pass.BACKWARD, 4).cycles.total == pytest.approx(
-        9 * planner.planned(one, Pass.BACKWARD, 4).cycles.total
+        9 * planner.planned(operator, Pass.BACKWARD, 4).cycles.total
     )

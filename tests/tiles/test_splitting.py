@@ -22,9 +22,9 @@ GC200 = catalog.chip("gc200").value
 def test_every_combination_within_the_tiles_and_no_other_is_made(tiles):
     axes = tuple(np.array(axis, dtype=float) for axis in ([1, 2, 3, 5], [1, 4], [1, 2, 9], [1, 2, 7, 30]))
     at = splitting._within(axes, tiles)
-    found = [axis[here] for axis, here in zip(axes, at, strict=True)]
+    values = [axis[here] for axis, here in zip(axes, at, strict=True)]
     expected = [cut for cut in itertools.product(*axes) if np.prod(cut) <= tiles]
-    assert sorted(zip(*found, strict=True)) == sorted(expected)
+    assert sorted(zip(*values, strict=True)) == sorted(expected)
 
 
 # Every dimension has more parts than there are tiles: all splits of all of them at once would be 24 GB of candidates.
@@ -33,13 +33,16 @@ HUGE = [
     *(
         lambda run=run: convolution.plan(
             Conv(batch=4, size=1500, kernel=1499, in_channels=96_000, out_channels=96_000, channel_groups=1500),
-            run, FP16, GC200, relax=True,
+            run,
+            FP16,
+            GC200,
+            relax=True,
         )
         for run in (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
     ),
     lambda: gather.plan(Gather(table=10**7, width=8192, lookups=10**7), FP16, GC200),
     lambda: gather.scatter_add(Gather(table=10**7, width=8192, lookups=10**7), FP16, GC200),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("planned", HUGE)

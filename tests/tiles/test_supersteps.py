@@ -64,8 +64,15 @@ def test_a_superstep_of_arrays_takes_what_each_element_takes_alone_and_what_its_
         assert alone == tuple(float(np.broadcast_to(part, 4)[at]) for part in arrays)
         compute = amounts.pop("compute")
         cohort = Cohort(tiles=2, compute_cycles=compute, **{f"{name}_bytes": value for name, value in amounts.items()})
-        plan = TilePlan(operator="one", method="", splits={}, supersteps=(step("one", "", (cohort,)),), flop=0.0,
-                        sram_bytes_per_tile={}, tiles_used=2)  # fmt: skip
+        plan = TilePlan(
+            operator="one",
+            method="",
+            splits={},
+            supersteps=(step("one", "", (cohort,)),),
+            flop=0.0,
+            sram_bytes_per_tile={},
+            tiles_used=2,
+        )
         assert supersteps.total(plan.supersteps, chip) == supersteps.Cycles(*alone)
         assert as_run(plan, chip).cycles.total == pytest.approx(sum(alone), rel=1e-12)
 

@@ -13,12 +13,12 @@ from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Gather, Kind, Operator, Pass
 from podsim.tiles import gather, nearest, top_k
-from podsim.tiles.plan import Target, plans
+from podsim.tiles.planner import PlanTarget, plans
 from podsim.tiles.supersteps import total
 from podsim.workloads import schnet
 
 CHIP = catalog.chip("bow").value
-TARGET = Target(CHIP, Precision.FP32)
+TARGET = PlanTarget(CHIP, Precision.FP32)
 
 
 def cycles(plan):
@@ -30,8 +30,8 @@ def test_supersteps_of_top_k_are_those_of_a_bitonic_sort_in_blocks(row, k):
     """d (d + 1) / 2 to sort blocks of 2^d, then for each halving one that drops and d that sort again."""
     depth = math.ceil(math.log2(k))
     halvings = max(0, math.ceil(math.log2(row / 2**depth)))
-    found = top_k.plan(64, row, k, Precision.FP32, CHIP)
-    assert len(found.supersteps) == depth * (depth + 1) // 2 + halvings * (depth + 1)
+    plan = top_k.plan(64, row, k, Precision.FP32, CHIP)
+    assert len(plan.supersteps) == depth * (depth + 1) // 2 + halvings * (depth + 1)
 
 
 def test_top_k_of_more_rows_takes_longer_and_more_than_a_row_has_is_refused():
@@ -47,12 +47,12 @@ def test_a_row_on_one_tile_needs_no_exchange():
 
 
 def test_distances_grow_with_the_square_of_the_rows_and_have_no_gradient():
-    one = AllPairs(nodes=36, neighbours=28)
-    assert one.at(16).pairs == 256 * one.pairs
-    found = {plan.operator: plan for plan in nearest.plans(one.at(16), Precision.FP32, CHIP)}
-    assert found["nearest differences"].flop == 2 * 3 * 576**2
-    operator = Operator(name="x", kind=Kind.NEAREST, shape=one, input_gradient=False)
-    assert len(plans(operator, Pass.FORWARD, 16, TARGET)) == len(found)
+    pairs = AllPairs(nodes=36, neighbours=28)
+    assert pairs.at(16).pairs == 256 * pairs.pairs
+    result = {plan.operator: plan for plan in nearest.plans(pairs.at(16), Precision.FP32, CHIP)}
+    assert result["nearest differences"].flop == 2 * 3 * 576**2
+    operator = Operator(name="x", kind=Kind.NEAREST, shape=pairs, input_gradient=False)
+    assert len(plans(operator, Pass.FORWARD, 16, TARGET)) == len(result)
     assert plans(operator, Pass.BACKWARD, 16, TARGET) == plans(operator, Pass.WEIGHT_GRADIENT, 16, TARGET) == ()
 
 
@@ -83,8 +83,8 @@ def blocks():
     with path.open(encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["what"].startswith("SchNet interaction")]
     for row in rows:
-        said = dict(part.split("=") for part in row["shape"].split(";"))
-        nodes, features, edges = (int(said[name]) for name in ("inputs", "features", "outputs"))
+        table = dict(part.split("=") for part in row["shape"].split(";"))
+        nodes, features, edges = (int(table[name]) for name in ("inputs", "features", "outputs"))
         size = SimpleNamespace(nodes=nodes, edges=edges, features=features, gaussians=50)
         operators = schnet._interaction(size, 0).operators
         planned = sum(cycles(plan) for o in operators for plan in plans(o, Pass.FORWARD, 1, TARGET))
@@ -94,9 +94,9 @@ def blocks():
 def test_what_an_interaction_takes_beyond_its_plans_is_what_the_workload_states():
     """One number for 63 sizes from 112,000 to 1,709,000 cycles: with it the median error is below a tenth."""
     practice = catalog.workload("schnet-qm9").value.practices[0]
-    found = [*blocks()]
-    assert len(found) == 63
-    beyond = statistics.median((measured - planned) / count for measured, planned, count in found)
+    result = [*blocks()]
+    assert len(result) == 63
+    beyond = statistics.median((measured - planned) / count for measured, planned, count in result)
     assert practice.operator_call_cycles == pytest.approx(beyond, rel=0.05)
-    errors = [(planned + count * practice.operator_call_cycles) / measured - 1 for measured, planned, count in found]
+    errors = [(planned + count * practice.operator_call_cycles) / measured - 1 for measured, planned, count in result]
     assert statistics.median(map(abs, errors)) < 0.1

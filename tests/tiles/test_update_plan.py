@@ -29,9 +29,9 @@ def test_norms_are_what_lamb_adds_to_adam(gc200: Chip):
 
 
 def test_every_tensor_pays_its_own_supersteps(gc200: Chip):
-    one, many = (update.plan("lamb", WEIGHTS, FP16, gc200, tensors=tensors) for tensors in (1, 100))
-    extra = total(many.supersteps, gc200).sync - total(one.supersteps, gc200).sync
-    assert extra == pytest.approx(99 * len(one.supersteps) * gc200.sync.on_chip_cycles)
+    plan, many = (update.plan("lamb", WEIGHTS, FP16, gc200, tensors=tensors) for tensors in (1, 100))
+    extra = total(many.supersteps, gc200).sync - total(plan.supersteps, gc200).sync
+    assert extra == pytest.approx(99 * len(plan.supersteps) * gc200.sync.on_chip_cycles)
 
 
 def test_fusing_saves_loads_and_syncs(gc200: Chip):
@@ -45,9 +45,9 @@ def test_float_weights_need_no_cast(gc200: Chip):
 
 
 def test_plain_sgd_is_one_pass_without_state(gc200: Chip):
-    found = update.plan("sgd", WEIGHTS, FP16, gc200)
-    assert [step.name for step in found.supersteps] == ["scaled_add"]
-    assert found.sram_bytes_per_tile["optimizer_state"] == 0
+    plan = update.plan("sgd", WEIGHTS, FP16, gc200)
+    assert [step.name for step in plan.supersteps] == ["scaled_add"]
+    assert plan.sram_bytes_per_tile["optimizer_state"] == 0
     assert cycles("sgd", gc200) < cycles("momentum", gc200)
 
 

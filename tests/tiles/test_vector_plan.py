@@ -52,7 +52,7 @@ def test_random_numbers_of_mk1():
 
 def test_a_chain_is_the_sum_of_its_operations_and_fusing_it_is_cheaper(gc200: Chip):
     chain = ("bias", "gelu", "dropout")
-    parts = sum(cycles(vector.plan(10**6, (one,), FP16, gc200), gc200) for one in chain)
+    parts = sum(cycles(vector.plan(10**6, (text,), FP16, gc200), gc200) for text in chain)
     assert cycles(vector.plan(10**6, chain, FP16, gc200), gc200) == parts
     assert cycles(vector.plan(10**6, chain, FP16, gc200, fused=True), gc200) < parts - 2 * gc200.sync.on_chip_cycles
 

@@ -3,13 +3,13 @@
 import pytest
 
 from podsim.errors import InputError
-from podsim.model.fault import Part, PartFault
+from podsim.model.fault import FaultyPart, PartFault
 from podsim.topology.damage import Damage, Gathered
 
-DOWN = PartFault("link 0-1 down", Part.LINK, "0-1", 0.0)
-SLOW = PartFault("link 0-1 at 50%", Part.LINK, "0-1", 0.5)
-LOST = PartFault("ipu 3 lost", Part.IPU, "3", 0.0)
-LATE = PartFault("ipu 4 at 90%", Part.IPU, "4", 0.9)
+DOWN = PartFault("link 0-1 down", FaultyPart.LINK, "0-1", 0.0)
+SLOW = PartFault("link 0-1 at 50%", FaultyPart.LINK, "0-1", 0.5)
+LOST = PartFault("ipu 3 lost", FaultyPart.IPU, "3", 0.0)
+LATE = PartFault("ipu 4 at 90%", FaultyPart.IPU, "4", 0.9)
 
 
 def test_a_rate_of_zero_is_a_loss_and_any_other_a_rate():

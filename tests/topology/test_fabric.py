@@ -123,9 +123,9 @@ def test_switched_racks_go_up_and_down_with_one_latency(build_pod):
 
 def test_the_switch_is_not_shared(build_pod):
     fabric = build(build_pod(256, Shape.SWITCH))
-    one, other = fabric.gateway_route(0, 0, 1), fabric.gateway_route(0, 2, 3)
-    assert not set(one.links) & set(other.links)
-    assert set(one.links) & set(fabric.gateway_route(0, 0, 3).links) == {one.links[0]}
+    route, other = fabric.gateway_route(0, 0, 1), fabric.gateway_route(0, 2, 3)
+    assert not set(route.links) & set(other.links)
+    assert set(route.links) & set(fabric.gateway_route(0, 0, 3).links) == {route.links[0]}
 
 
 def test_gw_links_exist_once_asked_for_and_keep_their_number(build_pod):
@@ -180,12 +180,12 @@ def test_input_passes_server_gateway_port_and_pcie(build_pod):
 
 def test_ipus_of_a_machine_share_its_ddr(build_pod):
     fabric = build(build_pod(16))
-    one, beside, far = fabric.streaming_route(4), fabric.streaming_route(7), fabric.streaming_route(8)
-    assert ends(fabric, one) == ["ddr1", "gateway1", "ipu4", "sram4"]
-    assert [fabric.capacities[link] for link in one.links] == pytest.approx([4 * 6.64e9, 16e9, 6.64e9])
-    assert set(one.links) & set(beside.links) == {one.links[0]}
-    assert not set(one.links) & set(far.links)
-    assert set(one.links) & set(fabric.host_route(4, 0).links) == {one.links[1]}  # PCIe
+    route, beside, far = fabric.streaming_route(4), fabric.streaming_route(7), fabric.streaming_route(8)
+    assert ends(fabric, route) == ["ddr1", "gateway1", "ipu4", "sram4"]
+    assert [fabric.capacities[link] for link in route.links] == pytest.approx([4 * 6.64e9, 16e9, 6.64e9])
+    assert set(route.links) & set(beside.links) == {route.links[0]}
+    assert not set(route.links) & set(far.links)
+    assert set(route.links) & set(fabric.host_route(4, 0).links) == {route.links[1]}  # PCIe
 
 
 @pytest.mark.parametrize(("ipu", "server"), [(64, 0), (-1, 0), (0, 16), (0, -1)])
@@ -202,9 +202,21 @@ def test_dimensions_multiply_to_all_ipus(build_pod, ipus):
     assert [dimension.stride for dimension in fabric.dimensions] == strides
 
 
-@pytest.mark.parametrize("pair", [("ipu0", "ipu3"), ("ipu63", "ipu64"), ("gateway0", "gateway1"), ("ipu0", "gateway1"),
-                                  ("switch0", "gateway0"), ("ipu0", "sram1"), ("ddr0", "ipu0"), ("ipu00", "ipu1"),
-                                  ("ipu0", "ipu256"), ("gateway0", "gateway32")])  # fmt: skip
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("ipu0", "ipu3"),
+        ("ipu63", "ipu64"),
+        ("gateway0", "gateway1"),
+        ("ipu0", "gateway1"),
+        ("switch0", "gateway0"),
+        ("ipu0", "sram1"),
+        ("ddr0", "ipu0"),
+        ("ipu00", "ipu1"),
+        ("ipu0", "ipu256"),
+        ("gateway0", "gateway32"),
+    ],
+)
 def test_what_is_not_joined_has_no_link(build_pod, pair):
     with pytest.raises(ValueError, match="no link"):
         build(build_pod(256)).number(pair)

@@ -14,7 +14,7 @@ from podsim.topology.cut import ranges
 from podsim.topology.fabric import build
 from podsim.topology.fault_text import EXAMPLES, parse
 from podsim.topology.faults import broken
-from podsim.topology.likeness import rack_classes
+from podsim.topology.rack_symmetry import rack_classes
 
 RAIL, RUNG, GW_LINK = 2 * 16e9 * 0.866, 6 * 16e9 * 0.866, 12.5e9 * 0.9
 
@@ -25,13 +25,13 @@ def generic(shape, holds, **more):
     return network(GenericFabric(name="some", title="Some", levels=(level,), links={"wire": link}))
 
 
-def with_faults(found, *texts):
-    return broken(found, parse(texts))
+def with_faults(result, *texts):
+    return broken(result, parse(texts))
 
 
-def nodes(found, route):
-    links = [found.link(number) for number in route.links]
-    assert all(one.target == other.source for one, other in pairwise(links))
+def nodes(result, route):
+    links = [result.link(number) for number in route.links]
+    assert all(link.target == other.source for link, other in pairwise(links))
     return [links[0].source, *(link.target for link in links)]
 
 
@@ -171,7 +171,9 @@ def test_routes_of_a_broken_rack_are_the_shortest_that_are_left(build_pod, fault
             route = pod.route(a, b)
             assert route.hops >= lengths[a][b]
             if nodes(pod, route) if route.links else []:
-                assert not {f"{one}->{two}" for one, two in pod.damage.down} & {pod.link(at).name for at in route.links}
+                assert not {f"{item}->{two}" for item, two in pod.damage.down} & {
+                    pod.link(at).name for at in route.links
+                }
             kept = [usual.link(at).name for at in usual.route(a, b).links] == [pod.link(at).name for at in route.links]
             assert kept or route.hops == lengths[a][b]
 
@@ -235,11 +237,14 @@ def test_a_line_is_cut_by_any_link_or_inner_rank():
 def test_a_torus_is_cut_exactly_when_its_graph_is(data):
     sides = data.draw(st.sampled_from([(3, 3), (4, 3), (2, 5)]))
     torus = generic(Shape.TORUS, None, sides=sides)
-    pairs = sorted({
-        tuple(sorted(int(end[4:]) for end in ends))
-        for rank in range(torus.endpoints) for key, _ in torus.graph.steps(("rank", 0, rank))
-        for ends in [torus.axes[key[0]].ends(key)]
-    })  # fmt: skip
+    pairs = sorted(
+        {
+            tuple(sorted(int(end[4:]) for end in ends))
+            for rank in range(torus.endpoints)
+            for key, _ in torus.graph.steps(("rank", 0, rank))
+            for ends in [torus.axes[key[0]].ends(key)]
+        }
+    )
     lost = data.draw(st.lists(st.sampled_from(pairs), max_size=9, unique=True))
     drawn = nx.Graph([pair for pair in pairs if pair not in lost])
     drawn.add_nodes_from(range(torus.endpoints))
@@ -264,13 +269,35 @@ def test_examples_are_faults(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "=", "link:", "x", "link:ipu0-ipu1", "link:ipu0-ipu1=", "link:ipu0-ipu1=1", "link:ipu0-ipu1=0",
-        "link:ipu0-ipu1=-0.5", "link:ipu0-ipu1=nan", "link:ipu0-ipu1=1e-1", "link:ipu0-ipu1=5/4", "link:ipu0-ipu1=1/0",
-        "link:ipu0-ipu1=100%", "link:ipu0-ipu1=lost", "ipu:3=down", "ipu:x=0.5", "ipu:-1=0.5", "ipu:1.5=lost",
-        "ipu:007=0.5", "machine:0=0.5", "rack:0=down", "ipu:٣=0.5", "ipu:3=٠.٥", "x" * 500, "link:a\0b=down",
+        "",
+        "=",
+        "link:",
+        "x",
+        "link:ipu0-ipu1",
+        "link:ipu0-ipu1=",
+        "link:ipu0-ipu1=1",
+        "link:ipu0-ipu1=0",
+        "link:ipu0-ipu1=-0.5",
+        "link:ipu0-ipu1=nan",
+        "link:ipu0-ipu1=1e-1",
+        "link:ipu0-ipu1=5/4",
+        "link:ipu0-ipu1=1/0",
+        "link:ipu0-ipu1=100%",
+        "link:ipu0-ipu1=lost",
+        "ipu:3=down",
+        "ipu:x=0.5",
+        "ipu:-1=0.5",
+        "ipu:1.5=lost",
+        "ipu:007=0.5",
+        "machine:0=0.5",
+        "rack:0=down",
+        "ipu:٣=0.5",
+        "ipu:3=٠.٥",
+        "x" * 500,
+        "link:a\0b=down",
         "ipu:99999999999=lost",
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_as_a_fault(text):
     error = refused(InputError, parse, [text])
     assert error.code == "bad-fault"
@@ -319,11 +346,15 @@ def test_a_fault_that_names_nothing_of_a_generic_fabric(text, says):
 @pytest.mark.parametrize(
     "texts",
     [
-        ("ipu:17=0.8", "ipu:17=0.7"), ("ipu:17=0.8", "ipu:17=0.8"), ("machine:4=lost", "ipu:17=0.7"),
-        ("rack:0=lost", "machine:3=lost"), ("link:ipu0-ipu1=0.5", "link:ipu1->ipu0=down"),
-        ("machine:0=lost", "link:ipu0-ipu1=0.5"), ("link:ipu0-gateway0=0.5", "machine:0=lost"),
+        ("ipu:17=0.8", "ipu:17=0.7"),
+        ("ipu:17=0.8", "ipu:17=0.8"),
+        ("machine:4=lost", "ipu:17=0.7"),
+        ("rack:0=lost", "machine:3=lost"),
+        ("link:ipu0-ipu1=0.5", "link:ipu1->ipu0=down"),
+        ("machine:0=lost", "link:ipu0-ipu1=0.5"),
+        ("link:ipu0-gateway0=0.5", "machine:0=lost"),
     ],
-)  # fmt: skip
+)
 def test_two_faults_of_one_part_contradict_each_other(build_pod, texts):
     error = refused(InputError, with_faults, build(build_pod(64)), *texts)
     assert error.code == "conflicting-faults"

@@ -32,8 +32,8 @@ def network(*levels, **more):
     return GenericNetwork(fabric(*levels, **more))
 
 
-def names(found, route):
-    return [found.link(number).name for number in route.links]
+def names(result, route):
+    return [result.link(number).name for number in route.links]
 
 
 def one(shape, holds, **more):
@@ -46,14 +46,14 @@ SHAPES = (Shape.RING, Shape.LINE, Shape.FULL, Shape.SWITCH, Shape.STAR, Shape.SH
 @st.composite
 def levels(draw, *, line=True):
     """Fabrics of up to three levels of any shape, kind of link and attachment, at most 125 ranks."""
-    found = []
+    result = []
     for at in range(draw(st.integers(1, 3))):
         shape = draw(st.sampled_from([*SHAPES, Shape.TORUS] if line else [s for s in SHAPES if s is not Shape.LINE]))
         holds = draw(st.sampled_from([(2, 2), (3, 2), (1, 4)])) if shape is Shape.TORUS else draw(st.integers(1, 5))
         more = {"hub": "slow"} if shape is Shape.STAR and draw(st.booleans()) else {}
         attach = draw(st.sampled_from([Attach.EACH, Attach.GROUP]))
-        found.append(level(f"l{'abc'[at]}", shape, holds, draw(st.sampled_from(list(KINDS))), attach=attach, **more))
-    return tuple(found)
+        result.append(level(f"l{'abc'[at]}", shape, holds, draw(st.sampled_from(list(KINDS))), attach=attach, **more))
+    return tuple(result)
 
 
 # --- closed forms ---------------------------------------------------------------------------------------------------
@@ -108,23 +108,29 @@ def test_every_rank_has_its_own_switch_port_or_shares_the_uplink_of_its_group():
 
 
 def test_a_cluster_of_clusters_is_left_and_entered_through_its_switches():
-    found = network(
+    result = network(
         level("leaf", Shape.SWITCH, 4),
         level("spine", Shape.STAR, 2, "slow", attach=Attach.GROUP, hub="slow"),
         level("top", Shape.RING, 4, "slow", attach=Attach.GROUP),
     )
-    assert names(found, found.route(0, 3)) == ["rank0->leaf0", "leaf0->rank3"]
-    assert names(found, found.route(0, 7)) == [
+    assert names(result, result.route(0, 3)) == ["rank0->leaf0", "leaf0->rank3"]
+    assert names(result, result.route(0, 7)) == [
         "rank0->leaf0",
         "leaf0->spine0",
         "spine0",
         "spine0->leaf1",
         "leaf1->rank7",
     ]
-    route = found.route(0, 8)
-    assert names(found, route) == [
-        "rank0->leaf0", "leaf0->spine0", "spine0", "spine0->spine1", "spine1", "spine1->leaf2", "leaf2->rank8",
-    ]  # fmt: skip
+    route = result.route(0, 8)
+    assert names(result, route) == [
+        "rank0->leaf0",
+        "leaf0->spine0",
+        "spine0",
+        "spine0->spine1",
+        "spine1",
+        "spine1->leaf2",
+        "leaf2->rank8",
+    ]
     assert route.latency_s == pytest.approx(2 * LATENCY + 5 * 2e-6)
 
 
@@ -174,9 +180,12 @@ def test_no_way_through_the_graph_is_shorter_than_its_widest_shortest(found, dat
     some = network(*found)
     a, b = (data.draw(st.integers(0, some.endpoints - 1)) for _ in range(2))
     best = detour(
-        ("rank", 0, a), ("rank", 0, b), some.graph.steps, lambda key: some.rate(key).bytes_per_s,
+        ("rank", 0, a),
+        ("rank", 0, b),
+        some.graph.steps,
+        lambda key: some.rate(key).bytes_per_s,
         lambda node: node[0] == "rank",
-    )  # fmt: skip
+    )
     assert best is not None
     assert len(best) <= len(some.crossed(a, b))
     if len(found) == 1 and found[0].shape is not Shape.SHARED:
@@ -184,11 +193,11 @@ def test_no_way_through_the_graph_is_shorter_than_its_widest_shortest(found, dat
 
 
 def test_groups_are_passed_through_without_touching_what_is_inside():
-    found = network(level("bus", Shape.SHARED, 3), level("top", Shape.RING, 6, "slow", attach=Attach.GROUP))
-    usual = found.crossed(0, 9)
-    assert names(found, found.route(0, 9)) == ["bus0", "bus0->bus1", "bus1->bus2", "bus2->bus3", "bus3"]
+    result = network(level("bus", Shape.SHARED, 3), level("top", Shape.RING, 6, "slow", attach=Attach.GROUP))
+    usual = result.crossed(0, 9)
+    assert names(result, result.route(0, 9)) == ["bus0", "bus0->bus1", "bus1->bus2", "bus2->bus3", "bus3"]
     ends = ("rank", 0, 0), ("rank", 0, 9)
-    way = detour(*ends, found.graph.steps, lambda key: found.rate(key).bytes_per_s, lambda _: False)
+    way = detour(*ends, result.graph.steps, lambda key: result.rate(key).bytes_per_s, lambda _: False)
     assert len(way or ()) == len(usual) == 5
 
 
@@ -242,8 +251,8 @@ def test_one_link_at_half_speed_both_ways_or_one():
 
 def test_an_override_states_what_the_cable_says_before_efficiency():
     slow = level("ring", Shape.RING, 4, "slow")
-    found = network(slow, overrides=(Override(name="rank0-rank1", bandwidth_bytes_per_s=5e9),))
-    assert found.capacities[found.route(0, 1).links[0]] == pytest.approx(4e9)
+    result = network(slow, overrides=(Override(name="rank0-rank1", bandwidth_bytes_per_s=5e9),))
+    assert result.capacities[result.route(0, 1).links[0]] == pytest.approx(4e9)
 
 
 def test_links_exist_once_they_are_crossed():
@@ -267,10 +276,16 @@ def test_offsets_of_too_few_dimensions():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "rank"}, {"name": "a1"}, {"name": "a b"}, {"shape": Shape.LADDER}, {"sides": (2, 2)}, {"holds": None},
-        {"hub": "wire"}, {"shape": Shape.TORUS},
+        {"name": "rank"},
+        {"name": "a1"},
+        {"name": "a b"},
+        {"shape": Shape.LADDER},
+        {"sides": (2, 2)},
+        {"holds": None},
+        {"hub": "wire"},
+        {"shape": Shape.TORUS},
     ],
-)  # fmt: skip
+)
 def test_a_level_that_cannot_be(wrong):
     with pytest.raises(ValueError, match=r"name|shape|sides|holds|hub"):
         GenericLevel(**{"name": "ring", "shape": Shape.RING, "link": "wire", "holds": 4, **wrong})

@@ -24,24 +24,24 @@ def network(*levels):
     return GenericNetwork(GenericFabric(name="some", title="Some", levels=levels, links=LINKS))
 
 
-def least_cut(found):
+def least_cut(result):
     """Least bandwidth from one half of the ranks to the other, over every even split, through the whole graph."""
-    flow, nodes, seen = nx.DiGraph(), [("rank", 0, rank) for rank in range(found.endpoints)], set()
+    flow, nodes, seen = nx.DiGraph(), [("rank", 0, rank) for rank in range(result.endpoints)], set()
     while nodes:
         node = nodes.pop()
         if node in seen:
             continue
         seen.add(node)
-        for key, there in found.graph.steps(node):
+        for key, there in result.graph.steps(node):
             if key is None:
                 flow.add_edge(node, there)
             else:
-                flow.add_edge(node, there, capacity=found.rate(key).bytes_per_s)
+                flow.add_edge(node, there, capacity=result.rate(key).bytes_per_s)
             nodes.append(there)
     cuts = []
-    for side in combinations(range(1, found.endpoints), found.endpoints // 2 - 1):
+    for side in combinations(range(1, result.endpoints), result.endpoints // 2 - 1):
         split = flow.copy()
-        for rank in range(found.endpoints):
+        for rank in range(result.endpoints):
             here = rank == 0 or rank in side
             split.add_edge(*(("from", ("rank", 0, rank)) if here else (("rank", 0, rank), "to")))
         cuts.append(nx.maximum_flow_value(split, "from", "to"))
@@ -52,14 +52,17 @@ def least_cut(found):
     "found",
     [
         *(level("part", shape, holds) for shape in SHAPES for holds in (2, 4, 6)),
-        level("part", Shape.STAR, 6, hub="hub"), level("part", Shape.STAR, 4, hub="hub"),
-        level("part", Shape.TORUS, (4, 2)), level("part", Shape.TORUS, (2, 2)), level("part", Shape.TORUS, (2, 2, 2)),
+        level("part", Shape.STAR, 6, hub="hub"),
+        level("part", Shape.STAR, 4, hub="hub"),
+        level("part", Shape.TORUS, (4, 2)),
+        level("part", Shape.TORUS, (2, 2)),
+        level("part", Shape.TORUS, (2, 2, 2)),
     ],
-    ids=lambda found: f"{found.shape}-{found.members}-{found.hub}",
-)  # fmt: skip
+    ids=lambda result: f"{result.shape}-{result.members}-{result.hub}",
+)
 def test_bisection_is_the_least_even_split(found):
-    one = network(found)
-    assert bisection_bytes_per_s(one) == {"part": pytest.approx(least_cut(one))}
+    item = network(found)
+    assert bisection_bytes_per_s(item) == {"part": pytest.approx(least_cut(item))}
 
 
 def test_bisection_between_groups_counts_what_each_rank_or_each_group_has():
@@ -82,11 +85,11 @@ def test_bisection_between_groups_counts_what_each_rank_or_each_group_has():
     )
 )
 def test_no_route_is_longer_than_the_diameter_and_one_is_as_long(parts):
-    found = network(
+    result = network(
         *(level(f"l{'abc'[at]}", shape, holds, attach=attach) for at, (shape, holds, attach) in enumerate(parts))
     )
-    hops = {len(found.crossed(a, b)) for a in range(found.endpoints) for b in range(found.endpoints)}
-    assert diameter_hops(found) == max(hops)
+    hops = {len(result.crossed(a, b)) for a in range(result.endpoints) for b in range(result.endpoints)}
+    assert diameter_hops(result) == max(hops)
 
 
 def test_what_a_rank_sends_at_once():

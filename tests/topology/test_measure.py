@@ -35,7 +35,7 @@ def least_cut(drawn, members):
     for companions in combinations(rest, len(members) // 2 - 1):
         side = first.union(*companions)
         if everywhere.issuperset(drawn):  # no node is free to go to either side
-            cuts.append(sum(bandwidth for one, two, bandwidth in edges if (one in side) != (two in side)))
+            cuts.append(sum(bandwidth for item, two, bandwidth in edges if (item in side) != (two in side)))
         else:
             cuts.append(_least_between(edges, side, everywhere - side))
     return min(cuts)
@@ -43,9 +43,9 @@ def least_cut(drawn, members):
 
 def _least_between(edges, side, other):
     flow = nx.DiGraph()
-    for one, two, bandwidth in edges:
-        flow.add_edge(one, two, capacity=bandwidth)
-        flow.add_edge(two, one, capacity=bandwidth)
+    for item, two, bandwidth in edges:
+        flow.add_edge(item, two, capacity=bandwidth)
+        flow.add_edge(two, item, capacity=bandwidth)
     flow.add_edges_from(("a", node) for node in side)
     flow.add_edges_from((node, "b") for node in other)
     return nx.minimum_cut_value(flow, "a", "b")
@@ -71,7 +71,7 @@ def test_pod64_counts_and_sums(build_pod):
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"ipu-link": 96, "pcie": 64, "host-link": 16}
     ipu_links = [edge for edge in drawn.edges(data=True) if edge[2]["kind"] == "ipu-link"]
     assert sum(edge["links"] for *_, edge in ipu_links) == 64 * 10 / 2
-    a_side = sum(edge["bandwidth_bytes_per_s"] for one, two, edge in ipu_links if "ipu7" in (one, two))
+    a_side = sum(edge["bandwidth_bytes_per_s"] for item, two, edge in ipu_links if "ipu7" in (item, two))
     assert a_side == 160e9  # ten links of 16 GB/s
 
 

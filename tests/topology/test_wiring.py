@@ -21,13 +21,13 @@ def test_pod64_is_a_torus_of_32_rungs_and_64_rails(build_pod):
 
 def test_every_ipu_of_a_closed_rack_uses_ten_links(build_pod):
     edges = wiring.rack_edges(build_pod(64))
-    used = [sum(edge.links for edge in edges if number in (edge.one, edge.other)) for number in range(64)]
+    used = [sum(edge.links for edge in edges if number in (edge.end, edge.other)) for number in range(64)]
     assert used == [10] * 64
 
 
 def test_pod16_is_an_open_ladder_whose_end_ipus_keep_two_links_free(build_pod):
     edges = wiring.rack_edges(build_pod(16))
-    used = [sum(edge.links for edge in edges if number in (edge.one, edge.other)) for number in range(16)]
+    used = [sum(edge.links for edge in edges if number in (edge.end, edge.other)) for number in range(16)]
     assert (count(edges, 6), count(edges, 2)) == (8, 14)
     assert used == [8, 8, *[10] * 12, 8, 8]
 
@@ -40,7 +40,7 @@ def test_part_of_a_machine(build_pod, ipus, edges):
 def test_links_of_an_edge_come_from_the_level_that_holds_both_ends(topology_of, ladder_of):
     rack = ladder_of("rack", 2, rung_links=5, rail_links=1)
     edges = {
-        (edge.one, edge.other): edge.links for edge in wiring.rack_edges(topology_of(ladder_of("machine", 4), rack))
+        (edge.end, edge.other): edge.links for edge in wiring.rack_edges(topology_of(ladder_of("machine", 4), rack))
     }
     assert edges[4, 5] == 6  # a rung never leaves its machine
     assert edges[0, 2] == 2
@@ -49,7 +49,7 @@ def test_links_of_an_edge_come_from_the_level_that_holds_both_ends(topology_of, 
 
 def test_closing_two_machines_gives_a_second_edge_between_their_ends(topology_of, ladder_of):
     edges = wiring.rack_edges(topology_of(ladder_of("machine", 2), ladder_of("rack", 2, closed=True)))
-    assert sorted({edge.one, edge.other} == {0, 2} for edge in edges) == [False] * 4 + [True] * 2
+    assert sorted({edge.end, edge.other} == {0, 2} for edge in edges) == [False] * 4 + [True] * 2
 
 
 @st.composite
@@ -67,9 +67,9 @@ def test_a_path_walks_over_edges_and_takes_the_shorter_way(trip):
     apart = abs(end // 2 - start // 2)
     rails = min(apart, size // 2 - apart) if closed else apart
     assert len(path) - 1 == rails + (start % 2 != end % 2)
-    for one, other in pairwise(path):
-        along = {(one - other) % size, (other - one) % size} if closed else {abs(one - other)}
-        assert one // 2 == other // 2 or 2 in along
+    for number, other in pairwise(path):
+        along = {(number - other) % size, (other - number) % size} if closed else {abs(number - other)}
+        assert number // 2 == other // 2 or 2 in along
 
 
 def test_halfway_round_goes_upwards():
@@ -84,7 +84,7 @@ def test_a_ring_path_is_no_longer_than_half_the_ring(racks, start, end):
     path = wiring.ring_path(start, end, racks)
     assert (path[0], path[-1]) == (start, end)
     assert len(path) - 1 == min((end - start) % racks, (start - end) % racks)
-    assert all((other - one) % racks in {1, racks - 1} for one, other in pairwise(path))
+    assert all((other - number) % racks in {1, racks - 1} for number, other in pairwise(path))
 
 
 def test_a_machine_splits_its_gw_links_only_on_a_ring_of_more_than_two(pod_of):

@@ -11,7 +11,7 @@ from podsim.model.collective import Collective
 from podsim.model.language import EncoderDecoder
 from podsim.model.workload import Pass
 from podsim.workloads import shards
-from podsim.workloads.serving import decoding, forward, positions, prefill, prompted, tokens
+from podsim.workloads.forward_only import decoding, forward, positions, prefill, prompted, tokens
 
 LAYERS, HIDDEN, WIDE, FRAMES, LONG, VOCABULARY = 4, 384, 1536, 1500, 448, 51865
 WHISPER = forward(catalog.workload("whisper-tiny").value)
@@ -23,12 +23,12 @@ def products(workload):
 
 
 def test_a_token_runs_the_decoder_alone_and_looks_at_all_that_the_encoder_left():
-    one = decoding(WHISPER, 20)
-    assert not any(unit.once for unit in one.units)
+    workload = decoding(WHISPER, 20)
+    assert not any(unit.once for unit in workload.units)
     weights = 2 * (6 * HIDDEN**2 + 2 * HIDDEN * WIDE)  # own attention 4, queries and output of the other
     attended = 4 * HIDDEN * (20 + FRAMES)
-    assert products(one) == LAYERS * (weights + attended) + 2 * HIDDEN * VOCABULARY
-    assert one.row_bytes == 4
+    assert products(workload) == LAYERS * (weights + attended) + 2 * HIDDEN * VOCABULARY
+    assert workload.row_bytes == 4
 
 
 def test_a_prompt_has_the_encoder_whole_and_the_head_on_its_last_token():
@@ -36,7 +36,7 @@ def test_a_prompt_has_the_encoder_whole_and_the_head_on_its_last_token():
     short = prompted(WHISPER, 4)
     assert tokens(short) == 4
     assert short.row_bytes == WHISPER.row_bytes
-    before, after = ([unit for unit in one.units if unit.once] for one in (WHISPER, short))
+    before, after = ([unit for unit in workload.units if unit.once] for workload in (WHISPER, short))
     assert before == after
     assert prefill(short).units[-1].out_elements == VOCABULARY
 
@@ -59,39 +59,58 @@ def test_tokens_after_the_first_skip_the_encoder_and_the_ipu_that_holds_it():
     answer = api.infer(
         "whisper-tiny", pod=4, generate=16, prompt=4, ipus_per_replica=2, requests=500, engine="analytic"
     )
-    found = answer.decoding
-    assert found.cache_bytes_per_token == 2 * LAYERS * 2 * HIDDEN
-    assert found.cache_bytes == 2 * 2 * LAYERS * 2 * HIDDEN * (FRAMES + 20)  # two batches under way
-    assert found.token.latency_s < found.prefill.latency_s / 3
+    result = answer.decoding
+    assert result.cache_bytes_per_token == 2 * LAYERS * 2 * HIDDEN
+    assert result.cache_bytes == 2 * 2 * LAYERS * 2 * HIDDEN * (FRAMES + 20)  # two batches under way
+    assert result.token.latency_s < result.prefill.latency_s / 3
 
 
 def test_a_layer_over_tensor_shards_has_an_all_reduce_for_each_of_its_three_parts():
     """As published: after attention, after attention to the encoder, after feed-forward; keys leave none."""
-    cut = shards.Cut(8, 1)
+    cut = shards.ShardGrid(8, 1)
     names = ("attention", "cross-keys", "cross", "ffn")
     layer = {name: next(u for u in T5.units if u.name == f"decoder3.{name}") for name in names}
     sums = {
-        name: [one for one in shards.exchanged(unit, cut, backward=False) if one.what is Collective.ALL_REDUCE]
+        name: [
+            exchange
+            for exchange in shards.exchanged(unit, cut, backward=False)
+            if exchange.what is Collective.ALL_REDUCE
+        ]
         for name, unit in layer.items()
     }
-    assert {name: [one.elements for one in found] for name, found in sums.items()} == {
-        "attention": [512 * 2048], "cross-keys": [], "cross": [512 * 2048], "ffn": [512 * 2048],
-    }  # fmt: skip
+    assert {name: [exchange.elements for exchange in exchanges] for name, exchanges in sums.items()} == {
+        "attention": [512 * 2048],
+        "cross-keys": [],
+        "cross": [512 * 2048],
+        "ffn": [512 * 2048],
+    }
 
 
 @pytest.mark.parametrize("name", ["whisper-tiny", "schnet-qm9", "yolov4-p5", "deberta-base"])
 def test_what_shards_do_not_know_is_refused(name):
     with pytest.raises(InputError, match="cannot be cut into tensor shards"):
-        shards.check(catalog.workload(name).value.units, shards.Cut(1, 1))
+        shards.check(catalog.workload(name).value.units, shards.ShardGrid(1, 1))
 
 
 @pytest.mark.parametrize(
     ("wrong", "why"),
-    [({"heads": 5}, "divide"), ({"decoder_positions": 8}, "decoder_positions"), ({"mels": -1}, "mels"),
-     ({"encoder_layers": 0}, "encoder_layers")],
-)  # fmt: skip
+    [
+        ({"heads": 5}, "divide"),
+        ({"decoder_positions": 8}, "decoder_positions"),
+        ({"mels": -1}, "mels"),
+        ({"encoder_layers": 0}, "encoder_layers"),
+    ],
+)
 def test_sizes_that_contradict_are_refused(wrong, why):
-    size = EncoderDecoder(encoder_layers=1, decoder_layers=1, hidden=64, heads=4, feed_forward=64, encoder_tokens=8,
-                          decoder_tokens=16, vocabulary=10)  # fmt: skip
+    size = EncoderDecoder(
+        encoder_layers=1,
+        decoder_layers=1,
+        hidden=64,
+        heads=4,
+        feed_forward=64,
+        encoder_tokens=8,
+        decoder_tokens=16,
+        vocabulary=10,
+    )
     with pytest.raises(ValueError, match=why):
         replace(size, **wrong)

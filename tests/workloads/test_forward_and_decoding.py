@@ -8,8 +8,8 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.model.workload import Kind, Pass, Unit
-from podsim.workloads.serving import decoding, forward, positions, prefill, prompted, tokens
+from podsim.model.workload import Kind, LayerUnit, Pass
+from podsim.workloads.forward_only import decoding, forward, positions, prefill, prompted, tokens
 from podsim.workloads.transformer import dense
 
 BERT = forward(catalog.workload("bert").value)
@@ -28,12 +28,12 @@ def test_loss_and_dropout_are_left_out_and_weights_stay():
 
 
 def test_a_batch_norm_leaves_the_bias_of_its_convolution():
-    found = forward(RESNET)
-    assert Kind.BATCH_NORM not in kinds(found)
+    workload = forward(RESNET)
+    assert Kind.BATCH_NORM not in kinds(workload)
     norms = sum(o.kind is Kind.BATCH_NORM for unit in RESNET.units for o in unit.operators)
-    left = [o for unit in found.units for o in unit.operators if o.name.endswith("-norm")]
+    left = [o for unit in workload.units for o in unit.operators if o.name.endswith("-norm")]
     assert [o.kind for o in left] == [Kind.BIAS] * norms
-    assert RESNET.parameters - found.parameters == sum(o.parameters for o in left)
+    assert RESNET.parameters - workload.parameters == sum(o.parameters for o in left)
 
 
 def test_a_batch_norm_that_follows_no_convolution_keeps_its_scale():
@@ -45,20 +45,20 @@ def test_a_batch_norm_that_follows_no_convolution_keeps_its_scale():
 
 @pytest.mark.parametrize("context", [1, 512, 4096])
 def test_a_token_computes_its_own_row_and_attends_to_all(context):
-    one = decoding(LAYERS, context)
-    products = sum(o.flop(Pass.FORWARD) for unit in one.units for o in unit.operators if o.kind is Kind.MATMUL)
+    workload = decoding(LAYERS, context)
+    products = sum(o.flop(Pass.FORWARD) for unit in workload.units for o in unit.operators if o.kind is Kind.MATMUL)
     assert products == DEPTH * (2 * (4 * HIDDEN**2 + 2 * HIDDEN * WIDE) + 4 * context * HIDDEN)
-    soft = next(o for o in one.units[0].operators if o.kind is Kind.SOFTMAX)
+    soft = next(o for o in workload.units[0].operators if o.kind is Kind.SOFTMAX)
     assert (soft.shape.elements, soft.shape.row) == (16 * context, context)
-    assert one.parameters == LAYERS.parameters
-    assert one.row_bytes == LAYERS.row_bytes / LONG
+    assert workload.parameters == LAYERS.parameters
+    assert workload.row_bytes == LAYERS.row_bytes / LONG
 
 
 def test_every_other_operator_works_on_a_token_of_the_row():
     for before, after in zip(LAYERS.units, decoding(LAYERS, 64).units, strict=True):
-        for whole, one in zip(before.operators, after.operators, strict=True):
+        for whole, operator in zip(before.operators, after.operators, strict=True):
             if whole.kind in (Kind.LAYER_NORM, Kind.BIAS):
-                assert one.shape.elements * LONG == whole.shape.elements
+                assert operator.shape.elements * LONG == whole.shape.elements
 
 
 def test_keys_and_values_of_a_token():
@@ -75,11 +75,11 @@ def test_what_does_not_do_the_same_for_every_token_is_no_decoder(workload):
 
 
 def test_heads_look_at_the_last_token_of_a_prompt():
-    head = Unit(name="heads", group="heads", operators=(dense("heads.lm", LONG, HIDDEN, 50257),), checkpoint=False)
+    head = LayerUnit(name="heads", group="heads", operators=(dense("heads.lm", LONG, HIDDEN, 50257),), checkpoint=False)
     decoder = replace(LAYERS, units=(*LAYERS.units, head))
-    found = prefill(decoder)
-    assert found.units[:-1] == decoder.units[:-1]
-    assert found.units[-1].operators[0].shape.m == 1
+    workload = prefill(decoder)
+    assert workload.units[:-1] == decoder.units[:-1]
+    assert workload.units[-1].operators[0].shape.m == 1
     assert prefill(LAYERS) is LAYERS
 
 
@@ -90,9 +90,9 @@ GPT2 = forward(catalog.workload("gpt2-small").value)
 def test_a_prompt_of_any_length_is_the_model_built_for_it(size):
     """Of the same operators as the workload whose rows are so long."""
     built = forward(catalog.workload("gpt2-small", [f"workload.transformer.sequence={size}"]).value)
-    found = prompted(GPT2, size)
-    assert found.units == built.units
-    assert tokens(found) == size
+    workload = prompted(GPT2, size)
+    assert workload.units == built.units
+    assert tokens(workload) == size
 
 
 def test_positions_that_were_learned():

@@ -8,13 +8,29 @@ from podsim.model.workload import Matmul, Pass
 from podsim.workloads.transformer import units
 
 PARAMETERS = {
-    "bert-base": 110e6, "bert-large-128": 336e6, "bert-large-512": 336e6, "gpt2-small": 0.124e9, "gpt2-medium": 0.355e9,
-    "gpt2-large": 0.774e9, "gpt2-xl": 1.558e9, "gpt3-2.7b": 2.65e9, "gpt3-175b": 174.6e9, "llama": 6.738e9,
-}  # fmt: skip
+    "bert-base": 110e6,
+    "bert-large-128": 336e6,
+    "bert-large-512": 336e6,
+    "gpt2-small": 0.124e9,
+    "gpt2-medium": 0.355e9,
+    "gpt2-large": 0.774e9,
+    "gpt2-xl": 1.558e9,
+    "gpt3-2.7b": 2.65e9,
+    "gpt3-175b": 174.6e9,
+    "llama": 6.738e9,
+}
 FORWARD_GFLOP = {
-    "bert-base": 23.3, "bert-large-128": 80.2, "bert-large-384": 250.3, "bert-large-512": 339.9, "gpt2-small": 292,
-    "gpt2-medium": 827, "gpt2-large": 1775, "gpt2-xl": 3507, "gpt3-2.7b": 12209, "gpt3-175b": 734804,
-}  # fmt: skip
+    "bert-base": 23.3,
+    "bert-large-128": 80.2,
+    "bert-large-384": 250.3,
+    "bert-large-512": 339.9,
+    "gpt2-small": 292,
+    "gpt2-medium": 827,
+    "gpt2-large": 1775,
+    "gpt2-xl": 3507,
+    "gpt3-2.7b": 12209,
+    "gpt3-175b": 734804,
+}
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -6,11 +6,18 @@ from podsim.files import catalog
 from podsim.model.workload import Conv, Gather, Matmul, Pass
 
 PARAMETERS = {
-    "flan-t5-xl": 2_849_757_184, "flan-t5-xxl": 11_135_332_352, "gpt-j-6b": 6_050_882_784,  # transformers
-    "clip-text": 123_060_480, "deberta-base": 138_601_728 + 2 * 768 + 2,  # its span head beside the encoder
-    "whisper-tiny": 37_760_640, "whisper-base": 72_593_920, "whisper-small": 241_734_912,
-    "schnet-qm9": 186_701, "schnet-water": 186_701, "schnet-water-small": 186_701,  # hydronet-gnn
-}  # fmt: skip
+    "flan-t5-xl": 2_849_757_184,
+    "flan-t5-xxl": 11_135_332_352,
+    "gpt-j-6b": 6_050_882_784,  # transformers
+    "clip-text": 123_060_480,
+    "deberta-base": 138_601_728 + 2 * 768 + 2,  # its span head beside the encoder
+    "whisper-tiny": 37_760_640,
+    "whisper-base": 72_593_920,
+    "whisper-small": 241_734_912,
+    "schnet-qm9": 186_701,
+    "schnet-water": 186_701,
+    "schnet-water-small": 186_701,  # hydronet-gnn
+}
 KEY_BIASES = {"whisper-tiny": 12 * 384, "whisper-base": 18 * 512, "whisper-small": 36 * 768}
 """Keys have no bias in Whisper and one here, in each attention of encoder, decoder and between."""
 
@@ -40,21 +47,35 @@ def test_yolo_has_the_parameters_and_the_products_of_the_published_configuration
 
 @pytest.mark.parametrize(
     ("block", "parameters", "products"),
-    [("stem", 0.9e3, 0.69e9), ("dark1", 38e3, 7.60e9), ("dark2", 235e3, 11.71e9), ("dark3", 2.91e6, 36.38e9),
-     ("dark4", 11.62e6, 36.38e9), ("dark5", 25.45e6, 19.94e9), ("spp", 7.74e6, 6.06e9), ("up1", 2.46e6, 7.71e9),
-     ("up2", 0.90e6, 11.30e9), ("down1", 3.77e6, 11.82e9), ("down2", 15.09e6, 11.82e9), ("head", 0.61e6, 1.91e9)],
-)  # fmt: skip
+    [
+        ("stem", 0.9e3, 0.69e9),
+        ("dark1", 38e3, 7.60e9),
+        ("dark2", 235e3, 11.71e9),
+        ("dark3", 2.91e6, 36.38e9),
+        ("dark4", 11.62e6, 36.38e9),
+        ("dark5", 25.45e6, 19.94e9),
+        ("spp", 7.74e6, 6.06e9),
+        ("up1", 2.46e6, 7.71e9),
+        ("up2", 0.90e6, 11.30e9),
+        ("down1", 3.77e6, 11.82e9),
+        ("down2", 15.09e6, 11.82e9),
+        ("head", 0.61e6, 1.91e9),
+    ],
+)
 def test_blocks_of_yolo_are_those_counted(block, parameters, products):
     model = catalog.workload("yolov4-p5", {"workload.yolo.image": "896"}).value
-    held = [unit for unit in model.units if unit.name.split(".")[0] == block]
-    convs = [operator for unit in held for operator in unit.operators if isinstance(operator.shape, Conv)]
-    assert sum(unit.parameters for unit in held) == pytest.approx(parameters, rel=0.035)
+    units = [unit for unit in model.units if unit.name.split(".")[0] == block]
+    convs = [operator for unit in units for operator in unit.operators if isinstance(operator.shape, Conv)]
+    assert sum(unit.parameters for unit in units) == pytest.approx(parameters, rel=0.035)
     assert sum(conv.flop(Pass.FORWARD) for conv in convs) / 2 == pytest.approx(products, rel=0.01)
 
 
 def test_tables_and_layers_of_dlrm_are_those_published():
-    for name, tables, lookups in (("dlrm", 10_255_488, 26), ("dlrm-hashed", 10_255_488, 26),
-                                  ("dlrm-compositional", 10_000_000, 104)):  # fmt: skip
+    for name, tables, lookups in (
+        ("dlrm", 10_255_488, 26),
+        ("dlrm-hashed", 10_255_488, 26),
+        ("dlrm-compositional", 10_000_000, 104),
+    ):
         embedding, bottom, top = units(name)
         assert embedding.parameters == tables
         assert sum(o.shape.lookups for o in embedding.operators if isinstance(o.shape, Gather)) == lookups

@@ -6,10 +6,10 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Collective
 from podsim.model.workload import Matmul, Pass
-from podsim.workloads.shards import Cut, Exchanged, check, exchanged, in_parts, sharded
+from podsim.workloads.shards import Exchanged, ShardGrid, check, exchanged, in_parts, sharded
 
 GPT3 = catalog.workload("gpt3-175b").value
-CUTS = [Cut(8, 1), Cut(8, 8), Cut(1, 8)]
+CUTS = [ShardGrid(8, 1), ShardGrid(8, 8), ShardGrid(1, 8)]
 
 
 def flop(chain):
@@ -29,26 +29,26 @@ def test_rows_alone_and_columns_alone_exchange_what_the_closed_forms_say():
     tokens, hidden = 2048, 12288
     whole = Exchanged(Collective.ALL_REDUCE, True, tokens * hidden)
     for unit in (attention, feed_forward):  # as shoeybi-2019: one sum forward, one backward
-        assert list(exchanged(unit, Cut(8, 1), backward=False)) == [whole]
-        assert list(exchanged(unit, Cut(8, 1), backward=True)) == [whole]
-    both = list(exchanged(feed_forward, Cut(8, 8), backward=False))
+        assert list(exchanged(unit, ShardGrid(8, 1), backward=False)) == [whole]
+        assert list(exchanged(unit, ShardGrid(8, 1), backward=True)) == [whole]
+    both = list(exchanged(feed_forward, ShardGrid(8, 8), backward=False))
     assert both == [
         Exchanged(Collective.ALL_REDUCE, False, tokens * 4 * hidden // 8),
         Exchanged(Collective.ALL_REDUCE, True, tokens * hidden // 8),
     ]
-    assert not list(exchanged(attention, Cut(1, 1), backward=True))
+    assert not list(exchanged(attention, ShardGrid(1, 1), backward=True))
 
 
 def test_what_cannot_be_cut_is_refused():
     with pytest.raises(InputError, match="tensor shards do not divide the 96 heads"):
-        check(GPT3.units, Cut(64, 1))
+        check(GPT3.units, ShardGrid(64, 1))
     with pytest.raises(InputError, match="cannot be cut"):
-        check(catalog.workload("bert").value.units, Cut(8, 1))
+        check(catalog.workload("bert").value.units, ShardGrid(8, 1))
 
 
 def test_columns_beyond_the_heads_of_keys_copy_them():
     """16 columns on 8 heads of keys: all products are there once, and 8 heads of keys and values more."""
-    chain, cut = catalog.workload("llama31-8b").value.units, Cut(16, 2)
+    chain, cut = catalog.workload("llama31-8b").value.units, ShardGrid(16, 2)
     whole, half = chain[1], sharded(chain[1], cut)
     copies = 4096 * 2 * 128 * 8
     assert cut.shards * half.parameters == pytest.approx(whole.parameters + copies, rel=2e-3)
@@ -56,9 +56,9 @@ def test_columns_beyond_the_heads_of_keys_copy_them():
 
 
 def test_attention_in_parts_does_the_same_and_keeps_less():
-    whole = sharded(GPT3.units[1], Cut(8, 8))
+    whole = sharded(GPT3.units[1], ShardGrid(8, 8))
     blocks = in_parts(whole, 4)
     assert flop([blocks]) == flop([whole])
     kept = {o.name.split(".")[-1]: (o.kept, p.kept) for o, p in zip(whole.operators, blocks.operators, strict=True)}
-    assert {name for name, (all_, one) in kept.items() if one != all_} == {"scores", "scale-and-mask", "softmax"}
-    assert all(all_ == 4 * one for all_, one in kept.values() if one != all_)
+    assert {name for name, (all_, number) in kept.items() if number != all_} == {"scores", "scale-and-mask", "softmax"}
+    assert all(all_ == 4 * number for all_, number in kept.values() if number != all_)

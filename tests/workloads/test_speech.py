@@ -7,13 +7,20 @@ from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.workload import Conv, Matmul, Pass
-from podsim.tiles.plan import Planner, Target
+from podsim.tiles.planner import Planner, PlanTarget
 from podsim.workloads import conformer, deep_voice, recurrent, recurrent_transducer, transducer
 
 SIZES = {
-    "frames": 203, "mels": 80, "blocks": 3, "hidden": 64, "heads": 4, "feed_forward": 256, "kernel": 15,
-    "vocabulary": 500, "tokens": 20,
-}  # fmt: skip
+    "frames": 203,
+    "mels": 80,
+    "blocks": 3,
+    "hidden": 64,
+    "heads": 4,
+    "feed_forward": 256,
+    "kernel": 15,
+    "vocabulary": 500,
+    "tokens": 20,
+}
 CONFORMER = Conformer(**SIZES)
 TRANSDUCER = Transducer(**SIZES, predictor_hidden=96, predictor_layers=2, joint=128)
 
@@ -82,20 +89,29 @@ def test_the_reference_rnnt_has_the_parameters_of_its_shape():
     encoder = lstm(240, 1024) + lstm(1024, 1024) + lstm(2 * 1024, 1024) + 2 * lstm(1024, 1024)
     predictor = 1024 * 512 + 2 * lstm(512, 512)
     joint = 1024 * 512 + 512 + 512 * 512 + 512 + 512 * 1024 + 1024
-    found = catalog.workload("rnnt").value
-    assert found.parameters == encoder + predictor + joint
-    assert found.parameters == pytest.approx(49e6, rel=0.005)
+    workload = catalog.workload("rnnt").value
+    assert workload.parameters == encoder + predictor + joint
+    assert workload.parameters == pytest.approx(49e6, rel=0.005)
 
 
 def test_layers_after_the_reduction_run_over_fewer_frames():
     size = RecurrentTransducer(
-        frames=7, features=12, layers_before=1, layers_after=2, reduction=3, hidden=16, vocabulary=9, tokens=4,
-        predictor_hidden=8, predictor_layers=1, joint=10,
-    )  # fmt: skip
+        frames=7,
+        features=12,
+        layers_before=1,
+        layers_after=2,
+        reduction=3,
+        hidden=16,
+        vocabulary=9,
+        tokens=4,
+        predictor_hidden=8,
+        predictor_layers=1,
+        joint=10,
+    )
     chain = recurrent_transducer.units(size)
     first, second, third = (unit.operators[0] for unit in chain[:3])
-    assert [one.repeats for one in (first, second, third)] == [7, 3, 3]  # the third frame after is padded
-    assert [one.shape.k for one in (first, second, third)] == [12 + 16, 3 * 16 + 16, 16 + 16]
+    assert [operator.repeats for operator in (first, second, third)] == [7, 3, 3]  # the third frame after is padded
+    assert [operator.shape.k for operator in (first, second, third)] == [12 + 16, 3 * 16 + 16, 16 + 16]
     products = 7 * 28 * 64 + 3 * 64 * 64 + 3 * 32 * 64 + 5 * 16 * 32
     assert products_flop(chain) == 2 * (products + (3 * 16 + 5 * 8) * 10 + 3 * 5 * 10 * 10)
 
@@ -112,20 +128,33 @@ def test_the_reference_rnnt_fits_one_ipu():
 
     Where products are given 0.6 of SRAM it does not, and two IPUs one after the other take longer.
     """
-    found = predict("rnnt", pod=64)
-    assert found.mapping.ipus_per_replica == 1
+    prediction = predict("rnnt", pod=64)
+    assert prediction.mapping.ipus_per_replica == 1
     more = predict("rnnt", pod=64, changes=["workload.practice.as-transducer.available_memory=0.6"])
     assert more.mapping.ipus_per_replica == 2
-    assert more.time_to_train_s.value > 1.2 * found.time_to_train_s.value
-    assert 42 < found.samples_to_converge.value / 278_528 < 97
+    assert more.time_to_train_s.value > 1.2 * prediction.time_to_train_s.value
+    assert 42 < prediction.samples_to_converge.value / 278_528 < 97
 
 
 def test_deep_voice_has_the_parameters_and_products_of_its_sizes():
     size = DeepVoice(
-        characters=30, text=20, steps=24, reduction=4, mels=10, bins=65, kernel=5, embedding=16, encoder_layers=2,
-        encoder_channels=32, prenet=48, decoder_layers=3, decoder_channels=64, attention=40, converter_layers=2,
+        characters=30,
+        text=20,
+        steps=24,
+        reduction=4,
+        mels=10,
+        bins=65,
+        kernel=5,
+        embedding=16,
+        encoder_layers=2,
+        encoder_channels=32,
+        prenet=48,
+        decoder_layers=3,
+        decoder_channels=64,
+        attention=40,
+        converter_layers=2,
         converter_channels=56,
-    )  # fmt: skip
+    )
     chain = deep_voice.units(size)
 
     def dense(*layers):
@@ -149,9 +178,9 @@ def test_deep_voice_has_the_parameters_and_products_of_its_sizes():
 
 def test_deep_voice_answers_for_its_published_mapping():
     """Only a ratio to another chip is published: there is nothing to hold the rate against."""
-    found = predict("deep-voice-3", pod=4, preset="published", sdk="2.6")
-    assert found.mapping.global_batch == 128
-    assert found.memory.fits
+    prediction = predict("deep-voice-3", pod=4, preset="published", sdk="2.6")
+    assert prediction.mapping.global_batch == 128
+    assert prediction.memory.fits
 
 
 def test_an_lstm_counted_by_hand():
@@ -164,17 +193,17 @@ def test_an_lstm_counted_by_hand():
 
 
 def test_an_lstm_takes_its_steps_one_after_the_other():
-    planner = Planner(Target(catalog.chip("gc200").value, Precision.FP16_16))
+    planner = Planner(PlanTarget(catalog.chip("gc200").value, Precision.FP16_16))
 
     def cycles(steps, run=Pass.FORWARD):
         layer = recurrent.lstm("lstm", steps, 512, 512)
         return sum(planner.planned(operator, run, 8).cycles.total for operator in layer)
 
-    one = cycles(1)
-    assert cycles(101) == pytest.approx(101 * one, rel=1e-12)
+    item = cycles(1)
+    assert cycles(101) == pytest.approx(101 * item, rel=1e-12)
     # 4.3 GFLOP a step over the peak of the AMP would be 90 cycles; so few rows leave it waiting for weights and sync.
     flop = recurrent.lstm("lstm", 1, 512, 512)[0].flop(Pass.FORWARD, 8)
-    assert one > 5 * flop / (1472 * 128)
+    assert item > 5 * flop / (1472 * 128)
 
 
 @pytest.mark.parametrize("name", ["conformer", "transducer", "deep-voice-3", "rnnt"])
@@ -196,9 +225,9 @@ def test_sizes_are_checked(heads):
 @pytest.mark.parametrize(("pod", "measured"), [(4, 819), (16, 3163), (64, 11689)])
 def test_conformer_as_published(pod, measured):
     """Nothing is fitted to these; the padded length is assumed, so the bar is wide."""
-    found = predict("conformer", pod=pod, preset="published", sdk="2.6")
-    assert found.mapping.global_batch == 16_128
-    assert found.throughput_samples_per_s.value == pytest.approx(measured, rel=0.25)
+    prediction = predict("conformer", pod=pod, preset="published", sdk="2.6")
+    assert prediction.mapping.global_batch == 16_128
+    assert prediction.throughput_samples_per_s.value == pytest.approx(measured, rel=0.25)
 
 
 def test_the_answer_hangs_on_the_padded_length():

@@ -42,9 +42,12 @@ def test_every_workload_written_as_units_reads_back_equal(name, tmp_path):
 def test_layers_are_written_once():
     bert = catalog.workload("bert").value
     tables = unit.written(bert.units)
-    assert [(one["name"], one.get("repeat")) for one in tables] == [
-        ("embedding", None), ("attention", 24), ("ffn", 24), ("heads", None),
-    ]  # fmt: skip
+    assert [(table["name"], table.get("repeat")) for table in tables] == [
+        ("embedding", None),
+        ("attention", 24),
+        ("ffn", 24),
+        ("heads", None),
+    ]
 
 
 def test_every_size_of_a_shape_can_be_stated():
@@ -72,9 +75,9 @@ def test_a_block_is_repeated_with_its_neighbours(tmp_path):
     block = "".join(
         f'[[unit]]\nname = "{name}"\nblock = "layer"\nrepeat = 3\noperator = [{PRODUCT}]\n' for name in "ab"
     )
-    found = catalog.workload(written(tmp_path, HEAD + block)).value
-    assert [one.name for one in found.units] == [f"layer{number}.{name}" for number in range(3) for name in "ab"]
-    assert found.parameters == 6 * 512 * 512
+    workload = catalog.workload(written(tmp_path, HEAD + block)).value
+    assert [item.name for item in workload.units] == [f"layer{number}.{name}" for number in range(3) for name in "ab"]
+    assert workload.parameters == 6 * 512 * 512
     assert "repeat together" in refused(tmp_path, HEAD + block.replace("repeat = 3", "repeat = 2", 1))
 
 
@@ -107,7 +110,7 @@ def test_without_a_batch_one_is_asked_for(tmp_path):
         ("", "at least one"),
         (f"{CONVOLUTION}, channel_groups = 4 }}", "do not divide in_channels"),
     ],
-)  # fmt: skip
+)
 def test_a_slip_is_named_where_it_stands(operator, part, tmp_path):
     assert part in refused(tmp_path, SMALL.replace(PRODUCT, operator))
 

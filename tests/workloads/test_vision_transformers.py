@@ -6,19 +6,27 @@ import pytest
 
 from podsim.files import catalog
 from podsim.model.vision import VisionTransformer, WindowTransformer
-from podsim.model.workload import Conv, Kind, Matmul, Pass, Unit
+from podsim.model.workload import Conv, Kind, LayerUnit, Matmul, Pass
 from podsim.workloads import vision_transformer, window_transformer
 
 VIT = {"image": 224, "patch": 16, "layers": 12, "hidden": 768, "heads": 12, "feed_forward": 3072, "classes": 1000}
 TINY = {
-    "image": 224, "patch": 4, "window": 7, "hidden": 96, "layers": (2, 2, 6, 2), "heads": (3, 6, 12, 24),
-    "expansion": 4, "classes": 1000,
-}  # fmt: skip
+    "image": 224,
+    "patch": 4,
+    "window": 7,
+    "hidden": 96,
+    "layers": (2, 2, 6, 2),
+    "heads": (3, 6, 12, 24),
+    "expansion": 4,
+    "classes": 1000,
+}
 
 
-def gflop(chain: tuple[Unit, ...]) -> float:
-    operators = [one for unit in chain for one in unit.operators if isinstance(one.shape, (Conv, Matmul))]
-    return sum(one.flop(Pass.FORWARD) for one in operators) / 1e9
+def gflop(chain: tuple[LayerUnit, ...]) -> float:
+    operators = [
+        operator for unit in chain for operator in unit.operators if isinstance(operator.shape, (Conv, Matmul))
+    ]
+    return sum(operator.flop(Pass.FORWARD) for operator in operators) / 1e9
 
 
 def test_vit_base():
@@ -37,7 +45,7 @@ def test_the_norm_of_vit_comes_first_and_nothing_is_masked():
         assert half.operators[0].kind is Kind.LAYER_NORM
         assert half.operators[-1].name.endswith("residual")
         assert not any(
-            "mask" in one for operator in half.operators for one in getattr(operator.shape, "operations", ())
+            "mask" in item for operator in half.operators for item in getattr(operator.shape, "operations", ())
         )
 
 
@@ -67,12 +75,12 @@ def test_windows_of_swin_hold_all_tokens_and_shift_every_other_layer():
     attention = [unit for unit in chain if unit.group == "attention"]
     for number, (unit, edge) in enumerate(zip(attention, edges, strict=True)):
         heads = edge // 7
-        scores = next(one.shape for one in unit.operators if one.name.endswith(".scores"))
+        scores = next(operator.shape for operator in unit.operators if operator.name.endswith(".scores"))
         assert (scores.m, scores.n) == (49, 49)
         assert scores.groups == heads**2 * (3 << (56 // edge).bit_length() - 1)
-        masked = any("mask" in getattr(one.shape, "operations", ()) for one in unit.operators)
+        masked = any("mask" in getattr(operator.shape, "operations", ()) for operator in unit.operators)
         assert masked is (number % 2 == 1 and edge > 7)
-        moved = [one.shape.elements for one in unit.operators if one.kind is Kind.COPY]
+        moved = [operator.shape.elements for operator in unit.operators if operator.kind is Kind.COPY]
         assert moved == [unit.out_elements] * 2
     assert len([unit for unit in chain if unit.group == "merging"]) == 3
 

@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 CYCLES: Final = "cycles"
 SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES: Final = {
-    "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12, "Gsamples/s": 1e9, "Gpoint/s": 1e9, "samples/s": 1.0, "percent": 0.01,
-}  # fmt: skip
+    "GB/s": 1e9,
+    "TB/s": 1e12,
+    "TFLOP/s": 1e12,
+    "Gsamples/s": 1e9,
+    "Gpoint/s": 1e9,
+    "samples/s": 1.0,
+    "percent": 0.01,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +73,12 @@ def from_rate(row: Microbenchmark, rate: float) -> float:
 
 def _factor(row: Microbenchmark, known: dict[str, float]) -> float:
     if row.unit not in known:
-        raise InputError(f'{row.id} is in "{row.unit}"', code="bad-microbenchmark-file", context=(row.what,),
-                         hint=f"known here: {', '.join(known)}")  # fmt: skip
+        raise InputError(
+            f'{row.id} is in "{row.unit}"',
+            code="bad-microbenchmark-file",
+            context=(row.what,),
+            hint=f"known here: {', '.join(known)}",
+        )
     return known[row.unit]
 
 
@@ -79,8 +89,8 @@ def plan_cycles(plan: TilePlan, chip: Chip) -> float:
 
 def compute_cycles(plan: TilePlan, chip: Chip, kinds: Iterable[str]) -> float:
     """Cycles that the slowest tiles compute in the supersteps of these kinds."""
-    wanted = frozenset(kinds)
-    chosen = [step for step in plan.supersteps if step.phase in wanted]
+    names = frozenset(kinds)
+    chosen = [step for step in plan.supersteps if step.phase in names]
     return supersteps.total(chosen, chip).compute
 
 

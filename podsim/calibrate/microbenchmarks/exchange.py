@@ -94,8 +94,12 @@ RULES = (
     leave_out("latency", "^1-word on-chip exchange latency", "the chip file takes its distances from it"),
     leave_out("latency", "average latency per message", "derived from another row"),
     Rule(category="latency", what="same IPU|^on-chip congestion", family="latency", predict=_pairwise_latency),
-    Rule(category="exchange", what=r"same IPU|^on-chip aggregate|^aggregate bandwidth .*reading$", family="pairwise",
-         predict=_pairwise_rate),
+    Rule(
+        category="exchange",
+        what=r"same IPU|^on-chip aggregate|^aggregate bandwidth .*reading$",
+        family="pairwise",
+        predict=_pairwise_rate,
+    ),
     Rule(category="exchange", what="^all-to-all", family="all-to-all", predict=_all_to_all),
     leave_out("broadcast", "to own tile", "no exchange: the word stays on its tile"),
     Rule(category="broadcast", what="1 word latency, on chip", family="broadcast", predict=_broadcast_latency),
@@ -105,8 +109,13 @@ RULES = (
     Rule(category="exchange", what="^multicast .* receiver", family="multicast", predict=_multicast),
     leave_out("exchange", "^multicast .* sender", "the sender's counter stops before the last word has arrived"),
     leave_out("exchange", "^(gather|scatter) bandwidth, own tile", "no exchange: the bytes stay on their tile"),
-    Rule(category="exchange", what="scheduled phase", family="fragments", predict=_scheduled,
-         where=lambda row: "fragments" in row.shape),
+    Rule(
+        category="exchange",
+        what="scheduled phase",
+        family="fragments",
+        predict=_scheduled,
+        where=lambda row: "fragments" in row.shape,
+    ),
     leave_out("exchange", "scheduled phase", "neither bytes nor pieces are stated"),
     leave_out("exchange", "^SigLIP MLP|^fragmented", "the pieces of the busiest tile are not stated"),
     leave_out("sync", "", "the chip file takes its sync from it"),
@@ -115,4 +124,4 @@ RULES = (
     Rule(category="exchange", what="^scatter 1 word .* on chip", family="gather words", predict=_scatter_latency),
     Rule(category="exchange", what="^gather bandwidth, on chip", family="gather words", predict=_gather_rate),
     Rule(category="exchange", what="^scatter bandwidth, on chip", family="gather words", predict=_scatter_rate),
-)  # fmt: skip
+)

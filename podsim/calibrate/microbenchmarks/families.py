@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
-from podsim.model.microbenchmark import Bar, Family, Statistic
+from podsim.model.microbenchmark import BenchmarkFamily, ErrorLimit, Statistic
 
 
-def _family(key: str, title: str, why: str = "", **limits: float) -> Family:
-    bars = tuple(Bar(statistic=Statistic[name.upper()], limit=limit) for name, limit in limits.items())
-    return Family(key=key, title=title, bars=bars, why=why)
+def _family(key: str, title: str, why: str = "", **limits: float) -> BenchmarkFamily:
+    bars = tuple(ErrorLimit(statistic=Statistic[name.upper()], limit=limit) for name, limit in limits.items())
+    return BenchmarkFamily(key=key, title=title, bars=bars, why=why)
 
 
 _LARGE_BATCHES: Final = (

@@ -39,19 +39,28 @@ FITTED: Final = (
     Fitted(constant="product.OVERHEAD_CYCLES", source="popsparse-2023", families=("matmul",)),
     Fitted(constant="reduction.CALL_CYCLES", source="jia-2019", families=("reduction",)),
     Fitted(constant="rearrange.BYTE_CYCLES", source="ipu-stack", families=("rearrangement",)),
-    Fitted(constant="gc2 library", source="jia-2019", families=("convolution", "stems", "grouped"),
-           locator=r"table 5\.5\b"),
+    Fitted(
+        constant="gc2 library", source="jia-2019", families=("convolution", "stems", "grouped"), locator=r"table 5\.5\b"
+    ),
     Fitted(constant="gc2 sram.load", source="jia-2019", locator=r"table 3\.1\b"),
     Fitted(constant="gc2 exchange.receive", source="jia-2019", locator=r"table 4\.4\b"),
-    Fitted(constant="c2-server ipu-link.latency, hop", source="jia-2019", families=("link latency",),
-           locator=r"figure 4\.4\b"),
-    Fitted(constant="c2-server ipu-link.efficiency", source="jia-2019", families=("link bandwidth",),
-           locator=r"table 4\.[67]\b"),
+    Fitted(
+        constant="c2-server ipu-link.latency, hop",
+        source="jia-2019",
+        families=("link latency",),
+        locator=r"figure 4\.4\b",
+    ),
+    Fitted(
+        constant="c2-server ipu-link.efficiency",
+        source="jia-2019",
+        families=("link bandwidth",),
+        locator=r"table 4\.[67]\b",
+    ),
     Fitted(constant="hostio.HOST_START_S", source="jia-2019", families=("host",), locator=r"table 4\.19\b"),
     Fitted(constant="c2-server gateway, hosts", source="jia-2019", families=("host",), locator=r"table 4\.20\b"),
     Fitted(constant="gc2 exchange.efficiency", source="jia-2019", locator=r"table 4\.6\b"),
     Fitted(constant="gc2 sync.on_chip", source="jia-2019", locator=r"table 4\.1(?!\d)"),
-)  # fmt: skip
+)
 """In the order in which they are looked through; docs/model.md and the files of chips say how each was found.
 
 Rows that are left out since a chip file takes its number from them are not here.
@@ -60,4 +69,4 @@ Rows that are left out since a chip file takes its number from them are not here
 
 def constant_of(row: Microbenchmark, family: str) -> str:
     """The constant that was fitted to a row, or nothing."""
-    return next((one.constant for one in FITTED if one.holds(row, family)), "")
+    return next((item.constant for item in FITTED if item.holds(row, family)), "")

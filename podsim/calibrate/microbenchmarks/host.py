@@ -29,9 +29,9 @@ def _bandwidth(row: Microbenchmark, bench: Bench) -> float:
 
 def _several(row: Microbenchmark, bench: Bench) -> float:
     """IPUs fill one port after the other, each with what its PCIe or the port allows."""
-    found = re.search(r"(\d+) IPUs", row.what)
-    assert found, "the rule asks for a count"
-    topology, ipus = bench.server.topology, int(found[1])
+    match = re.search(r"(\d+) IPUs", row.what)
+    assert match, "the rule asks for a count"
+    topology, ipus = bench.server.topology, int(match[1])
     ports, left = divmod(ipus, topology.ipus_per_machine)
     full = min(topology.ipus_per_machine * topology.gateway.pcie_bytes_per_s, topology.gateway.host_bytes_per_s)
     rate = ports * full + min(left * topology.gateway.pcie_bytes_per_s, full)

@@ -28,8 +28,8 @@ def _pair(row: Microbenchmark) -> tuple[int, int]:
 
 def _members(row: Microbenchmark) -> tuple[int, ...]:
     """The IPUs that take part: a named pair, or the first so many."""
-    found = re.search(r"(\d+) IPUs", row.what)
-    return _pair(row) if found is None or found[1] == "2" else tuple(range(int(found[1])))
+    match = re.search(r"(\d+) IPUs", row.what)
+    return _pair(row) if match is None or match[1] == "2" else tuple(range(int(match[1])))
 
 
 def _furthest_s(row: Microbenchmark, fabric: Fabric) -> float:
@@ -115,13 +115,18 @@ RULES = (
     Rule(category="exchange", what="peak bandwidth, no load: two IPUs", family="link bandwidth", predict=_one_port),
     Rule(category="exchange", what="under load .*two IPUs", family="link bandwidth", predict=_one_of_all),
     Rule(category="exchange", what="random, (4|8|16) IPUs", family="link bandwidth", predict=_random_rate),
-    Rule(category="exchange", what="off-chip aggregate|^sustained IPU-link|worker threads reading, ",
-         family="link bandwidth", predict=_pair_rate),
+    Rule(
+        category="exchange",
+        what="off-chip aggregate|^sustained IPU-link|worker threads reading, ",
+        family="link bandwidth",
+        predict=_pair_rate,
+    ),
     Rule(category="broadcast", what="1 word latency", family="broadcast between IPUs", predict=_broadcast_latency),
     Rule(category="broadcast", what="100 KiB", family="broadcast between IPUs", predict=_broadcast_rate),
     Rule(category="broadcast", what="share of peak", family="broadcast between IPUs", predict=_broadcast_share),
     Rule(category="exchange", what="^(gather|scatter) 1 word", family="words between IPUs", predict=_to_one_port),
-    Rule(category="exchange", what="^(gather|scatter) bandwidth", family="words between IPUs",
-         predict=_to_one_port_rate),
+    Rule(
+        category="exchange", what="^(gather|scatter) bandwidth", family="words between IPUs", predict=_to_one_port_rate
+    ),
     leave_out("collective", "", "popops' plan over IPUs is not modelled: gradients go through collectives"),
-)  # fmt: skip
+)

@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import Microbenchmark
 
 PRECISIONS: Final = {
-    "FP16.16": Precision.FP16_16, "FP16.32": Precision.FP16_32, "FP32.32": Precision.FP32, "fp32": Precision.FP32,
-    "FP8.16": Precision.FP8_16, "fp16": Precision.FP16_32,  # poplin's partials are float unless asked otherwise
-}  # fmt: skip
+    "FP16.16": Precision.FP16_16,
+    "FP16.32": Precision.FP16_32,
+    "FP32.32": Precision.FP32,
+    "fp32": Precision.FP32,
+    "FP8.16": Precision.FP8_16,
+    "fp16": Precision.FP16_32,  # poplin's partials are float unless asked otherwise
+}
 FULL_GROUP: Final = 16  # channels that fill an input group of half values
 
 
@@ -42,10 +46,14 @@ def _matmul(row: Microbenchmark) -> Matmul:
 
 def _conv(row: Microbenchmark) -> Conv:
     return Conv(
-        batch=row.whole("batch"), size=int(row.shape["in"].partition("x")[0]), in_channels=row.whole("cin"),
-        out_channels=row.whole("cout"), kernel=int(row.shape["kernel"].partition("x")[0]),
-        stride=row.whole("stride"), channel_groups=row.whole("groups"),
-    )  # fmt: skip
+        batch=row.whole("batch"),
+        size=int(row.shape["in"].partition("x")[0]),
+        in_channels=row.whole("cin"),
+        out_channels=row.whole("cout"),
+        kernel=int(row.shape["kernel"].partition("x")[0]),
+        stride=row.whole("stride"),
+        channel_groups=row.whole("groups"),
+    )
 
 
 def _dense(row: Microbenchmark, bench: Bench) -> float:
@@ -65,7 +73,7 @@ def _vertex_cycles(row: Microbenchmark, chip: Chip) -> float:
     """One call of the 1 x 1 vertex with the shape of a single tile."""
     precision = PRECISIONS[row.precision]
     units = amp.units(chip, precision)
-    unit = amp.Amp(precision, units, amp.input_group(precision), units)
+    unit = amp.AmpVertex(precision, units, amp.input_group(precision), units)
     field, channels_in, channels_out = (np.array([row.whole(key)], float) for key in ("per_tile m", "k", "n"))
     return float(amp.one_by_one(unit, field, channels_in, channels_out, np.ones(1))[0])
 
@@ -114,9 +122,13 @@ def _narrow(row: Microbenchmark, bench: Bench) -> float:
     width, height = map(int, row.shape["image"].split("x"))
     shape = Conv(size=round(math.sqrt(width * height)), in_channels=channels, out_channels=channels, kernel=kernel)
     plan = convolution.plan(
-        shape, Pass.FORWARD, PRECISIONS[row.precision], chip,
-        available_memory=float(row.shape["availableMemoryProportion"]), relax=True,
-    )  # fmt: skip
+        shape,
+        Pass.FORWARD,
+        PRECISIONS[row.precision],
+        chip,
+        available_memory=float(row.shape["availableMemoryProportion"]),
+        relax=True,
+    )
     return from_cycles(row, count * plan_cycles(plan, chip), chip)
 
 
@@ -136,8 +148,13 @@ RULES = (
     leave_out("gemm", "non-zero FLOPs", "framework-bound: timed by the host through PyTorch"),
     Rule(category="gemm", what="^one AMP vertex", family="amp", predict=_vertex),
     Rule(category="gemm", what="^poplibs matmul compute", family="matmul compute", predict=_multiply_alone),
-    Rule(category="gemm", what="^best square GEMM", family="square matmul", predict=_square,
-         where=lambda row: "1 IPU" in row.what),
+    Rule(
+        category="gemm",
+        what="^best square GEMM",
+        family="square matmul",
+        predict=_square,
+        where=lambda row: "1 IPU" in row.what,
+    ),
     leave_out("gemm", "^best square GEMM", "derived from another row: twice the figure of one IPU"),
     leave_out("gemm", "theoretical", "theory, not a measurement"),
     leave_out("gemm", "^dense attention for one query", "keys and values stay in place: no plan of a matmul"),
@@ -145,13 +162,31 @@ RULES = (
     Rule(category="gemm", what="^square GEMM, whole device", family="independent", predict=_dense),
     leave_out("gemm", "fixed cost", "a constant fitted to other kernels, not a measurement"),
     leave_out("gemm", "", "a chain of operators of another compiler", note="^not poplibs"),
-    Rule(category="conv", what="^forward convolution", family="grouped", predict=_convolution, otherwise=_otherwise,
-         where=_is_grouped),
-    Rule(category="conv", what="^forward convolution", family="stems", predict=_convolution, otherwise=_otherwise,
-         where=_is_stem),
-    Rule(category="conv", what="^forward convolution", family="convolution", predict=_convolution,
-         otherwise=_otherwise),
-    Rule(category="conv", what="^poplin 3x3", family="narrow", predict=_narrow,
-         where=lambda row: row.shape["ipus"] == "1"),
+    Rule(
+        category="conv",
+        what="^forward convolution",
+        family="grouped",
+        predict=_convolution,
+        otherwise=_otherwise,
+        where=_is_grouped,
+    ),
+    Rule(
+        category="conv",
+        what="^forward convolution",
+        family="stems",
+        predict=_convolution,
+        otherwise=_otherwise,
+        where=_is_stem,
+    ),
+    Rule(
+        category="conv", what="^forward convolution", family="convolution", predict=_convolution, otherwise=_otherwise
+    ),
+    Rule(
+        category="conv",
+        what="^poplin 3x3",
+        family="narrow",
+        predict=_narrow,
+        where=lambda row: row.shape["ipus"] == "1",
+    ),
     leave_out("conv", "^poplin 3x3", "over two IPUs, whose copies between them are not stated"),
-)  # fmt: skip
+)

@@ -21,9 +21,11 @@ TRIAD_PER_TILE: Final = 24_000  # floats of each of three arrays, 45 % of a tile
 TRIAD_BYTES: Final = 3 * 4
 HEAT: Final = "heat"
 MEASURED: Final = {
-    "heat equation": HEAT, "diffusion order 4": "diffusion-3d", "wave order 4": "wave-3d",
+    "heat equation": HEAT,
+    "diffusion order 4": "diffusion-3d",
+    "wave order 4": "wave-3d",
     "Aliev-Panfilov": "aliev-panfilov",
-}  # fmt: skip
+}
 """What rows call a stencil, and what podsim does."""
 
 
@@ -50,10 +52,10 @@ def stencil_of(row: Microbenchmark) -> Stencil | None:
     """The stencil that a row measures, where its operations are known."""
     if row.category not in ("hpc", "other") or "grid" not in row.shape:
         return None
-    found = next((name for what, name in MEASURED.items() if what in row.what), "")
-    if found == HEAT:
-        found = f"heat-{len(_grid(row))}d"
-    return stencils.STENCILS.get(found)
+    text = next((name for what, name in MEASURED.items() if what in row.what), "")
+    if text == HEAT:
+        text = f"heat-{len(_grid(row))}d"
+    return stencils.STENCILS.get(text)
 
 
 def _flop_rate(row: Microbenchmark, bench: Bench) -> float:
@@ -65,9 +67,9 @@ def _point_rate(row: Microbenchmark, bench: Bench) -> float:
 
 
 def _of(row: Microbenchmark) -> Stencil:
-    found = stencil_of(row)
-    assert found is not None, row.what
-    return found
+    stencil = stencil_of(row)
+    assert stencil is not None, row.what
+    return stencil
 
 
 def _rate(row: Microbenchmark, bench: Bench) -> float:
@@ -84,4 +86,4 @@ RULES = (
     Rule(category="other", what="^stencil throughput", family="stencils", predict=_point_rate),
     leave_out("conv", "blur", "vertices and halo copies of its own, whose code is not stated"),
     leave_out("conv", "^stencil", "timed by the host, with a work split of its own"),
-)  # fmt: skip
+)

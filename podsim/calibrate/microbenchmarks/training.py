@@ -36,11 +36,16 @@ def _conformer(row: Microbenchmark, bench: Bench) -> float:
 
 
 RULES = (
-    Rule(category="train", what=CONFORMER, family="conformer", predict=_conformer,
-         where=lambda row: row.chip == ANCHOR_CHIP and row.shape.get("machine") != ANCHOR),
+    Rule(
+        category="train",
+        what=CONFORMER,
+        family="conformer",
+        predict=_conformer,
+        where=lambda row: row.chip == ANCHOR_CHIP and row.shape.get("machine") != ANCHOR,
+    ),
     Rule(category="train", what=CONFORMER, where=lambda row: row.chip != ANCHOR_CHIP, reason=WHOLE),
     leave_out("train", CONFORMER, "sets the time of a micro-batch: the length of an utterance is not published"),
     leave_out("train|infer|other", "", "a ratio to other hardware or software, not a measurement", note="ratio|factor"),
     leave_out("train", "", "a comparator: no IPU", note="comparator"),
     leave_out("train|infer", "", WHOLE),
-)  # fmt: skip
+)

@@ -40,8 +40,8 @@ def _sram_latency(row: Microbenchmark, bench: Bench) -> float:
 
 
 def _elements(row: Microbenchmark) -> int:
-    found = next(value for key, value in row.shape.items() if key.startswith(("elements", "cols")))
-    return int(found) * int(row.shape.get("rows", 1))
+    text = next(value for key, value in row.shape.items() if key.startswith(("elements", "cols")))
+    return int(text) * int(row.shape.get("rows", 1))
 
 
 def _on_one_tile(row: Microbenchmark, bench: Bench, *operations: str) -> float:
@@ -89,16 +89,21 @@ def _softmax(row: Microbenchmark, bench: Bench) -> float:
 def _partials(row: Microbenchmark, bench: Bench) -> float:
     chip, outputs = bench.chip(row), row.whole("elements")
     plan = reduction.plan(
-        outputs * row.whole("partials"), outputs, PRECISIONS[row.precision], chip, held=outputs, tiles=1,
+        outputs * row.whole("partials"),
+        outputs,
+        PRECISIONS[row.precision],
+        chip,
+        footprint=outputs,
+        tiles=1,
         overhead_cycles=0.0,
-    )  # fmt: skip
+    )
     return from_cycles(row, plan_cycles(plan, chip), chip)
 
 
 def _summed(row: Microbenchmark, chip: Chip) -> tuple[int, int]:
     """Values, and the tiles that hold them."""
-    one = "one tile" in row.what or row.what.endswith(", 1 tile")
-    tiles = 1 if one else int(row.shape.get("tiles") or row.tiles or chip.tiles)
+    flag = "one tile" in row.what or row.what.endswith(", 1 tile")
+    tiles = 1 if flag else int(row.shape.get("tiles") or row.tiles or chip.tiles)
     return (row.whole("values") if "values" in row.shape else row.whole("values_per_tile") * tiles), tiles
 
 
@@ -121,15 +126,20 @@ def _random(row: Microbenchmark, bench: Bench) -> float:
 def _scores_to_rows(row: Microbenchmark, bench: Bench) -> TilePlan:
     """Attention scores as the planner's product leaves them, brought to whole padded rows."""
     chip = bench.chip(row)
-    found = SCORES.search(row.shape_text)
-    assert found, "the rule asks for a shape"
-    heads, rows, columns = map(int, found.groups())
+    match = SCORES.search(row.shape_text)
+    assert match, "the rule asks for a shape"
+    heads, rows, columns = map(int, match.groups())
     precision = PRECISIONS[row.precision]
     splits = product.plan(Matmul(groups=heads, m=rows, k=HEAD, n=columns, weights=False), precision, chip).splits
     before = rearrange.product_result(
-        heads, rows, columns, field=splits["field"], outputs=splits["outputs"],
-        group_parts=splits.get("groups", 1), swapped=True,
-    )  # fmt: skip
+        heads,
+        rows,
+        columns,
+        field=splits["field"],
+        outputs=splits["outputs"],
+        group_parts=splits.get("groups", 1),
+        swapped=True,
+    )
     after = rearrange.whole_rows(heads, rows, columns, chip, pitch=PADDED)
     return rearrange.plan(rows, columns, before, after, precision, chip)
 
@@ -202,4 +212,4 @@ RULES = (
     leave_out("other", "Hessenberg|tridiagonal", "an algorithm with vertices of its own"),
     leave_out("other", "nanoGPT", "framework-bound: timed by the host"),
     leave_out("other", "SigLIP", "a whole model that podsim has no workload file for"),
-)  # fmt: skip
+)

@@ -24,10 +24,10 @@ READ_OFF: Final = (
 """Constants of the code that were read off rows of whole programs; docs/model.md has them all."""
 
 
-def row_fits(rows: Sequence[Microbenchmark], found: FrameworkFit | None) -> dict[str, RowFit]:
+def row_fits(rows: Sequence[Microbenchmark], fit: FrameworkFit | None) -> dict[str, RowFit]:
     """What fits have of each row that is in one, by its id; `found` is the fit of frameworks to these rows."""
-    fits = {row.id: one for row in rows if (one := _read_off(row)).constants}
-    for group in found.groups if found else ():
+    fits = {row.id: item for row in rows if (item := _read_off(row)).constants}
+    for group in fit.groups if fit else ():
         constants = constants_of(group.framework)
         for id_, error in zip(group.rows, group.held_out, strict=True):
             before = fits.get(id_, IN_NO_FIT)
@@ -39,12 +39,12 @@ def row_fits(rows: Sequence[Microbenchmark], found: FrameworkFit | None) -> dict
     return fits
 
 
-def outdated(shipped: FrameworkCosts, found: FrameworkFit | None) -> tuple[str, ...]:
+def outdated(shipped: FrameworkCosts, fit: FrameworkFit | None) -> tuple[str, ...]:
     """Constants that are not those of the fit, by a thousandth or more: the file was written from other rows."""
-    if found is None:
+    if fit is None:
         return ()
-    return tuple(name for name in NAMES if not math.isclose(shipped.value(name), found.costs.value(name), rel_tol=1e-3))
+    return tuple(name for name in NAMES if not math.isclose(shipped.value(name), fit.costs.value(name), rel_tol=1e-3))
 
 
 def _read_off(row: Microbenchmark) -> RowFit:
-    return RowFit(constants=tuple(one.constant for one in READ_OFF if one.holds(row, "")))
+    return RowFit(constants=tuple(item.constant for item in READ_OFF if item.holds(row, "")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podsim.calibrate.frameworks import FrameworkRow
-from podsim.calibrate.published.ask import RATES, framework_of, rated
-from podsim.calibrate.published.unsaid import ways
+from podsim.calibrate.published.evaluate import RATES, framework_of, rated
+from podsim.calibrate.published.interpretations import ways
 from podsim.errors import PodsimError
 from podsim.model.framework import INTERFACES
 from podsim.model.program import Part
@@ -32,21 +32,21 @@ def framework_rows(
 
     `row_bytes` gives the input of one row of a workload under changes [B].
     """
-    asked = {reading.row: reading for reading in readings.readings if reading.mode is Mode.TRAIN}
-    unsaid = {one.name: one for one in readings.unsaid}
-    found: list[FrameworkRow] = []
+    request = {reading.row: reading for reading in readings.readings if reading.mode is Mode.TRAIN}
+    unsaid = {gap.name: gap for gap in readings.unsaid}
+    result: list[FrameworkRow] = []
     for row in rows:
         framework = framework_of(row)
-        if framework is None or row.id not in asked or row.unit not in RATES or asked[row.id].input_on_chip:
+        if framework is None or row.id not in request or row.unit not in RATES or request[row.id].input_on_chip:
             continue
-        (_, reading), *_ = ways(asked[row.id], unsaid)
+        (_, reading), *_ = ways(request[row.id], unsaid)
         try:
             answer = rated(row, reading, predict)
             input_bytes = row_bytes(reading.workload, reading.changes)
-            found.append(_row(row, framework, reading, answer, input_bytes))
+            result.append(_row(row, framework, reading, answer, input_bytes))
         except PodsimError:  # a workload that is not there yet, or a mapping that does not fit
             continue
-    return tuple(found)
+    return tuple(result)
 
 
 def _row(
@@ -55,9 +55,13 @@ def _row(
     step_s, mapping = answer.step_s.value, answer.mapping
     in_line = row_bytes * mapping.micro_batch * mapping.accumulation if INTERFACES[framework].fetches_in_line else 0.0
     return FrameworkRow(
-        id=row.id, framework=framework, family=reading.family or row.what, workload=reading.workload,
-        replicas=mapping.replicas, micro_batches=mapping.accumulation,
+        id=row.id,
+        framework=framework,
+        family=reading.family or row.what,
+        workload=reading.workload,
+        replicas=mapping.replicas,
+        micro_batches=mapping.accumulation,
         in_line_bytes_s=in_line / IN_LINE_BYTES_PER_S,
         without_s=step_s - answer.breakdown_s[Part.FRAMEWORK],
         measured_s=step_s * answer.throughput_samples_per_s.value / row.value,
-    )  # fmt: skip
+    )

@@ -48,9 +48,10 @@ class OwnFlags:
         mine = {"logs"} if set(given) & {"topology", "preset", "ipus_per_replica", "sdk"} else {"logs", "points"}
         if given and not mine & set(given):
             raise InputError(
-                f"{named[-1]} goes with {' or '.join(f'--{name}' for name in sorted(mine))}", code="conflicting-flags",
+                f"{named[-1]} goes with {' or '.join(f'--{name}' for name in sorted(mine))}",
+                code="conflicting-flags",
                 hint="podsim calibrate --logs DIR",
-            )  # fmt: skip
+            )
         return bool(given)
 
 
@@ -120,12 +121,12 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
 def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
     from podsim import api
 
-    found = answered(partial(api.calibrate_noise, write=write, path=path))
+    fit = answered(partial(api.calibrate_noise, write=write, path=path))
     give(
         output,
-        screen=lambda: noise_view.document(found),
-        json_text=lambda: json_text.noise_fit(found),
-        line=lambda: noise_view.answer(found),
+        screen=lambda: noise_view.document(fit),
+        json_text=lambda: json_text.noise_fit(fit),
+        line=lambda: noise_view.answer(fit),
     )
     return ExitCode.ANSWERED
 
@@ -166,11 +167,21 @@ def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) ->
     from podsim import api
 
     with progress("fitting", output) as on_progress:
-        report = answered(partial(
-            api.calibrate_own, logs=own.logs, points=own.points, topology=own.topology, presets=own.preset,
-            ipus_per_replica=own.ipus_per_replica, sdk=own.sdk, alone=own.alone, out=out,
-            points_out=None if dry_run else own.points_out, on_progress=on_progress,
-        ))  # fmt: skip
+        report = answered(
+            partial(
+                api.calibrate_own,
+                logs=own.logs,
+                points=own.points,
+                topology=own.topology,
+                presets=own.preset,
+                ipus_per_replica=own.ipus_per_replica,
+                sdk=own.sdk,
+                alone=own.alone,
+                out=out,
+                points_out=None if dry_run else own.points_out,
+                on_progress=on_progress,
+            )
+        )
     give(
         output,
         screen=lambda: own_view.document(report, verbose=output.verbose),

@@ -21,15 +21,22 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim import api
 
     checked = api.check(file)
-    what, found = checked.what, checked.document
-    name = str(getattr(found.value, "name", ""))
-    entries = len(found.value) if isinstance(found.value, Sized) else None
+    what, document = checked.what, checked.document
+    name = str(getattr(document.value, "name", ""))
+    entries = len(document.value) if isinstance(document.value, Sized) else None
     give(
         output,
-        screen=lambda: listing.check(file, what, name, entries, found.provenance, found.warnings),
-        json_text=lambda: json_text.text("check", {
-            "file": file, "what": what, "name": name, "warnings": json_text.plain(found.warnings),
-            "provenance": json_text.plain(found.provenance)}),
+        screen=lambda: listing.check(file, what, name, entries, document.provenance, document.warnings),
+        json_text=lambda: json_text.text(
+            "check",
+            {
+                "file": file,
+                "what": what,
+                "name": name,
+                "warnings": json_text.plain(document.warnings),
+                "provenance": json_text.plain(document.provenance),
+            },
+        ),
         line=lambda: what,
-    )  # fmt: skip
+    )
     return ExitCode.ANSWERED

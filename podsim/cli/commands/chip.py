@@ -19,16 +19,26 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim import api
     from podsim.files import catalog
 
-    found = api.list_chips()
+    chips = api.list_chips()
     warn(catalog.unlisted("chips"), output)
     give(
         output,
-        screen=lambda: listing.chips(found),
-        json_text=lambda: json_text.listing("chips", (
-            {"name": value.name, "title": value.title, "tiles": value.tiles, "clock_hz": value.clock_hz,
-             "sram_bytes": value.sram_bytes} for value in found)),
-        line=lambda: tuple(value.name for value in found),
-    )  # fmt: skip
+        screen=lambda: listing.chips(chips),
+        json_text=lambda: json_text.listing(
+            "chips",
+            (
+                {
+                    "name": value.name,
+                    "title": value.title,
+                    "tiles": value.tiles,
+                    "clock_hz": value.clock_hz,
+                    "sram_bytes": value.sram_bytes,
+                }
+                for value in chips
+            ),
+        ),
+        line=lambda: tuple(value.name for value in chips),
+    )
     return ExitCode.ANSWERED
 
 
@@ -44,12 +54,12 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     output.check()
     from podsim import api
 
-    found = api.show_chip(name)
-    warn(found.warnings, output)
+    document = api.show_chip(name)
+    warn(document.warnings, output)
     give(
         output,
-        screen=lambda: view.document(found.value, found.provenance, verbose=output.verbose),
-        json_text=lambda: json_text.chip(found.value, found),
-        line=lambda: view.answer(found.value),
+        screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
+        json_text=lambda: json_text.chip(document.value, document),
+        line=lambda: view.answer(document.value),
     )
     return ExitCode.ANSWERED

@@ -91,10 +91,19 @@ def collective(
     from podsim import api
 
     ask = partial(
-        api.collective, what, bytes=how.bytes, group=how.group, ipus_per_replica=how.ipus_per_replica,
-        chunks=how.chunks, pod=network.pod, topology=network.topology, changes=network.set, pace=network.pace,
-        engine=network.engine, fidelity=network.fidelity,
-    )  # fmt: skip
+        api.collective,
+        what,
+        bytes=how.bytes,
+        group=how.group,
+        ipus_per_replica=how.ipus_per_replica,
+        chunks=how.chunks,
+        pod=network.pod,
+        topology=network.topology,
+        changes=network.set,
+        pace=network.pace,
+        engine=network.engine,
+        fidelity=network.fidelity,
+    )
     answer = ask(algorithm=how.algorithm, faults=faults.fault)
     if drawn.out is not None:
         if faults.fault:

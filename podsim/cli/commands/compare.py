@@ -18,13 +18,13 @@ from podsim.cli.options import (
     ANY_PRACTICE,
     ANY_RUN,
     ComparatorFlags,
+    ConfigurationFlags,
     EngineFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
-    MoneyFlags,
     OutputFlags,
-    PracticeFlags,
+    OwnershipFlags,
     RunFlags,
     flag,
     keywords,
@@ -63,11 +63,11 @@ def compare(
     against: AgainstFlags = ANY_AGAINST,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
-    money: MoneyFlags = ANY_MONEY,
+    money: OwnershipFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -86,38 +86,44 @@ def compare(
     report.check()
     from podsim import api
 
-    asked = keywords(machine, against, comparator, mapping, run, length, engine, money)
+    table = keywords(machine, against, comparator, mapping, run, length, engine, money)
     with progress("predicting sides", output) as on_progress:
-        found = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **asked)
-    _give(found, workload, report, output)
-    return ExitCode.NO if found.infeasible else ExitCode.ANSWERED
+        comparison = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **table)
+    _give(comparison, workload, report, output)
+    return ExitCode.NO if comparison.infeasible else ExitCode.ANSWERED
 
 
-def _give(found: Comparison, workload: str, report: ReportFlags, output: OutputFlags) -> None:
+def _give(comparison: Comparison, workload: str, report: ReportFlags, output: OutputFlags) -> None:
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: _json(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(comparison, verbose=output.verbose),
+        json_text=lambda: _json(comparison),
+        line=lambda: view.answer(comparison),
     )
-    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, workload)),
-         json_text=lambda: _json(found), rows="sides")  # fmt: skip
+    save(
+        report,
+        output,
+        report=lambda: view.document(comparison, verbose=True, extra=_origins(comparison, workload)),
+        json_text=lambda: _json(comparison),
+        rows="sides",
+    )
 
 
-def _origins(found: Comparison, workload: str) -> "Groups":
+def _origins(comparison: Comparison, workload: str) -> "Groups":
     """Where the numbers of all sides and of the workload come from."""
     from podsim.cli.origins import Used, of_page
     from podsim.model.prediction import Prediction
 
     machines = [
-        Used(called=side.label, topology=side.topology, chip=side.chip, changes=side.changes) for side in found.sides
+        Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
+        for case in comparison.sides
     ]
-    paid = [side.answer.money.owned for side in found.sides if side.answer.money]
-    answers = [side.answer for side in found.sides if isinstance(side.answer, Prediction)]
+    paid = [case.answer.money.owned for case in comparison.sides if case.answer.money]
+    answers = [case.answer for case in comparison.sides if isinstance(case.answer, Prediction)]
     return of_page(machines, [workload], paid, answers)
 
 
-def _json(found: Comparison) -> str:
+def _json(comparison: Comparison) -> str:
     from podsim.report import json_comparison
 
-    return json_comparison.comparison(found)
+    return json_comparison.comparison(comparison)

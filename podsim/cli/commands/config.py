@@ -35,7 +35,9 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     output.check()
     from podsim import api
 
-    rows = _of(command, every=True) if command else [row for one in _commands() for row in _of(one, every=False)]
+    rows = (
+        _of(command, every=True) if command else [row for command in _commands() for row in _of(command, every=False)]
+    )
     say()
     files = tuple(str(path) for path in api.config().read)
     give(
@@ -56,17 +58,24 @@ def _commands() -> list[tuple[str, ...]]:
 def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
     """Flags of a command with value and origin; `every` adds those at their default."""
     known = _flags(command)
-    found: tuple[Effective, ...] = effective(command, {flag: one.token_count()[1] for flag, one in known.items()})
+    effectives: tuple[Effective, ...] = effective(
+        command, {flag: argument.token_count()[1] for flag, argument in known.items()}
+    )
     rows = [
-        Row(" ".join(command), f"--{item.setting.flag.replace('_', '-')}", item.setting.words, item.setting.origin,
-            item.displaced_by)
-        for item in found
-    ]  # fmt: skip
+        Row(
+            " ".join(command),
+            f"--{item.setting.flag.replace('_', '-')}",
+            item.setting.words,
+            item.setting.origin,
+            item.displaced_by,
+        )
+        for item in effectives
+    ]
     if every:
-        own = {item.setting.flag for item in found if not item.displaced_by}
+        own = {item.setting.flag for item in effectives if not item.displaced_by}
         rows += [
-            Row(" ".join(command), f"--{flag.replace('_', '-')}", _default(one), "default", "")
-            for flag, one in known.items()
+            Row(" ".join(command), f"--{flag.replace('_', '-')}", _default(argument), "default", "")
+            for flag, argument in known.items()
             if flag not in own
         ]
     return rows

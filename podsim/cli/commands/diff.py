@@ -20,11 +20,11 @@ def diff(old: str, new: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     output.check()
     from podsim import api
 
-    found = api.diff(old, new)
+    difference = api.diff(old, new)
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: json_difference.difference(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(difference, verbose=output.verbose),
+        json_text=lambda: json_difference.difference(difference),
+        line=lambda: view.answer(difference),
     )
     return ExitCode.ANSWERED

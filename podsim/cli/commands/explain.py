@@ -13,13 +13,13 @@ from podsim.cli.options import (
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_RUN,
+    ConfigurationFlags,
     EngineFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
     ModelFlags,
     OutputFlags,
-    PracticeFlags,
     RunFlags,
     keywords,
 )
@@ -40,7 +40,7 @@ def explain(
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
@@ -62,55 +62,62 @@ def explain(
     machine = model.added(machine)
     if ops:
         return _operators(workload, (machine, mapping, practice), report, output)
-    asked = keywords(machine, mapping, practice, run, length, engine)
-    asked.pop("fidelity")
-    return _run(workload, asked, machine, report, output)
+    table = keywords(machine, mapping, practice, run, length, engine)
+    table.pop("fidelity")
+    return _run(workload, table, machine, report, output)
 
 
-def _run(workload: str, asked: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
+def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
     from podsim import api
     from podsim.report import json_explanation
     from podsim.report.views import explanation as view
 
     with progress("asking what if", output) as on_progress:
-        found = api.explain(workload, on_progress=on_progress, **asked)
+        explanation = api.explain(workload, on_progress=on_progress, **table)
 
     def written() -> str:
-        return json_explanation.explanation(found)
+        return json_explanation.explanation(explanation)
 
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
+        screen=lambda: view.document(explanation, verbose=output.verbose),
         json_text=written,
-        line=lambda: view.answer(found),
+        line=lambda: view.answer(explanation),
     )
-    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, workload, machine)),
-         json_text=written, rows="influences")  # fmt: skip
+    save(
+        report,
+        output,
+        report=lambda: view.document(explanation, verbose=True, extra=_origins(explanation, workload, machine)),
+        json_text=written,
+        rows="influences",
+    )
     return ExitCode.ANSWERED
 
 
-def _origins(found: "Explanation", workload: str, machine: MachineFlags) -> "Groups":
+def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> "Groups":
     """Where the numbers of the machine and the workload come from."""
     from podsim.cli.origins import Used, of_page
 
-    name = found.prediction.topology
+    name = explanation.prediction.topology
     used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)
-    return of_page([used], [workload], answers=[found.prediction])
+    return of_page([used], [workload], answers=[explanation.prediction])
 
 
 def _check(*, ops: bool, run: RunFlags, length: LengthFlags, engine: EngineFlags) -> None:
     """Raise InputError for flags that change nothing here."""
     if ops and (run, length, engine) != (ANY_RUN, ANY_LENGTH, ANY_ENGINE):
-        raise InputError("--ops looks at one micro-batch: flags of the run and of the engine change nothing",
-                         code="conflicting-flags", hint="leave them out, or --ops")  # fmt: skip
+        raise InputError(
+            "--ops looks at one micro-batch: flags of the run and of the engine change nothing",
+            code="conflicting-flags",
+            hint="leave them out, or --ops",
+        )
     if engine.fidelity != ANY_ENGINE.fidelity:
-        raise InputError("what-ifs run folded, which is exact", code="conflicting-flags",
-                         hint="leave out --fidelity")  # fmt: skip
+        raise InputError("what-ifs run folded, which is exact", code="conflicting-flags", hint="leave out --fidelity")
 
 
 def _operators(
     workload: str,
-    asked: tuple[MachineFlags, MappingFlags, PracticeFlags],
+    request: tuple[MachineFlags, MappingFlags, ConfigurationFlags],
     report: ReportFlags,
     output: OutputFlags,
 ) -> int:
@@ -118,15 +125,18 @@ def _operators(
     from podsim.report import json_text
     from podsim.report.views import ranking as view
 
-    found = api.explain_operators(workload, **keywords(*asked))
+    ranking = api.explain_operators(workload, **keywords(*request))
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: json_text.ranking(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(ranking, verbose=output.verbose),
+        json_text=lambda: json_text.ranking(ranking),
+        line=lambda: view.answer(ranking),
     )
     save(
-        report, output, report=lambda: view.document(found, verbose=True, charts=True),
-        json_text=lambda: json_text.ranking(found), rows="operators",
-    )  # fmt: skip
+        report,
+        output,
+        report=lambda: view.document(ranking, verbose=True, charts=True),
+        json_text=lambda: json_text.ranking(ranking),
+        rows="operators",
+    )
     return ExitCode.ANSWERED

@@ -104,15 +104,20 @@ def infer(
     from podsim.report import json_inference
     from podsim.report.views import inference as view
 
-    asked = keywords(model.added(machine), replica, serving, load, tokens, release)
+    table = keywords(model.added(machine), replica, serving, load, tokens, release)
     with progress("serving batches", output) as on_progress:
-        answer = api.infer(workload, on_progress=on_progress, **asked)
+        answer = api.infer(workload, on_progress=on_progress, **table)
     give(
-        output, screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_inference.inference(answer), line=lambda: view.answer(answer),
-    )  # fmt: skip
+        output,
+        screen=lambda: view.document(answer, verbose=output.verbose),
+        json_text=lambda: json_inference.inference(answer),
+        line=lambda: view.answer(answer),
+    )
     save(
-        report, output, report=lambda: view.document(answer, verbose=True),
-        json_text=lambda: json_inference.inference(answer), rows="batches" if answer.swept else "",
-    )  # fmt: skip
+        report,
+        output,
+        report=lambda: view.document(answer, verbose=True),
+        json_text=lambda: json_inference.inference(answer),
+        rows="batches" if answer.swept else "",
+    )
     return ExitCode.ANSWERED

@@ -16,8 +16,8 @@ from podsim.cli.options import (
     RUN,
     LengthFlags,
     ModelFlags,
-    MoneyFlags,
     OutputFlags,
+    OwnershipFlags,
     SamplesFlags,
     flag,
     keywords,
@@ -97,7 +97,7 @@ def plan(
     framework: FrameworkFlags = ANY_FRAMEWORK,
     samples: RecipeFlags = ANY_RECIPE,
     length: LengthFlags = ANY_LENGTH,
-    money: MoneyFlags = ANY_MONEY,
+    money: OwnershipFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -112,8 +112,11 @@ def plan(
     report.check()
     if (workload is None) == (search.workloads is None):
         which = "neither" if workload is None else "both"
-        raise InputError(f"give a workload or --workloads FILE, not {which}", code="conflicting-flags",
-                         hint="podsim plan bert --within 5min")  # fmt: skip
+        raise InputError(
+            f"give a workload or --workloads FILE, not {which}",
+            code="conflicting-flags",
+            hint="podsim plan bert --within 5min",
+        )
     given = keywords(demand, search, money)
     del given["workloads"]
     if workload:
@@ -121,8 +124,11 @@ def plan(
             workload, {**given, **keywords(framework, samples, length), "changes": model.changes}, report, output
         )
     if (model, framework, samples, length) != (ANY_MODEL, ANY_FRAMEWORK, ANY_RECIPE, ANY_LENGTH):
-        raise InputError("sizes and length of a run are those of one workload: --workloads has several",
-                         code="conflicting-flags", hint="a TOML file for each (podsim workload import)")  # fmt: skip
+        raise InputError(
+            "sizes and length of a run are those of one workload: --workloads has several",
+            code="conflicting-flags",
+            hint="a TOML file for each (podsim workload import)",
+        )
     return _mix(search, given, demand, report, output)
 
 
@@ -132,18 +138,21 @@ def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: O
     from podsim.report.views import plan as view
 
     with progress("weighing machines", output) as on_progress:
-        found = api.plan(workload, on_progress=on_progress, **given)
+        plan = api.plan(workload, on_progress=on_progress, **given)
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: json_plan.plan(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(plan, verbose=output.verbose),
+        json_text=lambda: json_plan.plan(plan),
+        line=lambda: view.answer(plan),
     )
     save(
-        report, output, json_text=lambda: json_plan.plan(found), rows="candidates",
-        report=lambda: view.document(found, verbose=True, charts=True, extra=_origins(found, workload)),
-    )  # fmt: skip
-    return ExitCode.ANSWERED if found.chosen else ExitCode.NO
+        report,
+        output,
+        json_text=lambda: json_plan.plan(plan),
+        rows="candidates",
+        report=lambda: view.document(plan, verbose=True, charts=True, extra=_origins(plan, workload)),
+    )
+    return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
 def _mix(
@@ -154,27 +163,35 @@ def _mix(
     from podsim.report.views import mix as view
 
     if demand.within is not None:
-        raise InputError("each job of a mix has its own time: --within says nothing to --workloads",
-                         code="conflicting-flags", hint='within = "30 min" in the [[job]]')  # fmt: skip
+        raise InputError(
+            "each job of a mix has its own time: --within says nothing to --workloads",
+            code="conflicting-flags",
+            hint='within = "30 min" in the [[job]]',
+        )
     assert search.workloads is not None, "one of the two is given"
     del given["within"]
     with progress("weighing machines", output) as on_progress:
-        found = api.plan_mix(search.workloads, on_progress=on_progress, **given)
+        plan = api.plan_mix(search.workloads, on_progress=on_progress, **given)
     give(
         output,
-        screen=lambda: view.document(found, verbose=output.verbose),
-        json_text=lambda: json_plan.mix(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(plan, verbose=output.verbose),
+        json_text=lambda: json_plan.mix(plan),
+        line=lambda: view.answer(plan),
     )
-    names = [job.workload for job in found.jobs]
-    save(report, output, report=lambda: view.document(found, verbose=True, extra=_origins(found, *names)),
-         json_text=lambda: json_plan.mix(found), rows="candidates")  # fmt: skip
-    return ExitCode.ANSWERED if found.chosen else ExitCode.NO
+    names = [job.workload for job in plan.jobs]
+    save(
+        report,
+        output,
+        report=lambda: view.document(plan, verbose=True, extra=_origins(plan, *names)),
+        json_text=lambda: json_plan.mix(plan),
+        rows="candidates",
+    )
+    return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
-def _origins(found: "Plan | MixPlan", *workloads: str) -> "Groups":
+def _origins(plan: "Plan | MixPlan", *workloads: str) -> "Groups":
     """Where the numbers of the machines weighed and of the workloads come from."""
     from podsim.cli.origins import Used, of_page
 
-    machines = [Used(called=name, topology=name) for name in found.named]
-    return of_page(machines, dict.fromkeys(workloads), [one.owned for one in found.candidates])
+    machines = [Used(called=name, topology=name) for name in plan.named]
+    return of_page(machines, dict.fromkeys(workloads), [candidate.owned for candidate in plan.candidates])

@@ -22,16 +22,16 @@ from podsim.cli.options import (
     ANY_RUN,
     MONEY,
     ComparatorFlags,
+    ConfigurationFlags,
     EngineFlags,
     FaultFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
     ModelFlags,
-    MoneyFlags,
     NoiseFlags,
     OutputFlags,
-    PracticeFlags,
+    OwnershipFlags,
     RunFlags,
     keywords,
 )
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from podsim.cli import origins
     from podsim.cli.origins import Used
     from podsim.model.comparator import ComparatorPrediction
-    from podsim.planning.purse import Purse
+    from podsim.planning.ownership import OwnershipTerms
 
 
 @Parameter(name="*")
@@ -68,14 +68,14 @@ def predict(
     machine: MachineFlags = ANY_MACHINE,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
     cost: CostFlags = ANY_COST,
-    money: MoneyFlags = ANY_MONEY,
+    money: OwnershipFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -92,32 +92,36 @@ def predict(
 
     machine = model.added(machine)
     flags = (machine, comparator, mapping, practice, run, length, engine, noise, faults)
-    purse = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
+    terms = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
     if not (cost.money or money.stated or getattr(answer, "timed", True)):
-        purse = None  # -v adds costs where there are any
-    return _told(answer, workload, machine, purse, report, output)
+        terms = None  # -v adds costs where there are any
+    return _print_answer(answer, workload, machine, terms, report, output)
 
 
-def _told(
-    answer: "Prediction | ComparatorPrediction", workload: str, machine: MachineFlags, purse: "Purse | None",
-    report: ReportFlags, output: OutputFlags,
-) -> int:  # fmt: skip
+def _print_answer(
+    answer: "Prediction | ComparatorPrediction",
+    workload: str,
+    machine: MachineFlags,
+    terms: "OwnershipTerms | None",
+    report: ReportFlags,
+    output: OutputFlags,
+) -> int:
     from podsim import api
 
     if not isinstance(answer, Prediction):
-        from podsim.cli.comparator import told
+        from podsim.cli.comparator import print_answer
 
-        return told(api.priced(answer, known=purse) if purse else answer, report, output)
-    _give(_priced(answer, machine, purse) if purse else answer, workload, machine, output, report)
+        return print_answer(api.priced(answer, known=terms) if terms else answer, report, output)
+    _give(_priced(answer, machine, terms) if terms else answer, workload, machine, output, report)
     return ExitCode.ANSWERED
 
 
-def _priced(answer: Prediction, machine: MachineFlags, purse: "Purse | None" = None) -> Prediction:
+def _priced(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
     from podsim import api
 
-    return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=purse)
+    return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
 
 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
@@ -173,5 +177,6 @@ def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> "origi
 def _used(answer: Prediction, machine: MachineFlags) -> "Used":
     from podsim.cli.origins import Used
 
-    return Used(called=answer.topology, topology=machine.topology or answer.topology, chip=machine.chip,
-                changes=machine.set)  # fmt: skip
+    return Used(
+        called=answer.topology, topology=machine.topology or answer.topology, chip=machine.chip, changes=machine.set
+    )

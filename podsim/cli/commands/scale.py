@@ -16,12 +16,12 @@ from podsim.cli.options import (
     ANY_PRACTICE,
     ANY_RUN,
     MAPPING,
+    ConfigurationFlags,
     EngineFlags,
     LengthFlags,
     ModelFlags,
-    MoneyFlags,
     OutputFlags,
-    PracticeFlags,
+    OwnershipFlags,
     RunFlags,
     flag,
     keywords,
@@ -80,11 +80,11 @@ def scale(
     model: ModelFlags = ANY_MODEL,
     sizes: ScaleFlags = ANY_SIZES,
     split: SplitFlags = ANY_SPLIT,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
-    money: MoneyFlags = ANY_MONEY,
+    money: OwnershipFlags = ANY_MONEY,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -105,12 +105,19 @@ def scale(
     with progress("predicting machines", output) as on_progress:
         flags = keywords(sizes, split, practice, run, length, engine, money)
         answer = api.scale(workload, on_progress=on_progress, **flags)
-    give(output, screen=lambda: view.document(answer, verbose=output.verbose),
-         json_text=lambda: json_scaling.scale(answer), line=lambda: view.answer(answer))  # fmt: skip
+    give(
+        output,
+        screen=lambda: view.document(answer, verbose=output.verbose),
+        json_text=lambda: json_scaling.scale(answer),
+        line=lambda: view.answer(answer),
+    )
     save(
-        report, output, report=lambda: view.document(answer, verbose=True, extra=_origins(answer, workload, sizes)),
-        json_text=lambda: json_scaling.scale(answer), rows="machines",
-    )  # fmt: skip
+        report,
+        output,
+        report=lambda: view.document(answer, verbose=True, extra=_origins(answer, workload, sizes)),
+        json_text=lambda: json_scaling.scale(answer),
+        rows="machines",
+    )
     return ExitCode.ANSWERED
 
 
@@ -121,5 +128,5 @@ def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> "Groups
     machines = [
         Used(called=row.topology, topology=row.topology, chip=sizes.chip, changes=sizes.set) for row in answer.rows
     ]
-    paid = [one.money.owned for one in answer.answered if one.money]
+    paid = [prediction.money.owned for prediction in answer.answered if prediction.money]
     return of_page(machines, [workload], paid, answer.answered)

@@ -64,24 +64,28 @@ def sweep(
         Every point as a row, instead of the screen.
     """
     _check(csv, report, output)
-    found = _swept(file, where, output)
-    _say(found, output)
+    swept = _swept(file, where, output)
+    _say(swept, output)
     from podsim.report import sweep_text
     from podsim.report.views import sweep as view
 
     if csv:
-        put(sweep_text.table(found), sys.stdout)
+        put(sweep_text.table(swept), sys.stdout)
     else:
         give(
             output,
-            screen=lambda: view.document(found, verbose=output.verbose),
-            json_text=lambda: sweep_text.document(found),
-            line=lambda: view.answer(found),
+            screen=lambda: view.document(swept, verbose=output.verbose),
+            json_text=lambda: sweep_text.document(swept),
+            line=lambda: view.answer(swept),
         )
     save(
-        report, output, report=lambda: view.document(found, verbose=True, charts=True),
-        json_text=lambda: sweep_text.document(found), rows="points", parquet=lambda: sweep_text.parquet(found),
-    )  # fmt: skip
+        report,
+        output,
+        report=lambda: view.document(swept, verbose=True, charts=True),
+        json_text=lambda: sweep_text.document(swept),
+        rows="points",
+        parquet=lambda: sweep_text.parquet(swept),
+    )
     return ExitCode.ANSWERED
 
 
@@ -91,7 +95,7 @@ def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
 
     given = {field.name: getattr(where, field.name) for field in fields(where)}
     with progress("points", output, rate="points") as drawn:
-        counted = _Counted(drawn)
+        counted = _SweepProgress(drawn)
         try:
             return api.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
         except KeyboardInterrupt:
@@ -104,8 +108,11 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
     """Raise InputError, before anything is computed, for what cannot be printed or written."""
     output.check()
     if csv and (output.json or output.quiet or output.verbose):
-        raise InputError("--csv is an output of its own", code="conflicting-flags",
-                         hint="leave out --json, --quiet and --verbose, or take -o FILE.csv")  # fmt: skip
+        raise InputError(
+            "--csv is an output of its own",
+            code="conflicting-flags",
+            hint="leave out --json, --quiet and --verbose, or take -o FILE.csv",
+        )
     report.check(also=(".parquet",))
     if report.out is not None and report.out.lower().endswith(".parquet"):
         from podsim.report import sweep_text
@@ -113,7 +120,7 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
         sweep_text.check_parquet()
 
 
-class _Counted:
+class _SweepProgress:
     """How far a sweep has come, for whoever watches and for whoever interrupts it."""
 
     def __init__(self, drawn: OnProgress | None) -> None:
@@ -139,10 +146,10 @@ def _warn(output: OutputFlags, text: str) -> None:
     put(look(sys.stderr, output.color).clean(f"warning: {text}") + "\n", sys.stderr)
 
 
-def _say(found: "SweepReport", output: OutputFlags) -> None:
+def _say(report: "SweepReport", output: OutputFlags) -> None:
     """What happened to the results file, on stderr."""
-    if found.cut_bytes:
-        _warn(output, f"the last line of {found.results} was never finished; its {found.cut_bytes:,} bytes are cut")
-    if found.stored and not output.quiet:
-        stored = f"{found.stored:,} of {len(found.rows):,} points were stored before"
+    if report.cut_bytes:
+        _warn(output, f"the last line of {report.results} was never finished; its {report.cut_bytes:,} bytes are cut")
+    if report.stored and not output.quiet:
+        stored = f"{report.stored:,} of {len(report.rows):,} points were stored before"
         put(look(sys.stderr, output.color).clean(stored) + "\n", sys.stderr)

@@ -32,11 +32,13 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim import api
     from podsim.files import catalog
 
-    found = api.list_topologies()
-    machines = {name: value for name, value in found.items() if isinstance(value, Topology)}
-    fabrics = {name: value for name, value in found.items() if isinstance(value, GenericFabric)}
+    topologies = api.list_topologies()
+    machines = {name: value for name, value in topologies.items() if isinstance(value, Topology)}
+    fabrics = {name: value for name, value in topologies.items() if isinstance(value, GenericFabric)}
     others = [
-        (value.machine, value.chip.value) for value in found.values() if not isinstance(value, Topology | GenericFabric)
+        (value.machine, value.chip.value)
+        for value in topologies.values()
+        if not isinstance(value, Topology | GenericFabric)
     ]
     warn((*catalog.unlisted("topologies"), *catalog.unlisted("fabrics")), output)
     give(
@@ -63,22 +65,22 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
     from podsim import api
     from podsim.files.read import Document
 
-    found = api.show_topology(name)
-    if not isinstance(found, Document):
-        return _comparator(name, found, output, links=links)
+    result = api.show_topology(name)
+    if not isinstance(result, Document):
+        return _comparator(name, result, output, links=links)
     from podsim.topology.build import network
     from podsim.topology.every_link import links as every_link
 
-    warn(found.warnings, output)
-    value = found.value
+    warn(result.warnings, output)
+    value = result.value
     named = every_link(network(value)) if links else ()
     listed = {"links": named} if links else {}
     if isinstance(value, GenericFabric):
-        screen, measures, line = _fabric(value, found.provenance, output.verbose)
-        document = partial(json_text.fabric, value, found, {**measures, **listed})
+        screen, measures, line = _fabric(value, result.provenance, output.verbose)
+        document = partial(json_text.fabric, value, result, {**measures, **listed})
     else:
-        screen, measures, line = _machine(value, found.provenance, output.verbose)
-        document = partial(json_text.topology, value, found, {**measures, **listed})
+        screen, measures, line = _machine(value, result.provenance, output.verbose)
+        document = partial(json_text.topology, value, result, {**measures, **listed})
     answer: str | tuple[str, ...] = line
     if links:
         screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
@@ -120,12 +122,19 @@ def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: b
     money = api.purse().machine(machine, machine.hosts.servers)
     bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
     screen = partial(
-        view.document, machine, provenance, bisection_bytes_per_s=bisection_bytes_per_s, diameter_hops=diameter_hops,
-        money=money, verbose=verbose,
-    )  # fmt: skip
+        view.document,
+        machine,
+        provenance,
+        bisection_bytes_per_s=bisection_bytes_per_s,
+        diameter_hops=diameter_hops,
+        money=money,
+        verbose=verbose,
+    )
     measures = {
-        "bisection_bytes_per_s": bisection_bytes_per_s, "diameter_hops": diameter_hops, "money": money,
-    }  # fmt: skip
+        "bisection_bytes_per_s": bisection_bytes_per_s,
+        "diameter_hops": diameter_hops,
+        "money": money,
+    }
     return screen, measures, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
 
 
@@ -137,8 +146,13 @@ def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose
     cuts, hops = generic_measure.bisection_bytes_per_s(built), generic_measure.diameter_hops(built)
     each = {level.name: generic_measure.per_rank_bytes_per_s(built, at) for at, level in enumerate(fabric.levels)}
     screen = partial(
-        fabric_view.document, fabric, provenance, bisection_bytes_per_s=cuts, per_rank_bytes_per_s=each,
-        diameter_hops=hops, verbose=verbose,
-    )  # fmt: skip
+        fabric_view.document,
+        fabric,
+        provenance,
+        bisection_bytes_per_s=cuts,
+        per_rank_bytes_per_s=each,
+        diameter_hops=hops,
+        verbose=verbose,
+    )
     measures = {"bisection_bytes_per_s": cuts, "per_rank_bytes_per_s": each, "diameter_hops": hops}
     return screen, measures, f"{fabric.title}, {fabric.endpoints:,} ranks"

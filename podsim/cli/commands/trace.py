@@ -14,12 +14,12 @@ from podsim.cli.options import (
     ANY_MAPPING,
     ANY_OUTPUT,
     ANY_PRACTICE,
+    ConfigurationFlags,
     EngineFlags,
     FaultFlags,
     MachineFlags,
     MappingFlags,
     OutputFlags,
-    PracticeFlags,
     flag,
     keywords,
 )
@@ -55,7 +55,7 @@ def trace(
     shown: TraceFlags = ANY_TRACE,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     engine: EngineFlags = ANY_ENGINE,
     faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
@@ -71,14 +71,14 @@ def trace(
     check_out(shown.out)
     from podsim import api
 
-    found = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
-    written = write_trace(found, shown.out)
+    trace = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
+    written = write_trace(trace, shown.out)
     if written == STDOUT:
         return ExitCode.ANSWERED
     give(
         output,
-        screen=lambda: view.document(found, written),
-        json_text=lambda: json_text.trace(found),
-        line=lambda: view.answer(found),
+        screen=lambda: view.document(trace, written),
+        json_text=lambda: json_text.trace(trace),
+        line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED

@@ -51,11 +51,11 @@ def validate(
     """
     output.check()
     given = (microbenchmarks, comparators, claims, published, coverage, hold_outs, freeze)
-    asked = [name for name, wanted in zip(MODES, given, strict=True) if wanted]
-    if len(asked) > 1:
-        flags = " and ".join(f"--{name}" for name in asked)
+    names = [name for name, flag in zip(MODES, given, strict=True) if flag]
+    if len(names) > 1:
+        flags = " and ".join(f"--{name}" for name in names)
         raise InputError(f"give one of {flags}", code="conflicting-flags")
-    return MODES[asked[0]](output) if asked else _results(output)
+    return MODES[names[0]](output) if names else _results(output)
 
 
 def _results(output: OutputFlags) -> int:

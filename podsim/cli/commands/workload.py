@@ -18,12 +18,12 @@ from podsim.cli.options import (
     ANY_OUTPUT,
     ANY_PRACTICE,
     ANY_SAMPLES,
+    ConfigurationFlags,
     FixedFlags,
     LengthFlags,
     MachineFlags,
     ModelFlags,
     OutputFlags,
-    PracticeFlags,
     SamplesFlags,
     flag,
     keywords,
@@ -61,14 +61,14 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     from podsim import api
     from podsim.files import catalog, run_phases
 
-    found = api.list_workloads()
+    workloads = api.list_workloads()
     warn(catalog.unlisted("workloads"), output)
     give(
         output,
-        screen=lambda: listing.workloads(found, run_phases.names()),
-        json_text=lambda: json_workload.listing(found, [run_phases.named(name) for name in run_phases.names()]),
-        line=lambda: tuple(value.name for value in found),
-    )  # fmt: skip
+        screen=lambda: listing.workloads(workloads, run_phases.names()),
+        json_text=lambda: json_workload.listing(workloads, [run_phases.named(name) for name in run_phases.names()]),
+        line=lambda: tuple(value.name for value in workloads),
+    )
     return ExitCode.ANSWERED
 
 
@@ -84,13 +84,13 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
     output.check()
     from podsim import api
 
-    found = api.show_workload(name, changes=model.changes)
-    warn(found.warnings, output)
+    document = api.show_workload(name, changes=model.changes)
+    warn(document.warnings, output)
     give(
         output,
-        screen=lambda: view.document(found.value, found.provenance, verbose=output.verbose),
-        json_text=lambda: json_workload.workload(found.value, found),
-        line=lambda: f"{found.value.title}, {numbers.count(found.value.parameters)} parameters",
+        screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
+        json_text=lambda: json_workload.workload(document.value, document),
+        line=lambda: f"{document.value.title}, {numbers.count(document.value.parameters)} parameters",
     )
     return ExitCode.ANSWERED
 
@@ -103,7 +103,7 @@ def mappings(
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     fixed: FixedFlags = ANY_FIXED,
-    practice: PracticeFlags = ANY_PRACTICE,
+    practice: ConfigurationFlags = ANY_PRACTICE,
     rank: RankFlags = ANY_RANK,
     samples: SamplesFlags = ANY_SAMPLES,
     length: LengthFlags = ANY_LENGTH,
@@ -125,13 +125,22 @@ def mappings(
     from podsim.report.views import advice
 
     with progress("weighing mappings", output) as on_progress:
-        found = api.mappings(name, on_progress=on_progress, **keywords(machine, fixed, practice, rank, samples, length))
-    give(output, screen=lambda: advice.document(found, verbose=output.verbose),
-         json_text=lambda: json_advice.mappings(found), line=lambda: advice.answer(found))  # fmt: skip
+        mappings = api.mappings(
+            name, on_progress=on_progress, **keywords(machine, fixed, practice, rank, samples, length)
+        )
+    give(
+        output,
+        screen=lambda: advice.document(mappings, verbose=output.verbose),
+        json_text=lambda: json_advice.mappings(mappings),
+        line=lambda: advice.answer(mappings),
+    )
     save(
-        report, output, report=lambda: advice.document(found, charts=True),
-        json_text=lambda: json_advice.mappings(found), rows="mappings",
-    )  # fmt: skip
+        report,
+        output,
+        report=lambda: advice.document(mappings, charts=True),
+        json_text=lambda: json_advice.mappings(mappings),
+        rows="mappings",
+    )
     return ExitCode.ANSWERED
 
 

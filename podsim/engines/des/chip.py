@@ -35,7 +35,7 @@ def run(plan: TilePlan, chip: Chip, *, unfolded: bool = False, io: IoTiles | Non
         turns = [_Turn(number, step, 1) for number, step in steps for _ in range(step.repeat)]
     else:
         turns = [_Turn(number, step, step.repeat) for number, step in steps]
-    simulation = _Simulation(chip, turns, _groups(turns, tiles, unfolded=unfolded))
+    simulation = _ChipSimulation(chip, turns, _groups(turns, tiles, unfolded=unfolded))
     total = simulation.run(io)
     return ChipTimeline(
         total_cycles=total,
@@ -48,18 +48,18 @@ def run(plan: TilePlan, chip: Chip, *, unfolded: bool = False, io: IoTiles | Non
 
 def as_run(plan: TilePlan, chip: Chip) -> AsRun:
     """The supersteps of a plan as they ran: every part of one lasts from its barrier to the last tile that is in it."""
-    found = run(plan, chip)
+    timeline = run(plan, chip)
     spans: dict[tuple[int, Part], tuple[float, float]] = {}
-    for span in found.spans:
+    for span in timeline.spans:
         key = span.superstep, span.part
         start, end = spans.get(key, (span.start_cycles, span.end_cycles))
         spans[key] = min(start, span.start_cycles), max(end, span.end_cycles)
     spent = {
-        part: sum_in_order(end - start for (_, one), (start, end) in spans.items() if one is part)
+        part: sum_in_order(end - start for (_, item), (start, end) in spans.items() if item is part)
         for part in (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)
     }
     cycles = Cycles(spent[Part.COMPUTE], spent[Part.EXCHANGE], spent[Part.SYNC])
-    return AsRun(cycles, found.idle * found.total_cycles, found.events)
+    return AsRun(cycles, timeline.idle * timeline.total_cycles, timeline.events)
 
 
 def _refuse_too_many(plan: TilePlan, chip: Chip, tiles: int) -> None:
@@ -74,25 +74,28 @@ def _refuse_too_many(plan: TilePlan, chip: Chip, tiles: int) -> None:
 
 def spans_of(plan: TilePlan, chip: Chip) -> int:
     """Spans of a run in which every tile and every repeat has its own."""
-    found = 0
+    number = 0
     for step in plan.supersteps:
         working = sum(cohort.tiles * ((cohort.compute_cycles > 0) + step.exchanges) for cohort in step.cohorts)
-        found += step.repeat * (chip.tiles + working)
-    return found
+        number += step.repeat * (chip.tiles + working)
+    return number
 
 
 def checked(io: IoTiles, chip: Chip) -> IoTiles:
     """The IO tiles; InputError where there are no such, Infeasible where they do not hold what streams in."""
     if not 0 < io.tiles < chip.tiles or not io.bytes_per_s > 0 or not io.volume_bytes >= 0:
         raise InputError(
-            f"{io.tiles:,} IO tiles for {io.volume_bytes:g} B at {io.bytes_per_s:g} B/s", code="bad-value",
+            f"{io.tiles:,} IO tiles for {io.volume_bytes:g} B at {io.bytes_per_s:g} B/s",
+            code="bad-value",
             context=[f"from 1 to {chip.tiles - 1:,} tiles, a rate above 0 and a volume of at least 0"],
-        )  # fmt: skip
-    held = io.tiles * chip.sram.bytes_per_tile
-    if io.volume_bytes > held:
+        )
+    footprint = io.tiles * chip.sram.bytes_per_tile
+    if io.volume_bytes > footprint:
         fewest = -(-io.volume_bytes // chip.sram.bytes_per_tile)
-        raise Infeasible(f"{io.tiles:,} IO tiles hold {held:,.0f} B of the {io.volume_bytes:,.0f} B that stream in",
-                         hint=f"set aside at least {fewest:,.0f} IO tiles, or stream less at once")  # fmt: skip
+        raise Infeasible(
+            f"{io.tiles:,} IO tiles hold {footprint:,.0f} B of the {io.volume_bytes:,.0f} B that stream in",
+            hint=f"set aside at least {fewest:,.0f} IO tiles, or stream less at once",
+        )
     return io
 
 
@@ -106,7 +109,7 @@ class _Turn:
 
 
 @dataclass(slots=True)
-class _Group:
+class _TileGroup:
     """Neighbouring tiles with the same cohort in every turn, and the cycles they have spent."""
 
     first: int
@@ -127,12 +130,12 @@ class _Group:
         )
 
 
-def _groups(turns: Sequence[_Turn], tiles: int, *, unfolded: bool) -> list[_Group]:
+def _groups(turns: Sequence[_Turn], tiles: int, *, unfolded: bool) -> list[_TileGroup]:
     """Cut the tiles wherever a cohort of any turn ends."""
     ends = range(tiles + 1) if unfolded else sorted({0, tiles, *(end for turn in turns for end in _ends(turn.step))})
     columns = [_cohorts_at(turn.step, ends[:-1]) for turn in turns]
     return [
-        _Group(first, after - first, [column[at] for column in columns])
+        _TileGroup(first, after - first, [column[at] for column in columns])
         for at, (first, after) in enumerate(pairwise(ends))
     ]
 
@@ -146,12 +149,12 @@ def _ends(step: Superstep) -> Iterable[int]:
 
 def _cohorts_at(step: Superstep, firsts: Sequence[int]) -> list[Cohort]:
     """The cohort of each of the ascending tiles `firsts`; beyond the last cohort a tile has nothing to do."""
-    found, ends, at = [], list(_ends(step)), 0
+    cohorts, ends, at = [], list(_ends(step)), 0
     for first in firsts:
         while at < len(ends) and ends[at] <= first:
             at += 1
-        found.append(step.cohorts[at] if at < len(ends) else NOTHING)
-    return found
+        cohorts.append(step.cohorts[at] if at < len(ends) else NOTHING)
+    return cohorts
 
 
 class _Barrier:
@@ -171,10 +174,10 @@ class _Barrier:
         return opened
 
 
-class _Simulation:
+class _ChipSimulation:
     """All groups from the first superstep to the last."""
 
-    def __init__(self, chip: Chip, turns: Sequence[_Turn], groups: list[_Group]) -> None:
+    def __init__(self, chip: Chip, turns: Sequence[_Turn], groups: list[_TileGroup]) -> None:
         self.chip, self.turns, self.groups = chip, turns, groups
         self.spans: list[TileSpan] = []
         self.events = 0
@@ -191,7 +194,7 @@ class _Simulation:
         self.spans.sort(key=lambda span: (span.start_cycles, span.first_tile))
         return float(self._env.now)
 
-    def _tiles(self, group: _Group) -> simpy.events.ProcessGenerator:
+    def _tiles(self, group: _TileGroup) -> simpy.events.ProcessGenerator:
         """Sync, exchange and compute of each superstep on one group; both ports of a tile move at once (Eq. 2)."""
         for turn, cohort in zip(self.turns, group.cohorts, strict=True):
             compute, exchange, sync = cohort_cycles(cohort, turn.step.fragments, self._rates)
@@ -202,14 +205,14 @@ class _Simulation:
                 yield self._barrier.arrive()
             yield from self._spend(group, turn, Part.COMPUTE, compute)
 
-    def _spend(self, group: _Group, turn: _Turn, part: Part, cycles: float) -> simpy.events.ProcessGenerator:
+    def _spend(self, group: _TileGroup, turn: _Turn, part: Part, cycles: float) -> simpy.events.ProcessGenerator:
         if not cycles:
             return
         began = self._env.now
         yield self._env.timeout(cycles * turn.count)
         self._note(turn.number, part, group, began)
 
-    def _note(self, number: int, part: Part, group: _Group, began: float) -> None:
+    def _note(self, number: int, part: Part, group: _TileGroup, began: float) -> None:
         self.events += 1
         group.spent[part] += self._env.now - began
         self.spans.append(TileSpan(number, part, group.first, group.tiles, began, self._env.now))
@@ -217,7 +220,7 @@ class _Simulation:
     def _stream(self, io: IoTiles, computed: simpy.Event) -> simpy.events.ProcessGenerator:
         """Off-chip bytes arrive while the others compute; then all sync, and the IO tiles send on what they hold."""
         others = self.chip.tiles - io.tiles
-        group = _Group(others, io.tiles, ())
+        group = _TileGroup(others, io.tiles, ())
         self.groups.append(group)
         began = self._env.now
         yield self._env.timeout(io.volume_bytes / io.bytes_per_s * self.chip.clock_hz)
@@ -229,5 +232,5 @@ class _Simulation:
         for part, cycles in ((Part.SYNC, sync), (Part.EXCHANGE, exchange)):
             began = self._env.now
             yield self._env.timeout(cycles)
-            for one in self.groups:
-                self._note(OFF_PLAN, part, one, began)
+            for item in self.groups:
+                self._note(OFF_PLAN, part, item, began)

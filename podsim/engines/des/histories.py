@@ -112,7 +112,7 @@ def simulate(luck: Luck, interval_s: float) -> Histories:
     Failures strike while the run starts, works or writes; what was done since the last checkpoint is done again.
     """
     run, histories = luck.run, luck.histories
-    told = {name: np.zeros(histories) for name in ("finish", "failures", "checkpoints", "restarts", "repairs")}
+    table = {name: np.zeros(histories) for name in ("finish", "failures", "checkpoints", "restarts", "repairs")}
     saved, active = np.zeros(histories), np.ones(histories, dtype=bool)
     for number, block in enumerate(luck.blocks()):
         load = np.full(block.running_s.shape, run.restart_s)
@@ -123,21 +123,21 @@ def simulate(luck: Luck, interval_s: float) -> Histories:
         writes = np.maximum(np.ceil(left / interval_s - EPSILON) - 1, 0)
         done = block.running_s - load >= left + writes * run.checkpoint_s
         ends = np.where(done.any(axis=0), np.argmax(done, axis=0), luck.rows)
-        _tell(told, block, np.where(active, ends, -1), run, load)
+        _tell(table, block, np.where(active, ends, -1), run, load)
         over = active & (ends < luck.rows)
         column = np.flatnonzero(over)
         at = ends[column], column
-        told["finish"][column] += load[at] + left[at] + writes[at] * run.checkpoint_s
-        told["restarts"][column] += load[at]
+        table["finish"][column] += load[at] + left[at] + writes[at] * run.checkpoint_s
+        table["restarts"][column] += load[at]
         active &= ~over
         if not active.any():
             break
     kept = np.maximum(np.ceil(run.work_s / interval_s - EPSILON) - 1, 0)
-    told["checkpoints"] += kept * run.checkpoint_s
-    lost = told["finish"] - run.work_s - told["checkpoints"] - told["restarts"] - told["repairs"]
+    table["checkpoints"] += kept * run.checkpoint_s
+    lost = table["finish"] - run.work_s - table["checkpoints"] - table["restarts"] - table["repairs"]
     return Histories(
-        told["finish"], told["failures"], told["checkpoints"], lost, told["restarts"], told["repairs"]
-    )  # fmt: skip
+        table["finish"], table["failures"], table["checkpoints"], lost, table["restarts"], table["repairs"]
+    )
 
 
 def _progress(block: Failed, saved: Array, run: Interrupted, interval_s: float, load: Array) -> tuple[Array, Array]:
@@ -148,14 +148,14 @@ def _progress(block: Failed, saved: Array, run: Interrupted, interval_s: float, 
     return np.vstack((saved, after[:-1])), after[-1]
 
 
-def _tell(told: dict[str, Array], block: Failed, ends: npt.NDArray[np.int64], run: Interrupted, load: Array) -> None:
+def _tell(table: dict[str, Array], block: Failed, ends: npt.NDArray[np.int64], run: Interrupted, load: Array) -> None:
     """Add what the failures before the end of each history took; none where `ends` is -1."""
     before = np.arange(len(block.running_s))[:, None] < ends
     out_s = block.repair_s + run.detect_s
-    told["finish"] += np.where(before, block.running_s + out_s, 0.0).sum(axis=0)
-    told["failures"] += before.sum(axis=0)
-    told["restarts"] += np.where(before, np.minimum(load, block.running_s) + run.detect_s, 0.0).sum(axis=0)
-    told["repairs"] += np.where(before, block.repair_s, 0.0).sum(axis=0)
+    table["finish"] += np.where(before, block.running_s + out_s, 0.0).sum(axis=0)
+    table["failures"] += before.sum(axis=0)
+    table["restarts"] += np.where(before, np.minimum(load, block.running_s) + run.detect_s, 0.0).sum(axis=0)
+    table["repairs"] += np.where(before, block.repair_s, 0.0).sum(axis=0)
 
 
 def steady(run: Interrupted, block: Failed, interval_s: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from podsim.engines.base import BlockRun, Linked, timeline
-from podsim.engines.des.fabric import SharedLinks
+from podsim.engines.des.flows import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
 from podsim.model.program import Record
@@ -26,7 +26,9 @@ def run(program: StepProgram, fabric: Linked, *, record: Record = Record.NOTHING
     for block in program.blocks:
         if id(block.tasks) not in plans:
             plans[id(block.tasks)] = _Plan(block.tasks, sharings)
-    return timeline(program, [_Simulation(block, plans[id(block.tasks)], record).run() for block in program.blocks])
+    return timeline(
+        program, [_BlockSimulation(block, plans[id(block.tasks)], record).run() for block in program.blocks]
+    )
 
 
 class _Plan:
@@ -45,7 +47,7 @@ class _Plan:
                 self.followers[need].append(number)
 
 
-class _Simulation:
+class _BlockSimulation:
     """One block from its barrier to the next.
 
     A task counts what it still needs, then is an event with a callback: a process would do nothing but wait for it.

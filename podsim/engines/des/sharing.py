@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from podsim.physics.alike import Classes, classes
+from podsim.physics.flow_symmetry import Classes, classes
 from podsim.physics.links import FEW, TIE, fill
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Moving(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class FlowGroup:
     """The flows of a transfer that move anything, with the bytes of each."""
 
     number: int
@@ -76,7 +76,7 @@ class Started(NamedTuple):
     next_end: tuple[float, tuple[int, ...]]
 
 
-class Ended(NamedTuple):
+class Completion(NamedTuple):
     """What still moves once bundles have ended, which old bundles those are, and the slots whose groups are through."""
 
     sharing: Sharing | None
@@ -89,38 +89,38 @@ class Sharings:
 
     def __init__(self, capacities: Sequence[float]) -> None:
         self._capacities = capacities
-        self._groups: dict[tuple[Flow, ...], Group] = {}
-        self._started: dict[tuple[Sharing | Group, ...], Started] = {}
-        self._ended: dict[tuple[Sharing, tuple[int, ...]], Ended] = {}
+        self._groups: dict[tuple[Flow, ...], FlowGroup] = {}
+        self._started: dict[tuple[Sharing | FlowGroup, ...], Started] = {}
+        self._ended: dict[tuple[Sharing, tuple[int, ...]], Completion] = {}
         self._kept = 0
         self.solves = 0
 
-    def group(self, flows: tuple[Flow, ...]) -> Group:
+    def group(self, flows: tuple[Flow, ...]) -> FlowGroup:
         """The group of these flows; the same for equal ones."""
-        found = self._groups.get(flows)
-        if found is None:
+        group = self._groups.get(flows)
+        if group is None:
             moving = tuple(flow for flow in flows if flow.route and flow.volume_bytes > 0)
-            found = Group(len(self._groups), moving, tuple(flow.volume_bytes for flow in moving))
-            self._groups[flows] = found
-        return found
+            group = FlowGroup(len(self._groups), moving, tuple(flow.volume_bytes for flow in moving))
+            self._groups[flows] = group
+        return group
 
-    def start(self, sharing: Sharing | None, groups: tuple[Group, ...]) -> Started:
+    def start(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Started:
         """`groups` join what is in flight."""
-        key: tuple[Sharing | Group, ...] = groups if sharing is None else (sharing, *groups)
-        found = self._started.get(key)
-        if found is None:
-            found = self._joined(sharing, groups)
-            self._keep(len(found.sharing.flows))
-            self._started[key] = found
-        return found
+        key: tuple[Sharing | FlowGroup, ...] = groups if sharing is None else (sharing, *groups)
+        result = self._started.get(key)
+        if result is None:
+            result = self._joined(sharing, groups)
+            self._keep(len(result.sharing.flows))
+            self._started[key] = result
+        return result
 
-    def end(self, sharing: Sharing, bundles: tuple[int, ...]) -> Ended:
+    def end(self, sharing: Sharing, bundles: tuple[int, ...]) -> Completion:
         """All flows of `bundles` are through."""
         key = (sharing, bundles)
-        found = self._ended.get(key)
-        if found is None:
-            found = self._ended[key] = self._without(sharing, bundles)
-        return found
+        completion = self._ended.get(key)
+        if completion is None:
+            completion = self._ended[key] = self._without(sharing, bundles)
+        return completion
 
     def _keep(self, flows: int) -> None:
         self._kept += flows
@@ -129,7 +129,7 @@ class Sharings:
             self._started.clear()
             self._ended.clear()
 
-    def _joined(self, sharing: Sharing | None, groups: tuple[Group, ...]) -> Started:
+    def _joined(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Started:
         """Bundles of old flows and volumes of new ones are the colours from which flows that are alike are found."""
         old = [] if sharing is None else [list(sharing.in_bundle(bundle)) for bundle in range(len(sharing.bundles))]
         slots = tuple(sorted({flow.slot for bundle in old for flow in bundle}))
@@ -141,21 +141,23 @@ class Sharings:
             colours += [(NEW, volume) for volume in group.volumes]
         alike = self._alike(flows, colours)
         of = {number: colours[members[0]] for number, members in enumerate(alike.members)}
-        found, parents = self._shared(tuple(flows), alike, of)
+        result, parents = self._shared(tuple(flows), alike, of)
         volumes = tuple(volume for _, volume in parents)
-        return Started(found, tuple(bundle for bundle, _ in parents), volumes, slots, end_of_next(volumes, found.rates))
+        return Started(
+            result, tuple(bundle for bundle, _ in parents), volumes, slots, end_of_next(volumes, result.rates)
+        )
 
-    def _without(self, sharing: Sharing, bundles: tuple[int, ...]) -> Ended:
+    def _without(self, sharing: Sharing, bundles: tuple[int, ...]) -> Completion:
         """Whole classes leave, so those that stay need not be found again."""
         staying = [bundle for bundle in range(len(sharing.bundles)) if bundle not in bundles]
         busy = {flow.slot for bundle in staying for flow in sharing.in_bundle(bundle)}
         gone = {flow.slot for bundle in bundles for flow in sharing.in_bundle(bundle)}
         through = tuple(sorted(gone - busy))
         if not staying:
-            return Ended(None, (), through)
+            return Completion(None, (), through)
         of = {number: (bundle, 0.0) for bundle in staying for number in sharing.bundles[bundle]}
-        found, parents = self._shared(sharing.flows, sharing.alike, of)
-        return Ended(found, tuple(bundle for bundle, _ in parents), through)
+        result, parents = self._shared(sharing.flows, sharing.alike, of)
+        return Completion(result, tuple(bundle for bundle, _ in parents), through)
 
     def _alike(self, flows: Sequence[Moving], colours: Sequence[Colour]) -> Classes:
         """Classes of the flows; of a few flows, each for itself."""
@@ -174,8 +176,8 @@ class Sharings:
         bundles: dict[tuple[Colour, float], list[int]] = {}
         for (number, colour), rate in zip(of.items(), rates, strict=True):
             bundles.setdefault((colour, rate), []).append(number)
-        found = Sharing(flows, alike, tuple(map(tuple, bundles.values())), tuple(rate for _, rate in bundles))
-        return found, [colour for colour, _ in bundles]
+        sharing = Sharing(flows, alike, tuple(map(tuple, bundles.values())), tuple(rate for _, rate in bundles))
+        return sharing, [colour for colour, _ in bundles]
 
 
 def end_of_next(left_bytes: Sequence[float], rates: Sequence[float]) -> tuple[float, tuple[int, ...]]:

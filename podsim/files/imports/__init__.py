@@ -17,28 +17,29 @@ def loaded(path: Path, changes: Sequence[Change] = ()) -> tuple[Loaded, tuple[Ch
 
     Raises InputError: the file cannot be read, or says what podsim cannot model.
     """
-    asked, rest = options_of(changes)
+    options, rest = options_of(changes)
     if path.suffix.lower() not in SUFFIXES:
-        if asked != Options():
+        if options != Options():
             stated = [change.path for change in changes if change not in rest]
             raise InputError(
-                f"{stated[0]} changes nothing here: {path.name} is no file of another tool", code="bad-change",
+                f"{stated[0]} changes nothing here: {path.name} is no file of another tool",
+                code="bad-change",
                 hint=f"it goes with {' and '.join(OPTIONS)} of a config.json or an ONNX file",
-            )  # fmt: skip
+            )
         return load(path, "workload"), rest
-    text = workload_text(path, asked)
+    text = workload_text(path, options)
     tables = dict(tables_of(text, path.name, "bad-workload-file"))
     tables.pop("schema")
     inputs.read("workload", path.name, text)
     return Loaded(path=path, what="workload", text=text, tables=tables), rest
 
 
-def workload_text(path: Path, asked: Options) -> str:
+def workload_text(path: Path, options: Options) -> str:
     """A config.json or an ONNX file as the text of a workload file."""
     if path.suffix.lower() == ".json":
         from podsim.files.imports import huggingface
 
-        return huggingface.workload_text(path, asked)
+        return huggingface.workload_text(path, options)
     from podsim.files.imports import onnx_model
 
-    return onnx_model.workload_text(path, asked)
+    return onnx_model.workload_text(path, options)

@@ -18,7 +18,7 @@ class Config:
     """What a config says, and all that is wrong with it so far."""
 
     says: Mapping[str, Any]
-    asked: Options
+    request: Options
     wrong: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
@@ -26,7 +26,7 @@ class Config:
     def _value(self, *names: str) -> tuple[str, Any]:
         """The first of the names that is there, and what it says; None where nothing does."""
         self.read.update(names)
-        name = next((one for one in names if self.says.get(one) is not None), names[0])
+        name = next((name for name in names if self.says.get(name) is not None), names[0])
         return name, self.says.get(name)
 
     def size(self, *names: str, usual: int | None = None, least: int = 1, most: int = WIDTH.most) -> int:
@@ -37,7 +37,7 @@ class Config:
             self.wrong.append(f"{name} is missing")
             return 1
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong.append(f"{name} wants a whole number, not {unread.said(value)}")
+            self.wrong.append(f"{name} wants a whole number, not {unread.message(value)}")
             return 1
         if not least <= value <= most:
             self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
@@ -50,7 +50,7 @@ class Config:
         if value is None:
             return usual
         if not isinstance(value, bool):
-            self.wrong.append(f"{name} wants true or false, not {unread.said(value)}")
+            self.wrong.append(f"{name} wants true or false, not {unread.message(value)}")
             return usual
         return value
 
@@ -60,23 +60,23 @@ class Config:
         if value is None:
             return usual
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.wrong.append(f"{name} wants a share from 0 to 1, not {unread.said(value)}")
+            self.wrong.append(f"{name} wants a share from 0 to 1, not {unread.message(value)}")
             return usual
         return float(value)
 
     def sequence(self, positions: int, *, bound: bool) -> int:
         """Tokens of a row: asked for, else as many as there are positions."""
-        found = self.asked.sequence or positions
-        if found > WIDTH.most:
-            self.wrong.append(f"a sequence of {found:,}; at most {WIDTH.most:,} is known")
-        if bound and found > positions:
-            self.wrong.append(f"a sequence of {found:,} is longer than its {positions:,} positions")
-        if not self.asked.sequence:
-            self.notes.append(f"sequences of {found:,} tokens, all that it has positions for; --sequence for others")
-        return found
+        sequence = self.request.sequence or positions
+        if sequence > WIDTH.most:
+            self.wrong.append(f"a sequence of {sequence:,}; at most {WIDTH.most:,} is known")
+        if bound and sequence > positions:
+            self.wrong.append(f"a sequence of {sequence:,} is longer than its {positions:,} positions")
+        if not self.request.sequence:
+            self.notes.append(f"sequences of {sequence:,} tokens, all that it has positions for; --sequence for others")
+        return sequence
 
 
-Found = tuple[str, dict[str, Any], str]
+Importable = tuple[str, dict[str, Any], str]
 """Family, its sizes, and what a row is."""
 
 Names = tuple[str, str, str, str]

@@ -15,7 +15,7 @@ from podsim.files import inputs, toml_text
 from podsim.files.contents import resolved, text_of
 from podsim.files.faults import counted, printable, shown
 from podsim.files.imports import naming, other_transformers, unread
-from podsim.files.imports.config_fields import USUAL, Config, Found, Names, layers_of
+from podsim.files.imports.config_fields import USUAL, Config, Importable, Names, layers_of
 from podsim.files.options import Options
 from podsim.model.limits import LAYERS
 
@@ -23,15 +23,15 @@ CODE: Final = "bad-config-file"
 MASKED: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
 
 
-def workload_text(path: Path, asked: Options) -> str:
+def workload_text(path: Path, options: Options) -> str:
     """The text of a workload file for a config; InputError with all that is missing or contradicts itself."""
     says = _read(path)
     kind = says.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise _unknown(path, kind, says)
-    if asked.shapes:
+    if options.shapes:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
-    config = Config(says, asked)
+    config = Config(says, options)
     family, sizes, row = FAMILIES[kind](config)
     wrong = [*config.wrong, *unread.refused(says, kind), *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
@@ -58,16 +58,16 @@ def _read(path: Path) -> Mapping[str, Any]:
     text = text_of(path, CODE)
     inputs.read("config", path.name, text)
     try:
-        found = json.loads(text)
+        result = json.loads(text)
     except RecursionError:
         raise InputError(f"{path.name} nests too deep", code=CODE) from None
     except json.JSONDecodeError as error:
         raise InputError(f"{path.name} is not JSON", code=CODE, context=[printable(str(error))]) from None
     except ValueError:
         raise InputError(f"{path.name} holds a number of thousands of digits", code=CODE) from None
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise InputError(f"{path.name} is no config: it holds no object", code=CODE)
-    return found
+    return result
 
 
 def _stem(path: Path) -> str:
@@ -88,10 +88,11 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
     lacks = [f"read as one, {printable(wrong[0])}"] if wrong else []
     as_one = "" if wrong else f'with "model_type": "{near}" it is read as one; or '
     return InputError(
-        f"the architecture {printable(shown(kind))} is not known", code="unknown-architecture",
+        f"the architecture {printable(shown(kind))} is not known",
+        code="unknown-architecture",
         context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(known)}"],
         hint=f"{as_one}state its operators as [[unit]] (docs/formats.md)",
-    )  # fmt: skip
+    )
 
 
 def _nearest(kind: str, says: Mapping[str, Any]) -> str:
@@ -100,9 +101,13 @@ def _nearest(kind: str, says: Mapping[str, Any]) -> str:
     if near:
         return near[0]
     fields = (
-        ("patch_size", "vit"), ("ffn_dim", "gpt2"), ("num_key_value_heads", "llama"), ("rms_norm_eps", "llama"),
-        ("n_embd", "gpt2"), ("rotary_pct", "gpt_neox"),
-    )  # fmt: skip
+        ("patch_size", "vit"),
+        ("ffn_dim", "gpt2"),
+        ("num_key_value_heads", "llama"),
+        ("rms_norm_eps", "llama"),
+        ("n_embd", "gpt2"),
+        ("rotary_pct", "gpt_neox"),
+    )
     decoder = "CausalLM" in str(says.get("architectures"))
     return next((family for name, family in fields if name in says), "gpt_neox" if decoder else "bert")
 
@@ -120,7 +125,7 @@ def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
 
 def _encoder(
     config: Config, names: Names = USUAL, *, offset: int = 0, sentences: bool = True, segments: int = 2
-) -> Found:
+) -> Importable:
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(max(1, positions - offset), bound=True)
     masked = math.ceil(MASKED * sequence)
@@ -139,20 +144,20 @@ def _encoder(
     return "transformer", {**sizes, **more}, f"sequence of {sequence:,} tokens"
 
 
-def _bert(config: Config) -> Found:
+def _bert(config: Config) -> Importable:
     return _encoder(config)
 
 
-def _roberta(config: Config) -> Found:
+def _roberta(config: Config) -> Importable:
     return _encoder(config, offset=2, sentences=False)  # two positions stand for padding
 
 
-def _distilbert(config: Config) -> Found:
+def _distilbert(config: Config) -> Importable:
     """BERT with names of its own and without segments and the sentence head (sanh-2019)."""
     return _encoder(config, ("n_layers", "dim", "n_heads", "hidden_dim"), sentences=False, segments=0)
 
 
-def _gpt2(config: Config) -> Found:
+def _gpt2(config: Config) -> Importable:
     positions = config.size("n_positions", "n_ctx", usual=1024)
     hidden, sequence = config.size("n_embd"), config.sequence(positions, bound=True)
     sizes = {
@@ -185,7 +190,7 @@ def _rotary(config: Config) -> tuple[dict[str, Any], str]:
     return sizes, f"sequence of {sequence:,} tokens"
 
 
-def _gpt_neox(config: Config) -> Found:
+def _gpt_neox(config: Config) -> Importable:
     sizes, row = _rotary(config)
     layers = layers_of(config)
     dropout = config.share("hidden_dropout", usual=0.0) > 0
@@ -196,7 +201,7 @@ def _gpt_neox(config: Config) -> Found:
     return "transformer", {**layers, **sizes, "dropout": dropout}, row
 
 
-def _llama(config: Config, *, shared_heads: int = 0) -> Found:
+def _llama(config: Config, *, shared_heads: int = 0) -> Importable:
     sizes, row = _rotary(config)
     layers = layers_of(config)
     stated = "num_key_value_heads" in config.says  # null says as many as heads, nothing what the class has
@@ -211,24 +216,24 @@ def _llama(config: Config, *, shared_heads: int = 0) -> Found:
     return "transformer", {**layers, **sizes, **gated}, row
 
 
-def _mistral(config: Config) -> Found:
+def _mistral(config: Config) -> Importable:
     return _llama(config, shared_heads=8)
 
 
-def _qwen2(config: Config) -> Found:
+def _qwen2(config: Config) -> Importable:
     family, sizes, row = _llama(config, shared_heads=32)
     wide = sizes["hidden"] + 2 * sizes["key_value_heads"] * (sizes["hidden"] // sizes["heads"])
     config.notes.append(f"biases of queries, keys and values are left out: {sizes['layers'] * wide:,} parameters")
     return family, sizes, row
 
 
-def _vit(config: Config) -> Found:
+def _vit(config: Config) -> Importable:
     image, patch = config.size("image_size", usual=224), config.size("patch_size", usual=16)
     labels = config.says.get("id2label")
     classes = len(labels) if isinstance(labels, Mapping) and labels else config.size("num_labels", usual=1000)
     if config.size("num_channels", usual=3) != 3:
         config.wrong.append("num_channels: images of three colours alone are known")
-    if config.asked.sequence:
+    if config.request.sequence:
         config.wrong.append("a sequence is asked for, and images have none")
     if not config.truth("qkv_bias", True):
         config.wrong.append("qkv_bias is false: a vit without it is not known")
@@ -236,7 +241,7 @@ def _vit(config: Config) -> Found:
     return "vision_transformer", sizes, f"image of {image} x {image}"
 
 
-FAMILIES: Final[Mapping[str, Callable[[Config], Found]]] = {
+FAMILIES: Final[Mapping[str, Callable[[Config], Importable]]] = {
     "bert": _bert,
     "distilbert": _distilbert,
     "roberta": _roberta,

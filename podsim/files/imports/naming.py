@@ -12,9 +12,9 @@ MOST: Final = 80
 
 def name(text: str) -> str:
     """A name for a workload: never that of one that is shipped, whose fitted numbers are not its own."""
-    found = _STRANGE.sub("-", text).strip("-._")[:MOST] or "model"
+    result = _STRANGE.sub("-", text).strip("-._")[:MOST] or "model"
     shipped = {path.stem for path in find.folders("workloads")[-1].glob("*.toml")}
-    return f"own-{found}" if found in shipped or found == "model" else found
+    return f"own-{result}" if result in shipped or result == "model" else result
 
 
 def written_by(path: Path) -> tuple[str, ...]:

@@ -13,15 +13,16 @@ SPARE = "@#$%&*!?"  # labels of dimensions that an ellipsis stands for, from the
 
 def einsum(seen: Seen) -> Made | None:
     """The product of two operands; None for more of them, for a diagonal, and where one alone is summed over."""
-    found = _labels(seen)
-    if found is None:
+    result = _labels(seen)
+    if result is None:
         return None
     groups, summed, left, right = (
-        found.size(labels) for labels in (found.groups, found.summed, found.left, found.right)
+        result.size(labels) for labels in (result.groups, result.summed, result.left, result.right)
     )
-    if not found.summed:
-        elements = Stream(elements=max(1, math.prod(seen.out)), operations=("multiply",),
-                          back_operations=("multiply", "multiply"))  # fmt: skip
+    if not result.summed:
+        elements = Stream(
+            elements=max(1, math.prod(seen.out)), operations=("multiply",), back_operations=("multiply", "multiply")
+        )
         return None if seen.weights else [of(seen, Kind.ELEMENTWISE, elements)]
     if 1 in seen.weights:
         return [_product(seen, 1, groups, left, summed, right)]

@@ -48,20 +48,20 @@ def fault(path: Path, message: str, *, context: Sequence[str] = (), hint: str = 
     return InputError(f"{printable(path.name)}: {printable(message)}", code=CODE, context=lines, hint=printable(hint))
 
 
-def graph(path: Path, asked: Options) -> Graph:
+def graph(path: Path, options: Options) -> Graph:
     """The graph of a file; InputError with what is wrong, or which input needs a size."""
     model = _parsed(path)
     _bounded(path, model.graph)
     _no_control_flow(path, model.graph)
     _named(path, model.graph)
     _equations(path, model.graph)
-    held = [entry.t for node in model.graph.node for entry in node.attribute if entry.HasField("t")]
-    notes = tuple(_external(path, [*model.graph.initializer, *held]))
+    content = [entry.t for node in model.graph.node for entry in node.attribute if entry.HasField("t")]
+    notes = tuple(_external(path, [*model.graph.initializer, *content]))
     nodes = _ordered(path, model.graph)
     weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
     floats = {tensor.name for tensor in model.graph.initializer if tensor.data_type in _float_types()}
     inputs = [value for value in model.graph.input if value.name not in weights]
-    rows, said = _sized(path, inputs, asked)
+    rows, texts = _sized(path, inputs, options)
     shapes, typed = _inferred(path, model, nodes)
     unknown = [name for node in nodes for name in node.output if name and name not in shapes]
     if unknown:
@@ -76,7 +76,7 @@ def graph(path: Path, asked: Options) -> Graph:
         inputs=tuple(value.name for value in inputs),
         outputs=tuple(value.name for value in model.graph.output),
         rows=rows,
-        notes=(*notes, *said),
+        notes=(*notes, *texts),
     )
 
 
@@ -85,9 +85,10 @@ def _onnx() -> Any:
         import onnx
     except ImportError:
         raise InputError(
-            "ONNX files need the package onnx, which is not installed", code="missing-package",
+            "ONNX files need the package onnx, which is not installed",
+            code="missing-package",
             hint="pip install 'podsim[onnx]'",
-        ) from None  # fmt: skip
+        ) from None
     return onnx
 
 
@@ -116,8 +117,11 @@ def _content(path: Path) -> bytes:
         with opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MOST_BYTES:
-                raise fault(path, f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
-                            hint="save the weights beside it, as external data: only their sizes are used")  # fmt: skip
+                raise fault(
+                    path,
+                    f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
+                    hint="save the weights beside it, as external data: only their sizes are used",
+                )
             return file.read(MOST_BYTES)
     except FileNotFoundError:
         raise InputError(f"there is no file {printable(str(path))}", code="no-such-file") from None
@@ -143,9 +147,10 @@ def _check_dimensions(path: Path, name: str, sizes: Sequence[int]) -> None:
         elements *= size
         if not 0 <= size <= MOST_SIZE or elements > MOST_ELEMENTS:
             raise fault(
-                path, f"tensor {shown(name)} has dimensions {', '.join(map(str, sizes[:MOST_DIMENSIONS]))}",
+                path,
+                f"tensor {shown(name)} has dimensions {', '.join(map(str, sizes[:MOST_DIMENSIONS]))}",
                 context=[f"each may be up to {MOST_SIZE:,}, and a tensor have up to {MOST_ELEMENTS:,} elements"],
-            )  # fmt: skip
+            )
     if len(sizes) > MOST_DIMENSIONS:
         raise fault(path, f"tensor {shown(name)} has {len(sizes)} dimensions; at most {MOST_DIMENSIONS}")
 
@@ -170,7 +175,7 @@ def _named(path: Path, stated: Any) -> None:
         if twice is not None:
             raise fault(path, f"two nodes write {shown(twice)}")
         made.update(named)
-    if not all(isinstance(one.name, str) for one in (*stated.initializer, *stated.input, *stated.output)):
+    if not all(isinstance(item.name, str) for item in (*stated.initializer, *stated.input, *stated.output)):
         raise fault(path, "a tensor has a name that is not UTF-8")
 
 
@@ -184,19 +189,20 @@ def _equations(path: Path, stated: Any) -> None:
 
 
 def _no_control_flow(path: Path, stated: Any) -> None:
-    found = sorted(
+    result = sorted(
         {
             node.op_type
             for node in stated.node
             if node.op_type in CONTROL or any(entry.type in GRAPHS for entry in node.attribute)
         }
     )
-    if found:
+    if result:
         raise fault(
-            path, f"has graphs within the graph: {', '.join(found)}",
+            path,
+            f"has graphs within the graph: {', '.join(result)}",
             context=["how often they run cannot be read from the file"],
             hint="export the model with fixed control flow, or write what runs as [[unit]] (docs/formats.md)",
-        )  # fmt: skip
+        )
 
 
 def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
@@ -208,8 +214,11 @@ def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
         place = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
         inside = place and "\0" not in place and resolved(folder / place).is_relative_to(folder)
         if not inside or Path(place).is_absolute():
-            raise fault(path, f"weights {shown(tensor.name)} lie outside its folder, in {shown(place)}",
-                        context=["only files beside an ONNX file are its own"])  # fmt: skip
+            raise fault(
+                path,
+                f"weights {shown(tensor.name)} lie outside its folder, in {shown(place)}",
+                context=["only files beside an ONNX file are its own"],
+            )
         places.add(place)
     if places:
         yield "weights lie in other files, of which only the sizes count: " + ", ".join(sorted(places)[:3])
@@ -241,10 +250,10 @@ def _ordered(path: Path, stated: Any) -> list[Any]:
     return [stated.node[at] for at in order]
 
 
-def _sized(path: Path, inputs: Sequence[Any], asked: Options) -> tuple[int, list[str]]:
+def _sized(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, list[str]]:
     """Give the inputs the sizes asked for; a first dimension that is open is one sample. Returns the samples."""
     known = {value.name: value for value in inputs}
-    for name, sizes in asked.shapes.items():
+    for name, sizes in options.shapes.items():
         if name not in known:
             raise fault(path, f"has no input {shown(name)}", context=[f"inputs: {', '.join(known)}"])
         stated = known[name].type.tensor_type.shape
@@ -253,29 +262,30 @@ def _sized(path: Path, inputs: Sequence[Any], asked: Options) -> tuple[int, list
         del stated.dim[:]
         for size in sizes:
             stated.dim.add(dim_value=size)
-    lacking, said = [], []
+    lacking, notes = [], []
     for value in inputs:
         sizes = value.type.tensor_type.shape.dim
         if sizes and not sizes[0].HasField("dim_value"):
             sizes[0].CopyFrom(type(sizes[0])(dim_value=1))
-            said.append(f"the open first dimension of {value.name} is one sample")
+            notes.append(f"the open first dimension of {value.name} is one sample")
         if not value.type.tensor_type.HasField("shape") or any(not size.dim_value for size in sizes):
             lacking.append(value)
     if lacking:
         raise fault(
-            path, f"{', '.join(value.name for value in lacking)} {'need' if len(lacking) > 1 else 'needs'} a size",
+            path,
+            f"{', '.join(value.name for value in lacking)} {'need' if len(lacking) > 1 else 'needs'} a size",
             context=[f"{value.name} is [{', '.join(_spelled(value))}]" for value in lacking],
             hint=" ".join(f"--shape {value.name}={_example(value)}" for value in lacking),
-        )  # fmt: skip
+        )
     for value in inputs:
         _check_dimensions(path, value.name, [size.dim_value for size in value.type.tensor_type.shape.dim])
     first = {value.type.tensor_type.shape.dim[0].dim_value for value in inputs if value.type.tensor_type.shape.dim}
-    return (first.pop() if len(first) == 1 else 1), said
+    return (first.pop() if len(first) == 1 else 1), notes
 
 
 def _spelled(value: Any) -> list[str]:
-    found = [str(size.dim_value or size.dim_param or "?") for size in value.type.tensor_type.shape.dim]
-    return found or ["?"]
+    texts = [str(size.dim_value or size.dim_param or "?") for size in value.type.tensor_type.shape.dim]
+    return texts or ["?"]
 
 
 def _example(value: Any) -> str:
@@ -308,20 +318,20 @@ def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, A
 def _guessed(onnx: Any, nodes: Sequence[Any], shapes: Mapping[str, Any]) -> list[Any]:
     """What undefined operators write, as far as no other operator has to be worked out between."""
     known = dict(shapes)
-    found: list[Any] = []
+    result: list[Any] = []
     for node in nodes:
         written = next(name for name in node.output if name)
         if written in known:
             continue
         if known_operator(node):
-            if found:
-                return found
+            if result:
+                return result
             continue
         source = next((name for name in node.input if name in known), None)
         if source is not None:
             known[written] = known[source]
-            found.append(onnx.helper.make_tensor_value_info(written, onnx.TensorProto.FLOAT, known[source]))
-    return found
+            result.append(onnx.helper.make_tensor_value_info(written, onnx.TensorProto.FLOAT, known[source]))
+    return result
 
 
 def known_operator(node: Any) -> bool:
@@ -347,11 +357,11 @@ def _without_weights(onnx: Any, model: Any) -> Any:
 
 def _shapes(path: Path, onnx: Any, bare: Any) -> tuple[dict[str, Any], set[str]]:
     try:
-        found = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True)
+        result = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True)
     except Exception as error:  # noqa: BLE001  (the C++ side has its own)
         raise fault(path, "its shapes contradict each other", context=[str(error).partition("\n")[0][:200]]) from None
     shapes, floats = {}, set()
-    for value in (*found.graph.value_info, *found.graph.output, *found.graph.input):
+    for value in (*result.graph.value_info, *result.graph.output, *result.graph.input):
         kind = value.type.tensor_type
         if kind.HasField("shape") and all(size.HasField("dim_value") for size in kind.shape.dim):
             shapes[value.name] = tuple(size.dim_value for size in kind.shape.dim)
@@ -365,7 +375,8 @@ def _unsized(path: Path, nodes: Sequence[Any], inputs: Sequence[Any], shapes: Ma
     first = next(node for node in nodes if any(name and name not in shapes for name in node.output))
     names = ", ".join(shown(name) for name in first.output if name and name not in shapes)
     return fault(
-        path, f"the size of {names} cannot be worked out: {first.op_type} depends on what runs through it",
+        path,
+        f"the size of {names} cannot be worked out: {first.op_type} depends on what runs through it",
         context=[f"input {value.name} is [{', '.join(_spelled(value))}]" for value in inputs],
         hint="give every input its sizes with --shape, or export the model with fixed shapes",
-    )  # fmt: skip
+    )

@@ -14,7 +14,7 @@ from podsim.files.imports import naming, onnx_file, onnx_operators
 from podsim.files.imports.onnx_norms import fused
 from podsim.files.imports.onnx_seen import Seen
 from podsim.files.options import Options
-from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass, Stream, Unit
+from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.workloads import unit as units_of
 from podsim.workloads.families import INDEX_BYTES, INPUT_BYTES
 
@@ -34,9 +34,9 @@ class _Step:
     unsupported: str = ""
 
 
-def workload_text(path: Path, asked: Options) -> str:
+def workload_text(path: Path, options: Options) -> str:
     """The text of a workload file for an ONNX file."""
-    graph = onnx_file.graph(path, asked)
+    graph = onnx_file.graph(path, options)
     steps = list(_Walk(path, graph).steps())
     chain = _units(steps)
     if not chain:
@@ -106,9 +106,9 @@ class _Walk:
         node = norm or node
         seen = Seen(
             node=node,
-            ins=tuple(self.shapes[one] if one else () for one in node.input),
-            out=self.shapes[next(one for one in node.output if one)],
-            weights={at: self.roots[one] for at, one in enumerate(node.input) if one in self.roots},
+            ins=tuple(self.shapes[item] if item else () for item in node.input),
+            out=self.shapes[next(item for item in node.output if item)],
+            weights={at: self.roots[item] for at, item in enumerate(node.input) if item in self.roots},
             tied=frozenset(self.used),
             name=name,
         )
@@ -119,8 +119,8 @@ class _Walk:
             raise onnx_file.fault(self.path, what) from None
         unsupported = "" if made is not None else node.op_type
         operators = tuple(onnx_operators.assumed(seen) if made is None else made)
-        reads = tuple(one for one in node.input if one and one not in self.roots)
-        first = not any(one in self.weighted for one in reads)
+        reads = tuple(item for item in node.input if item and item not in self.roots)
+        first = not any(read in self.weighted for read in reads)
         if first:
             until = next((at for at, each in enumerate(operators) if _trained(each)), len(operators))
             operators = tuple(replace(each, input_gradient=at > until) for at, each in enumerate(operators))
@@ -130,7 +130,7 @@ class _Walk:
         return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
 
 
-def _units(steps: list[_Step]) -> tuple[Unit, ...]:
+def _units(steps: list[_Step]) -> tuple[LayerUnit, ...]:
     """Units cut where one tensor alone goes on, each with a product, a convolution or a lookup."""
     last = {name: at for at, step in enumerate(steps) for name in step.reads}
     computed = _computed(steps)
@@ -145,10 +145,10 @@ def _units(steps: list[_Step]) -> tuple[Unit, ...]:
         if works and len(live) <= 1 and at + 1 < len(steps):
             parts.append([])
             works = False
-    if len(parts) > 1 and not any(_works(one) for one in parts[-1]):
+    if len(parts) > 1 and not any(_works(step) for step in parts[-1]):
         tail = parts.pop()
         parts[-1] += tail
-    return tuple(_unit(number, part) for number, part in enumerate(parts) if any(one.operators for one in part))
+    return tuple(_unit(number, part) for number, part in enumerate(parts) if any(step.operators for step in part))
 
 
 def _trained(operator: Operator) -> bool:
@@ -158,18 +158,18 @@ def _trained(operator: Operator) -> bool:
 
 def _computed(steps: list[_Step]) -> set[str]:
     """Tensors that hang on a weight: a mask that all layers share is no obstacle to a cut."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for step in steps:
-        if any(name in found for name in step.reads) or _works(step):
-            found.update(step.writes)
-    return found
+        if any(name in texts for name in step.reads) or _works(step):
+            texts.update(step.writes)
+    return texts
 
 
 def _works(step: _Step) -> bool:
     return any(isinstance(each.shape, (Matmul, Conv, Gather)) for each in step.operators)
 
 
-def _unit(number: int, part: list[_Step]) -> Unit:
+def _unit(number: int, part: list[_Step]) -> LayerUnit:
     name, operators, taken = f"part{number}", [], set()
     for each in (each for step in part for each in step.operators):
         called, count = each.name, 1
@@ -180,7 +180,7 @@ def _unit(number: int, part: list[_Step]) -> Unit:
         operators.append(replace(each, name=f"{name}.{called}"))
     kinds = {each.kind for each in operators}
     group = "attention" if Kind.SOFTMAX in kinds else "embedding" if Kind.GATHER in kinds else "block"
-    return Unit(name=name, group=group, checkpoint=True, operators=tuple(_attention(operators)))
+    return LayerUnit(name=name, group=group, checkpoint=True, operators=tuple(_attention(operators)))
 
 
 def _attention(operators: list[Operator]) -> Iterator[Operator]:
@@ -196,21 +196,21 @@ def _attention(operators: list[Operator]) -> Iterator[Operator]:
 
 
 def _near(operators: list[Operator]) -> Matmul | None:
-    found = (each.shape for each in operators if isinstance(each.shape, Matmul) and not each.shape.weights)
-    return next(found, None)
+    matmuls = (each.shape for each in operators if isinstance(each.shape, Matmul) and not each.shape.weights)
+    return next(matmuls, None)
 
 
-def _notes(steps: list[_Step], chain: tuple[Unit, ...]) -> Iterator[str]:
+def _notes(steps: list[_Step], chain: tuple[LayerUnit, ...]) -> Iterator[str]:
     """What was assumed: operators without a word, what is free and what a copy, what is not in the file."""
     total = sum(unit.flop(Pass.FORWARD) for unit in chain)
     strange: dict[str, list[_Step]] = {}
     for step in steps:
         if step.unsupported:
             strange.setdefault(step.unsupported, []).append(step)
-    for kind, found in sorted(strange.items()):
-        share = 100 * sum(each.flop(Pass.FORWARD) for step in found for each in step.operators) / total
+    for kind, result in sorted(strange.items()):
+        share = 100 * sum(each.flop(Pass.FORWARD) for step in result for each in step.operators) / total
         yield (
-            f"{kind} ({len(found)} {'node' if len(found) == 1 else 'nodes'}) is not known: taken for one pass over "
+            f"{kind} ({len(result)} {'node' if len(result) == 1 else 'nodes'}) is not known: taken for one pass over "
             f"what it writes, {share:{'.2g' if share < 10 else '.0f'}} % of the forward FLOP"
             + ("; what it multiplies is not counted" if kind in onnx_operators.PRODUCTS else "")
         )

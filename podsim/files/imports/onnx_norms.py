@@ -21,8 +21,8 @@ def fused(graph: Graph) -> Norms:
     inner: set[int] = set()
     whole: dict[int, Any] = {}
     for at, node in enumerate(graph.nodes):
-        if node.op_type == "ReduceMean" and at not in inner and (found := finder.norm(at)):
-            parts, made = found
+        if node.op_type == "ReduceMean" and at not in inner and (norm := finder.norm(at)):
+            parts, made = norm
             inner.update(parts[:-1])
             whole[parts[-1]] = made
     return Norms(inner=frozenset(inner), whole=whole)
@@ -46,7 +46,7 @@ class _Finder:
             return None
         parts = [at, difference]
         both = self.readers.get(self.graph.nodes[difference].output[0], [])
-        squares = [one for one in both if self.graph.nodes[one].op_type in ("Pow", "Mul")]
+        squares = [number for number in both if self.graph.nodes[number].op_type in ("Pow", "Mul")]
         if len(both) != 2 or len(squares) != 1:
             return None
         parts.append(squares[0])
@@ -57,30 +57,30 @@ class _Finder:
             parts.append(following)
         if parts[-1] not in both:
             return None
-        held = self._affine(parts)
-        return sorted(parts), self._node(mean.input[0], held, self.graph.nodes[parts[-1]])
+        affines = self._affine(parts)
+        return sorted(parts), self._node(mean.input[0], affines, self.graph.nodes[parts[-1]])
 
     def _affine(self, parts: list[int]) -> list[str]:
         """Scale and offset behind the quotient, where there are any; their nodes join the norm."""
-        held = []
+        affine = []
         for kind in ("Mul", "Add"):
             following = self._next(parts[-1], kind)
             weights = self._weights(following)
             if following is None or len(weights) != 1:
                 break
             parts.append(following)
-            held += weights
-        return held
+            affine += weights
+        return affine
 
     def _weights(self, at: int | None) -> list[str]:
         return [] if at is None else [name for name in self.graph.nodes[at].input if name in self.graph.weights]
 
     def _next(self, at: int, kind: str) -> int | None:
         """The only reader of what a node writes, where it is of a kind."""
-        found = self.readers.get(self.graph.nodes[at].output[0], [])
-        return found[0] if len(found) == 1 and self.graph.nodes[found[0]].op_type == kind else None
+        readers = self.readers.get(self.graph.nodes[at].output[0], [])
+        return readers[0] if len(readers) == 1 and self.graph.nodes[readers[0]].op_type == kind else None
 
-    def _node(self, source: str, held: list[str], last: Any) -> Any:
+    def _node(self, source: str, texts: list[str], last: Any) -> Any:
         import onnx
 
-        return onnx.helper.make_node("LayerNormalization", [source, *held], list(last.output), name=last.name)
+        return onnx.helper.make_node("LayerNormalization", [source, *texts], list(last.output), name=last.name)

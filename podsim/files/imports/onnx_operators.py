@@ -9,51 +9,135 @@ from podsim.files.imports.onnx_recurrent import recurrent
 from podsim.files.imports.onnx_seen import Made, Seen, of, tied
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
 
-FREE: Final = frozenset((
-    "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "Slice", "Split", "Shape", "Size",
-    "Constant", "ConstantOfShape", "Range", "NonZero", "EyeLike",
-))  # fmt: skip
+FREE: Final = frozenset(
+    (
+        "Identity",
+        "Reshape",
+        "Flatten",
+        "Squeeze",
+        "Unsqueeze",
+        "Cast",
+        "CastLike",
+        "Slice",
+        "Split",
+        "Shape",
+        "Size",
+        "Constant",
+        "ConstantOfShape",
+        "Range",
+        "NonZero",
+        "EyeLike",
+    )
+)
 """Nodes that only name the same elements anew, or shapes: they cost nothing."""
-COPIES: Final = frozenset((
-    "Transpose", "Concat", "Pad", "Expand", "Tile", "Resize", "Upsample", "DepthToSpace", "SpaceToDepth", "ScatterND",
-    "ScatterElements", "GatherElements", "GatherND", "Gather", "ReverseSequence", "Compress", "Trilu", "OneHot",
-))  # fmt: skip
+COPIES: Final = frozenset(
+    (
+        "Transpose",
+        "Concat",
+        "Pad",
+        "Expand",
+        "Tile",
+        "Resize",
+        "Upsample",
+        "DepthToSpace",
+        "SpaceToDepth",
+        "ScatterND",
+        "ScatterElements",
+        "GatherElements",
+        "GatherND",
+        "Gather",
+        "ReverseSequence",
+        "Compress",
+        "Trilu",
+        "OneHot",
+    )
+)
 """Nodes that bring elements to another order, or more of them: a copy of what they write."""
 CHAINS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "Relu": (("relu",), ("relu_grad",)), "LeakyRelu": (("relu",), ("relu_grad",)), "PRelu": (("relu",), ("relu_grad",)),
-    "Clip": (("minimum", "maximum"), ("relu_grad",)), "ThresholdedRelu": (("relu",), ("relu_grad",)),
-    "Sigmoid": (("sigmoid",), ("sigmoid_grad",)), "Tanh": (("tanh",), ("tanh_grad",)),
-    "Gelu": (("gelu",), ("gelu_grad",)), "Swish": (("swish",), ("swish_grad",)),
+    "Relu": (("relu",), ("relu_grad",)),
+    "LeakyRelu": (("relu",), ("relu_grad",)),
+    "PRelu": (("relu",), ("relu_grad",)),
+    "Clip": (("minimum", "maximum"), ("relu_grad",)),
+    "ThresholdedRelu": (("relu",), ("relu_grad",)),
+    "Sigmoid": (("sigmoid",), ("sigmoid_grad",)),
+    "Tanh": (("tanh",), ("tanh_grad",)),
+    "Gelu": (("gelu",), ("gelu_grad",)),
+    "Swish": (("swish",), ("swish_grad",)),
     "HardSwish": (("scaled_add", "minimum", "maximum", "multiply"), ("swish_grad",)),
-    "HardSigmoid": (("scaled_add", "minimum", "maximum"), ("relu_grad",)), "Mish": (("exp", "log", "tanh", "multiply"),
-    ("multiply", "multiply")), "Elu": (("exp", "select"), ("multiply",)), "Selu": (("exp", "select"), ("multiply",)),
-    "Celu": (("exp", "select"), ("multiply",)), "Softplus": (("exp", "log"), ("multiply",)),
-    "Softsign": (("divide",), ("multiply",)), "Add": (("add",), ("add",)), "Sum": (("add",), ("add",)),
-    "Sub": (("subtract",), ("add",)), "Mul": (("multiply",), ("multiply", "multiply")),
-    "Div": (("divide",), ("multiply", "multiply")), "Pow": (("log", "scale", "exp"), ("multiply",)),
-    "Sqrt": (("sqrt",), ("multiply",)), "Exp": (("exp",), ("multiply",)), "Log": (("log",), ("multiply",)),
-    "Erf": (("erf",), ("exp", "multiply")), "Sin": (("sin",), ("multiply",)), "Cos": (("cos",), ("multiply",)),
-    "Neg": (("negate",), ("negate",)), "Abs": (("maximum",), ("multiply",)),
+    "HardSigmoid": (("scaled_add", "minimum", "maximum"), ("relu_grad",)),
+    "Mish": (("exp", "log", "tanh", "multiply"), ("multiply", "multiply")),
+    "Elu": (("exp", "select"), ("multiply",)),
+    "Selu": (("exp", "select"), ("multiply",)),
+    "Celu": (("exp", "select"), ("multiply",)),
+    "Softplus": (("exp", "log"), ("multiply",)),
+    "Softsign": (("divide",), ("multiply",)),
+    "Add": (("add",), ("add",)),
+    "Sum": (("add",), ("add",)),
+    "Sub": (("subtract",), ("add",)),
+    "Mul": (("multiply",), ("multiply", "multiply")),
+    "Div": (("divide",), ("multiply", "multiply")),
+    "Pow": (("log", "scale", "exp"), ("multiply",)),
+    "Sqrt": (("sqrt",), ("multiply",)),
+    "Exp": (("exp",), ("multiply",)),
+    "Log": (("log",), ("multiply",)),
+    "Erf": (("erf",), ("exp", "multiply")),
+    "Sin": (("sin",), ("multiply",)),
+    "Cos": (("cos",), ("multiply",)),
+    "Neg": (("negate",), ("negate",)),
+    "Abs": (("maximum",), ("multiply",)),
     "Reciprocal": (("inverse",), ("multiply",)),
-    "Min": (("minimum",), ("select",)), "Max": (("maximum",), ("select",)), "Where": (("select",), ("select",)),
-    "Dropout": (("dropout",), ("dropout",)), "Floor": (("copy",), ("copy",)), "Round": (("copy",), ("copy",)),
-    "Equal": (("compare",), ()), "Greater": (("compare",), ()), "GreaterOrEqual": (("compare",), ()),
-    "Less": (("compare",), ()), "LessOrEqual": (("compare",), ()), "And": (("compare",), ()),
-    "Or": (("compare",), ()), "Not": (("compare",), ()), "IsNaN": (("compare",), ()),
-}  # fmt: skip
+    "Min": (("minimum",), ("select",)),
+    "Max": (("maximum",), ("select",)),
+    "Where": (("select",), ("select",)),
+    "Dropout": (("dropout",), ("dropout",)),
+    "Floor": (("copy",), ("copy",)),
+    "Round": (("copy",), ("copy",)),
+    "Equal": (("compare",), ()),
+    "Greater": (("compare",), ()),
+    "GreaterOrEqual": (("compare",), ()),
+    "Less": (("compare",), ()),
+    "LessOrEqual": (("compare",), ()),
+    "And": (("compare",), ()),
+    "Or": (("compare",), ()),
+    "Not": (("compare",), ()),
+    "IsNaN": (("compare",), ()),
+}
 """Elementwise nodes as chains of vertices, forward and backward."""
 DOMAINS: Final = ("", "ai.onnx", "com.microsoft")
 """Where these names mean what they do here; the last is ONNX Runtime's, whose names are those of ONNX or its own."""
-POOLS: Final = frozenset((
-    "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool",
-))  # fmt: skip
-REDUCTIONS: Final = frozenset((
-    "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare", "ReduceProd", "ArgMax",
-))  # fmt: skip
-NORMS: Final = frozenset((
-    "BatchNormalization", "LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization",
-    "SimplifiedLayerNormalization", "LpNormalization",
-))  # fmt: skip
+POOLS: Final = frozenset(
+    (
+        "MaxPool",
+        "AveragePool",
+        "LpPool",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "GlobalLpPool",
+    )
+)
+REDUCTIONS: Final = frozenset(
+    (
+        "ReduceMean",
+        "ReduceSum",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceL2",
+        "ReduceSumSquare",
+        "ReduceProd",
+        "ArgMax",
+    )
+)
+NORMS: Final = frozenset(
+    (
+        "BatchNormalization",
+        "LayerNormalization",
+        "GroupNormalization",
+        "InstanceNormalization",
+        "RMSNormalization",
+        "SimplifiedLayerNormalization",
+        "LpNormalization",
+    )
+)
 
 
 def operators(seen: Seen) -> Made | None:
@@ -63,15 +147,15 @@ def operators(seen: Seen) -> Made | None:
         return None
     if kind in BUILDERS:
         return BUILDERS[kind](seen)
-    found = next((build for known, build in GROUPS if kind in known), None)
-    return None if found is None else found(seen)
+    function = next((build for known, build in GROUPS if kind in known), None)
+    return None if function is None else function(seen)
 
 
 def assumed(seen: Seen) -> Made:
     """What a node is taken for that podsim has no word for: one pass over what it writes, and its weights."""
     elements = max(1, math.prod(seen.out))
-    held = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
-    shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",), parameters=held)
+    footprint = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
+    shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",), parameters=footprint)
     return [of(seen, Kind.ELEMENTWISE, shape)]
 
 
@@ -126,13 +210,18 @@ def _convolution(seen: Seen) -> Made:
     if groups < 1 or inputs % groups or outputs % groups:
         raise ValueError
     kernel, edges = weights[2:], seen.out[2:]
-    strides = [int(one) for one in seen.attribute("strides", [1] * len(edges))]
+    strides = [int(item) for item in seen.attribute("strides", [1] * len(edges))]
     shape: OperatorShape
     if len(edges) == 2 and edges[0] == edges[1] and kernel[0] == kernel[1] and strides[0] == strides[1]:
         shape = Conv(
-            batch=images, size=edges[0] * strides[0], in_channels=inputs, out_channels=outputs, kernel=kernel[0],
-            stride=strides[0], channel_groups=groups,
-        )  # fmt: skip
+            batch=images,
+            size=edges[0] * strides[0],
+            in_channels=inputs,
+            out_channels=outputs,
+            kernel=kernel[0],
+            stride=strides[0],
+            channel_groups=groups,
+        )
         made = of(seen, Kind.CONVOLUTION, shape, tied=tied(seen, 1))
     else:
         reduction = inputs // groups * math.prod(kernel)
@@ -154,9 +243,9 @@ def _gemm(seen: Seen) -> Made:
         size[::-1] if seen.attribute(flag, 0) else size
         for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
     )
-    held, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
-    shape = Matmul(m=m, k=left[1], n=n, weights=held in seen.weights)
-    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, held)), *_bias(seen, 2, right[1])]
+    footprint, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
+    shape = Matmul(m=m, k=left[1], n=n, weights=footprint in seen.weights)
+    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, footprint)), *_bias(seen, 2, right[1])]
 
 
 def _product(seen: Seen) -> Made:
@@ -164,12 +253,12 @@ def _product(seen: Seen) -> Made:
     left, right = (1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right
     groups, m, k, n = math.prod(seen.out) // max(1, left[-2] * right[-1]), left[-2], left[-1], right[-1]
     if 1 in seen.weights:
-        held = math.prod(right[:-2])
-        shape = Matmul(groups=held, m=m * groups // held, k=k, n=n)
+        footprint = math.prod(right[:-2])
+        shape = Matmul(groups=footprint, m=m * groups // footprint, k=k, n=n)
         return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 1))]
     if 0 in seen.weights:
-        held = math.prod(left[:-2])
-        shape = Matmul(groups=held, m=n * groups // held, k=k, n=m)
+        footprint = math.prod(left[:-2])
+        shape = Matmul(groups=footprint, m=n * groups // footprint, k=k, n=m)
         return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 0))]
     if math.prod(right[:-2]) == 1:
         groups, m = 1, groups * m
@@ -192,8 +281,8 @@ def _gather(seen: Seen) -> Made:
 
 def _norm(seen: Seen) -> Made:
     kind, size = seen.node.op_type, seen.ins[0]
-    held = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
-    trained = sum(math.prod(seen.ins[at]) for at in held if not tied(seen, at))
+    numbers = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
+    trained = sum(math.prod(seen.ins[at]) for at in numbers if not tied(seen, at))
     channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
     groups, norm = 0, Kind.LAYER_NORM
     if kind == "BatchNormalization":
@@ -204,7 +293,7 @@ def _norm(seen: Seen) -> Made:
     axis = int(seen.attribute("axis", -1))
     row = channels or math.prod(size[axis if axis >= 0 else len(size) + axis :])
     shape = Stream(elements=math.prod(size), row=row, parameters=trained, statistics=groups)
-    return [of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(held) if trained else 0)]
+    return [of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(numbers) if trained else 0)]
 
 
 def _pool(seen: Seen) -> Stream:
@@ -214,11 +303,26 @@ def _pool(seen: Seen) -> Stream:
     return Stream(elements=before, window=window, out_elements=after)
 
 
-PRODUCTS: Final = frozenset((
-    "ConvInteger", "QLinearConv", "MatMulInteger", "QLinearMatMul", "MatMulNBits", "DeformConv", "Attention",
-    "MultiHeadAttention", "GroupQueryAttention", "FusedMatMul", "FusedGemm", "FusedConv", "Einsum",
-    "LSTM", "GRU", "RNN",
-))  # fmt: skip
+PRODUCTS: Final = frozenset(
+    (
+        "ConvInteger",
+        "QLinearConv",
+        "MatMulInteger",
+        "QLinearMatMul",
+        "MatMulNBits",
+        "DeformConv",
+        "Attention",
+        "MultiHeadAttention",
+        "GroupQueryAttention",
+        "FusedMatMul",
+        "FusedGemm",
+        "FusedConv",
+        "Einsum",
+        "LSTM",
+        "GRU",
+        "RNN",
+    )
+)
 """Nodes known to multiply, whose arithmetic is more than one pass where there is no operator for them."""
 BUILDERS: Final[Mapping[str, Callable[[Seen], Made | None]]] = {
     "Einsum": einsum,

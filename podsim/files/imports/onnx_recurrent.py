@@ -7,7 +7,7 @@ from typing import Final
 
 from podsim.files.imports.onnx_seen import Made, Seen, tied
 from podsim.model.workload import Kind, Matmul, Operator, Stream
-from podsim.workloads import vector
+from podsim.workloads import vector_operators
 
 Chain = tuple[str, tuple[str, ...], tuple[str, ...]]
 CELLS: Final[Mapping[str, tuple[Chain, ...]]] = {
@@ -53,10 +53,11 @@ def _layer(seen: Seen, name: str, batch: int, inputs: int, hidden: int) -> Itera
     if len(seen.ins) > 3 and seen.ins[3]:  # one of input and one of state, added as one
         trained = 0 if tied(seen, 3) or not seen.weights.get(3) else math.prod(seen.ins[3][1:])
         biased = Stream(elements=batch * gates * hidden, operations=("bias",), row=gates * hidden, parameters=trained)
-        yield Operator(name=f"{name}-bias", kind=Kind.BIAS, shape=biased, stashed=False,
-                       weight_tensors=1 if trained else 0)  # fmt: skip
+        yield Operator(
+            name=f"{name}-bias", kind=Kind.BIAS, shape=biased, stashed=False, weight_tensors=1 if trained else 0
+        )
     if gates > 1:
-        yield vector.activation(f"{name}-sigmoid", batch * (gates - 1) * hidden, "sigmoid")
+        yield vector_operators.activation(f"{name}-sigmoid", batch * (gates - 1) * hidden, "sigmoid")
     for part, forward, backward in CELLS[kind]:
         elements = Stream(elements=batch * hidden, operations=forward, back_operations=backward)
         yield Operator(name=f"{name}-{part}", kind=Kind.ELEMENTWISE, shape=elements)

@@ -32,14 +32,26 @@ def _single(entry: Any) -> Any:
     return {1: entry.f, 2: entry.i}.get(entry.type, entry.s.decode("utf-8", "replace"))
 
 
-def of(seen: Seen, kind: Kind, shape: OperatorShape, *, stashed: bool = True, tensors: int | None = None,
-        suffix: str = "", tied: bool = False) -> Operator:  # fmt: skip
+def of(
+    seen: Seen,
+    kind: Kind,
+    shape: OperatorShape,
+    *,
+    stashed: bool = True,
+    tensors: int | None = None,
+    suffix: str = "",
+    tied: bool = False,
+) -> Operator:
     """An operator called as the node is."""
-    held = 0 if tied or not shape.parameters else 1
+    footprint = 0 if tied or not shape.parameters else 1
     return Operator(
-        name=f"{seen.name}{suffix}", kind=kind, shape=shape, tied=tied, stashed=stashed,
-        weight_tensors=held if tensors is None else tensors,
-    )  # fmt: skip
+        name=f"{seen.name}{suffix}",
+        kind=kind,
+        shape=shape,
+        tied=tied,
+        stashed=stashed,
+        weight_tensors=footprint if tensors is None else tensors,
+    )
 
 
 def tied(seen: Seen, at: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from podsim.files.imports import unread
-from podsim.files.imports.config_fields import Config, Found, layers_of
+from podsim.files.imports.config_fields import Config, Importable, layers_of
 from podsim.model.limits import LAYERS
 
 FRAMES_PER_POSITION: Final = 2  # of a spectrogram, by the stride of the second convolution (radford-2022)
@@ -17,7 +17,7 @@ SHARED_FROM: Final = 2048  # width of the smallest T5 whose PopXL program is pub
 BOTH: Final = frozenset(("c2p", "p2c"))  # scores of content with positions, and of positions with content
 
 
-def _gptj(config: Config) -> Found:
+def _gptj(config: Config) -> Importable:
     """A decoder whose halves stand side by side, without biases in attention (wang-2021)."""
     positions = config.size("n_positions", usual=2048)
     hidden, heads, sequence = config.size("n_embd"), config.size("n_head"), config.sequence(positions, bound=True)
@@ -50,7 +50,7 @@ def _rotating(config: Config, width: int) -> int:
     return max(1, min(rotary, width))
 
 
-def _t5(config: Config) -> Found:
+def _t5(config: Config) -> Importable:
     """An encoder and a decoder with distances instead of positions, gated or not (raffel-2020)."""
     if not config.truth("is_encoder_decoder", True):
         config.wrong.append("is_encoder_decoder is false: a t5 without its decoder is not known")
@@ -94,7 +94,7 @@ def _gated(config: Config) -> bool:
     stated = config.says.get(name, "relu")
     parts = stated.split("-") if isinstance(stated, str) else []
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[0] != "gated"):
-        config.wrong.append(f'{name} is {unread.said(stated)}; "relu", "gelu", "gated-gelu" and such are known')
+        config.wrong.append(f'{name} is {unread.message(stated)}; "relu", "gelu", "gated-gelu" and such are known')
         return False
     usual = ("gated", "gelu") if len(parts) == 2 else ("gelu",)
     if tuple(parts) != usual:
@@ -102,7 +102,7 @@ def _gated(config: Config) -> bool:
     return len(parts) == 2
 
 
-def _whisper(config: Config) -> Found:
+def _whisper(config: Config) -> Importable:
     """A spectrogram through two convolutions, an encoder of it, and a decoder of tokens (radford-2022)."""
     frames = config.size("max_source_positions", usual=1500)
     positions = config.size("max_target_positions", usual=448)
@@ -127,13 +127,13 @@ def _whisper(config: Config) -> Found:
 
 def _same(config: Config, encoder: str, decoder: str) -> int:
     """A size that both sides must have alike."""
-    one, other = config.size(encoder), config.size(decoder)
-    if one != other and not config.wrong:
-        config.wrong.append(f"{encoder} is {one:,} and {decoder} {other:,}: sides of different widths are not known")
-    return one
+    same, other = config.size(encoder), config.size(decoder)
+    if same != other and not config.wrong:
+        config.wrong.append(f"{encoder} is {same:,} and {decoder} {other:,}: sides of different widths are not known")
+    return same
 
 
-def _deberta(config: Config, *, second: bool = False) -> Found:
+def _deberta(config: Config, *, second: bool = False) -> Importable:
     """An encoder whose scores have a part of content and two of positions (he-2021), or its second version."""
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(positions, bound=True)
@@ -156,7 +156,7 @@ def _deberta(config: Config, *, second: bool = False) -> Found:
     return "deberta", sizes, f"sequence of {sequence:,} tokens"
 
 
-def _deberta_v2(config: Config) -> Found:
+def _deberta_v2(config: Config) -> Importable:
     return _deberta(config, second=True)
 
 
@@ -169,7 +169,7 @@ def _check_scores(config: Config) -> None:
     kinds = stated.split("|") if isinstance(stated, str) else stated
     names = {each.strip().casefold() for each in kinds if isinstance(each, str)} if isinstance(kinds, list) else set()
     if names != BOTH:
-        config.wrong.append(f'pos_att_type is {unread.said(stated)}; "c2p|p2c" alone is known')
+        config.wrong.append(f'pos_att_type is {unread.message(stated)}; "c2p|p2c" alone is known')
 
 
 def _positive(config: Config, name: str) -> int:
@@ -195,7 +195,7 @@ def _note_left_out(config: Config, sizes: Mapping[str, Any]) -> None:
             config.notes.append(f"{name} is 0; dropout is computed here")
 
 
-MODEL_TYPES: Final[Mapping[str, Callable[[Config], Found]]] = {
+MODEL_TYPES: Final[Mapping[str, Callable[[Config], Importable]]] = {
     "gptj": _gptj,
     "t5": _t5,
     "whisper": _whisper,

@@ -9,29 +9,109 @@ from typing import Any, Final
 from podsim.files.faults import printable, shown
 
 Says = Mapping[str, Any]
-PLAIN: Final = frozenset((
-    "_name_or_path", "model_type", "architectures", "transformers_version", "torch_dtype", "dtype", "auto_map",
-    "use_cache",
-    "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id", "mask_token_id", "unk_token_id",
-    "decoder_start_token_id", "initializer_range", "initializer_factor", "layer_norm_eps", "layer_norm_epsilon",
-    "layernorm_epsilon", "rms_norm_eps", "eps", "id2label", "label2id", "num_labels", "problem_type",
-    "finetuning_task",
-    "task_specific_params", "gradient_checkpointing", "output_attentions", "output_hidden_states", "output_past",
-    "return_dict", "torchscript", "rope_theta", "rope_scaling", "rope_parameters", "rotary_emb_base",
-    "classifier_dropout",
-    "classifier_dropout_prob", "seq_classif_dropout", "qa_dropout", "summary_activation", "summary_first_dropout",
-    "summary_proj_to_labels", "summary_type", "summary_use_proj", "embd_pdrop", "scale_attn_weights",
-    "scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "pretraining_tp", "encoder_stride", "n_ctx",
-    "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head",
-    "pooler_type", "max_window_layers", "attn_implementation", "_attn_implementation", "chunk_size_feed_forward",
-    "sinusoidal_pos_embds", "tie_weights_", "mlp_bias", "attention_bias", "head_dim",
-    "rotary", "tokenizer_class", "relative_attention_max_distance", "scale_embedding", "init_std", "legacy",
-    "begin_suppress_tokens", "suppress_tokens", "forced_decoder_ids", "max_length", "median_filter_width",
-    "apply_spec_augment", "mask_time_prob", "mask_time_length", "mask_time_min_masks", "mask_feature_prob",
-    "mask_feature_length", "mask_feature_min_masks", "classifier_proj_size", "use_weighted_layer_sum",
-    "pooler_dropout", "pooler_hidden_act", "pooler_hidden_size", "dense_act_fn", "is_gated_act",
-    "use_sliding_window", "layer_types", "max_position_embeddings", "tie_word_embeddings",
-))  # fmt: skip
+PLAIN: Final = frozenset(
+    (
+        "_name_or_path",
+        "model_type",
+        "architectures",
+        "transformers_version",
+        "torch_dtype",
+        "dtype",
+        "auto_map",
+        "use_cache",
+        "bos_token_id",
+        "eos_token_id",
+        "pad_token_id",
+        "sep_token_id",
+        "cls_token_id",
+        "mask_token_id",
+        "unk_token_id",
+        "decoder_start_token_id",
+        "initializer_range",
+        "initializer_factor",
+        "layer_norm_eps",
+        "layer_norm_epsilon",
+        "layernorm_epsilon",
+        "rms_norm_eps",
+        "eps",
+        "id2label",
+        "label2id",
+        "num_labels",
+        "problem_type",
+        "finetuning_task",
+        "task_specific_params",
+        "gradient_checkpointing",
+        "output_attentions",
+        "output_hidden_states",
+        "output_past",
+        "return_dict",
+        "torchscript",
+        "rope_theta",
+        "rope_scaling",
+        "rope_parameters",
+        "rotary_emb_base",
+        "classifier_dropout",
+        "classifier_dropout_prob",
+        "seq_classif_dropout",
+        "qa_dropout",
+        "summary_activation",
+        "summary_first_dropout",
+        "summary_proj_to_labels",
+        "summary_type",
+        "summary_use_proj",
+        "embd_pdrop",
+        "scale_attn_weights",
+        "scale_attn_by_inverse_layer_idx",
+        "reorder_and_upcast_attn",
+        "pretraining_tp",
+        "encoder_stride",
+        "n_ctx",
+        "directionality",
+        "pooler_fc_size",
+        "pooler_num_attention_heads",
+        "pooler_num_fc_layers",
+        "pooler_size_per_head",
+        "pooler_type",
+        "max_window_layers",
+        "attn_implementation",
+        "_attn_implementation",
+        "chunk_size_feed_forward",
+        "sinusoidal_pos_embds",
+        "tie_weights_",
+        "mlp_bias",
+        "attention_bias",
+        "head_dim",
+        "rotary",
+        "tokenizer_class",
+        "relative_attention_max_distance",
+        "scale_embedding",
+        "init_std",
+        "legacy",
+        "begin_suppress_tokens",
+        "suppress_tokens",
+        "forced_decoder_ids",
+        "max_length",
+        "median_filter_width",
+        "apply_spec_augment",
+        "mask_time_prob",
+        "mask_time_length",
+        "mask_time_min_masks",
+        "mask_feature_prob",
+        "mask_feature_length",
+        "mask_feature_min_masks",
+        "classifier_proj_size",
+        "use_weighted_layer_sum",
+        "pooler_dropout",
+        "pooler_hidden_act",
+        "pooler_hidden_size",
+        "dense_act_fn",
+        "is_gated_act",
+        "use_sliding_window",
+        "layer_types",
+        "max_position_embeddings",
+        "tie_word_embeddings",
+    )
+)
 """Fields that change nothing of what is computed, or only values, or how a head for another task looks."""
 HEADS: Final = (
     "PreTraining",
@@ -55,14 +135,16 @@ def refused(says: Says, model_type: str) -> Iterator[str]:
     """What the family of a model type does not have, in the words of the config."""
     for name in EXPERTS:  # many times the weights of the family that they are named after
         if says.get(name) not in (None, 0, 1):
-            yield f"{name} is {said(says[name])}: layers of experts are not known"
+            yield f"{name} is {message(says[name])}: layers of experts are not known"
     for name in ENCODERS:
         if says.get(name) and model_type not in WITH_ENCODER:
-            yield f"{name} is {said(says[name])}: attention to an encoder is not known"
+            yield f"{name} is {message(says[name])}: attention to an encoder is not known"
     if says.get("pruned_heads"):
         yield "pruned_heads: layers of different numbers of heads are not known"
     if says.get("position_embedding_type") not in (None, "absolute"):
-        yield f"position_embedding_type is {said(says['position_embedding_type'])}: absolute positions alone are known"
+        yield (
+            f"position_embedding_type is {message(says['position_embedding_type'])}: absolute positions alone are known"
+        )
     for name in SEVERAL:
         if says.get(name):
             yield f"{name}: a model of several models is not known"
@@ -82,7 +164,7 @@ def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterato
         yield f"fields that are not read: {', '.join(printable(name[:40]) for name in strange[:8])}{more}"
 
 
-def said(value: object) -> str:
+def message(value: object) -> str:
     """A value of a config as a message quotes it."""
     return shown(value) if isinstance(value, str | int | float | list | Mapping) else "null"
 
@@ -98,13 +180,13 @@ def _activation(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     usual = ("silu", "swish") if sizes.get("gated") else ("gelu", "quick_gelu", "fast_gelu")
     if not isinstance(says[name], str) or says[name].startswith(usual):
         return ""
-    return f"{name} is {said(says[name])}, computed as {usual[0]} here"
+    return f"{name} is {message(says[name])}, computed as {usual[0]} here"
 
 
 def _rotated(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     if not sizes.get("rotary") or not isinstance(says[name], int | float) or says[name] >= 1:
         return ""
-    return f"{name} is {said(says[name])}; here all of each head rotates"
+    return f"{name} is {message(says[name])}; here all of each head rotates"
 
 
 def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
@@ -112,7 +194,7 @@ def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     if "dropout" not in sizes or stated == sizes["dropout"]:
         return ""
     which = "left out" if stated else "computed"
-    return f"{name} is {said(says[name])}; dropout inside attention is {which}, as that of the layer is"
+    return f"{name} is {message(says[name])}; dropout inside attention is {which}, as that of the layer is"
 
 
 def _quantized(name: str, _says: Says, _sizes: Mapping[str, Any]) -> str:

@@ -50,11 +50,11 @@ def events(lines: Iterable[Line], say: Say) -> Iterator[Event]:
             say(line.number, f"longer than {len(line.text):,} characters, left out")
             continue
         while at >= 0:
-            found = _event(line, at + len(MARK))
-            if isinstance(found, str):
-                say(line.number, found)
+            event = _event(line, at + len(MARK))
+            if isinstance(event, str):
+                say(line.number, event)
             else:
-                yield found
+                yield event
             at = line.text.find(MARK, at + len(MARK))
 
 
@@ -74,5 +74,5 @@ def _event(line: Line, at: int) -> Event | str:
     if time_ms is None or not 0 < time_ms <= LATEST_MS:
         stated = table.get("time_ms")
         return f"{key}: time_ms is {'missing' if stated is None else shown(str(stated))}, no time"
-    found = metadata if isinstance(metadata, dict) else {}
-    return Event(key=key, value=table.get("value"), time_ms=time_ms, line=line.number, metadata=found)
+    result = metadata if isinstance(metadata, dict) else {}
+    return Event(key=key, value=table.get("value"), time_ms=time_ms, line=line.number, metadata=result)

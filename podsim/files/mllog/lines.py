@@ -23,9 +23,12 @@ _PACKED: Final[dict[bytes, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lz
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 _MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 class Line(NamedTuple):
@@ -42,13 +45,13 @@ def lines(path: Path) -> Iterator[Line]:
         start = file.read(6)
         file.seek(0)
         unpack = next((reader for magic, reader in _PACKED.items() if start.startswith(magic)), None)
-        stream = io.BufferedReader(_Counted(unpack(file) if unpack else file))
+        stream = io.BufferedReader(_LimitedStream(unpack(file) if unpack else file))
         encoding = _encoding(stream.peek(256)[:256])
         # Only 8-bit encodings keep a line end in one byte; the others are decoded first.
         yield from _narrow(stream) if encoding == "utf-8" else _wide(stream, encoding)
 
 
-class _Counted(io.RawIOBase):
+class _LimitedStream(io.RawIOBase):
     """A stream that ends with ValueError after `MOST_BYTES`."""
 
     def __init__(self, inner: "IO[bytes] | gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile") -> None:
@@ -58,12 +61,12 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
-        found = self._inner.read(len(buffer))
-        self._seen += len(found)
+        data = self._inner.read(len(buffer))
+        self._seen += len(data)
         if self._seen > MOST_BYTES:
             raise ValueError(f"longer than {MOST_BYTES // 2**30} GiB, the rest is not read")
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _encoding(start: bytes) -> str:
@@ -77,7 +80,7 @@ def _encoding(start: bytes) -> str:
     return "utf-16-be" if odd and even.count(0) > 0.8 * len(even) and not odd.count(0) else "utf-8"
 
 
-def _narrow(stream: "io.BufferedReader[_Counted]") -> Iterator[Line]:
+def _narrow(stream: "io.BufferedReader[_LimitedStream]") -> Iterator[Line]:
     number = 0
     while piece := stream.readline(LONGEST):
         number += 1
@@ -94,7 +97,7 @@ def _text(piece: bytes) -> str:
         return piece.decode("latin-1")
 
 
-def _wide(stream: "io.BufferedReader[_Counted]", encoding: str) -> Iterator[Line]:
+def _wide(stream: "io.BufferedReader[_LimitedStream]", encoding: str) -> Iterator[Line]:
     decoded = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
     number = 0
     while piece := decoded.readline(LONGEST):

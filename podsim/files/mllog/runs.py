@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from podsim.files.faults import shown
 from podsim.files.mllog.events import Event, Say, number
-from podsim.model.mllog import Evaluation, LogRun, Span
+from podsim.model.mllog import Evaluation, LogRun, LogSpan
 
 JITTER_MS: Final = 1000.0
 """How far the clock may seem to run backwards, since several processes write one log."""
@@ -17,19 +17,22 @@ Number = Callable[[object], float | int | None]
 
 
 def _whole(value: object) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and found == int(found) and 0 < found <= MOST_COUNT else None
+    result = number(value)
+    return int(result) if result is not None and result == int(result) and 0 < result <= MOST_COUNT else None
 
 
 def _seed(value: object) -> int | None:
-    found = number(value)
-    return None if found is None else int(found)
+    result = number(value)
+    return None if result is None else int(result)
 
 
 TEXTS: Final = {
-    "submission_platform": "platform", "submission_org": "organisation", "submission_division": "division",
-    "submission_benchmark": "benchmark", "opt_name": "optimizer",
-}  # fmt: skip
+    "submission_platform": "platform",
+    "submission_org": "organisation",
+    "submission_division": "division",
+    "submission_benchmark": "benchmark",
+    "opt_name": "optimizer",
+}
 NUMBERS: Final[dict[str, tuple[str, Number]]] = {
     "global_batch_size": ("global_batch", _whole),
     "gradient_accumulation_steps": ("accumulation", _whole),
@@ -49,7 +52,7 @@ class _Open:
         self.inherited: dict[str, Any] = {}
         self.first_ms: float | None = None
         self.start: Event | None = None
-        self.spans: dict[str, list[Span]] = {"blocks": [], "epochs": [], "evaluations": []}
+        self.spans: dict[str, list[LogSpan]] = {"blocks": [], "epochs": [], "evaluations": []}
         self.begun: dict[str, Event] = {}
         self.quality: list[tuple[float, float | None, float | None]] = []  # seconds, quality, epoch_num
         self.last_ms = 0.0
@@ -68,7 +71,7 @@ class _Open:
 
 def runs(events: Iterable[Event], file: str, say: Say) -> list[LogRun]:
     """The complete runs, in their order; `say` hears why another is left out."""
-    found: list[LogRun] = []
+    runs: list[LogRun] = []
     now = _Open(file)
     for event in events:
         if event.key == "run_start":
@@ -77,13 +80,13 @@ def runs(events: Iterable[Event], file: str, say: Say) -> list[LogRun]:
             if now.start is None:
                 say(event.line, "run_stop without a run_start, ignored")
             else:
-                found += _stopped(now, event, say)
+                runs += _stopped(now, event, say)
                 now = _after(now)
         else:
             _take(now, event, say)
     if now.start is not None:
         say(now.start.line, "the run has no run_stop: cut short or killed, left out")
-    return found
+    return runs
 
 
 def _started(now: _Open, event: Event, say: Say) -> _Open:
@@ -173,7 +176,7 @@ def _span(now: _Open, event: Event, say: Say) -> None:
         say(event.line, f"{event.key} without a start, ignored")
     elif len(now.spans[what]) < MOST_EVENTS:
         start_s = now.since_s(min(begun.time_ms, time_ms))
-        now.spans[what].append(Span(start_s=start_s, stop_s=now.since_s(time_ms), epoch_count=_count(begun, event)))
+        now.spans[what].append(LogSpan(start_s=start_s, stop_s=now.since_s(time_ms), epoch_count=_count(begun, event)))
 
 
 def _count(begun: Event, stopped: Event) -> float | None:
@@ -199,13 +202,19 @@ def _stopped(now: _Open, event: Event, say: Say) -> list[LogRun]:
         say(event.line, f"{', '.join(sorted(now.begun))} begun and not ended when the run stops, ignored")
     return [
         LogRun(
-            file=now.file, line=line, began_ms=now.start.time_ms, clock_s=clock_s,
+            file=now.file,
+            line=line,
+            began_ms=now.start.time_ms,
+            clock_s=clock_s,
             init_s=(now.start.time_ms - (now.first_ms or now.start.time_ms)) / 1e3,
             status=status.strip().lower() if isinstance(status, str) else "",
-            blocks=tuple(now.spans["blocks"]), epochs=tuple(now.spans["epochs"]), evaluations=_evaluations(now),
-            unpaired=now.unpaired, **(now.inherited | now.stated),
+            blocks=tuple(now.spans["blocks"]),
+            epochs=tuple(now.spans["epochs"]),
+            evaluations=_evaluations(now),
+            unpaired=now.unpaired,
+            **(now.inherited | now.stated),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _evaluations(now: _Open) -> tuple[Evaluation, ...]:

@@ -29,7 +29,7 @@ def read(root: Path) -> LogTree:
     """Every log below a folder, or one log; InputError where there is none."""
     if not (is_plain(root) or is_folder(root)):
         raise InputError(f"there is no folder {root}", code="no-such-file", hint="podsim calibrate --logs DIR")
-    found: list[LogRun] = []
+    result: list[LogRun] = []
     systems: list[SystemFile] = []
     remarks: list[Remark] = []
     files = 0
@@ -43,12 +43,12 @@ def read(root: Path) -> LogTree:
         if system:
             systems.append(system)
         else:
-            _log(path, name, found, remarks)
+            _log(path, name, result, remarks)
     if not files and not remarks:
         raise InputError(f"{root} holds no files", code="no-logs", hint="podsim calibrate --logs DIR")
     if is_plain(root):
         remarks.insert(0, Remark(file=root.name, line=0, text="a file in place of a folder: read as the only log"))
-    return LogTree(files=files, runs=_once(found, remarks), systems=tuple(systems), remarks=tuple(remarks))
+    return LogTree(files=files, runs=_once(result, remarks), systems=tuple(systems), remarks=tuple(remarks))
 
 
 def _files(root: Path) -> Iterator[tuple[Path, str]]:
@@ -74,25 +74,25 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
     yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in failed)
 
 
-def _log(path: Path, name: str, found: list[LogRun], remarks: list[Remark]) -> None:
-    told: list[Remark] = []
+def _log(path: Path, name: str, result: list[LogRun], remarks: list[Remark]) -> None:
+    details: list[Remark] = []
     count = 0
 
     def say(line: int, text: str) -> None:
         nonlocal count
         count += 1
         if count <= MOST_REMARKS:
-            told.append(Remark(file=name, line=line, text=printable(text)))
+            details.append(Remark(file=name, line=line, text=printable(text)))
 
     heard = _Heard()
-    found += runs(heard.to(events(_readable(path, say), say)), name, say)
+    result += runs(heard.to(events(_readable(path, say), say)), name, say)
     if count > MOST_REMARKS:
-        told.append(Remark(file=name, line=0, text=f"{count - MOST_REMARKS} more remarks on this file"))
-    if not heard.any and not told:
-        told.append(Remark(file=name, line=0, text="no :::MLLOG line, no result log"))
-    elif not heard.starts and not told:
-        told.append(Remark(file=name, line=0, text="no run_start, no run"))
-    remarks += told
+        details.append(Remark(file=name, line=0, text=f"{count - MOST_REMARKS} more remarks on this file"))
+    if not heard.any and not details:
+        details.append(Remark(file=name, line=0, text="no :::MLLOG line, no result log"))
+    elif not heard.starts and not details:
+        details.append(Remark(file=name, line=0, text="no run_start, no run"))
+    remarks += details
 
 
 class _Heard:
@@ -123,10 +123,10 @@ def _readable(path: Path, say: Any) -> Iterator[Any]:
         say(number, str(error))
 
 
-def _once(found: list[LogRun], remarks: list[Remark]) -> tuple[LogRun, ...]:
+def _once(result: list[LogRun], remarks: list[Remark]) -> tuple[LogRun, ...]:
     """Runs less copies: a log beside its own archive is one run."""
     kept: dict[tuple[object, ...], LogRun] = {}
-    for run in found:
+    for run in result:
         first = kept.setdefault((run.platform, run.benchmark, run.began_ms, run.clock_s, run.seed), run)
         if first is not run:
             remarks.append(Remark(file=run.file, line=run.line, text=f"the same run as in {first.file}, counted once"))

@@ -69,10 +69,11 @@ def _by_processes(
             deaths += 1
             if deaths > RETRIES:
                 raise InputError(
-                    "processes that computed a point died again and again", code="cluster-failed",
+                    "processes that computed a point died again and again",
+                    code="cluster-failed",
                     context=[f"{len(missing):,} points are missing"],
                     hint="the same command goes on from what is stored; --jobs 1 needs the least memory",
-                ) from None  # fmt: skip
+                ) from None
 
 
 def _in_processes(
@@ -134,14 +135,16 @@ def check_cluster(scheduler: str | None) -> str:
     protocol, joined, _ = scheduler.partition("://")
     if joined and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away
         raise InputError(
-            f"no scheduler can be reached at {scheduler}: addresses begin with tcp://", code="no-scheduler",
+            f"no scheduler can be reached at {scheduler}: addresses begin with tcp://",
+            code="no-scheduler",
             hint="--scheduler tcp://HOST:8786",
-        )  # fmt: skip
+        )
     if find_spec("distributed") is None:
         raise InputError(
-            "the packages dask and distributed are not installed", code="missing-package",
+            "the packages dask and distributed are not installed",
+            code="missing-package",
             hint="pip install 'podsim[cluster]'",
-        )  # fmt: skip
+        )
     return scheduler
 
 
@@ -162,10 +165,10 @@ def cluster(
         futures = client.map(compute, questions, pure=False, retries=RETRIES)
         arriving: Any = as_completed(futures, loop=client.loop, with_results=True)
         del futures  # a result that has been stored needs not be kept anywhere else
-        for _, found in arriving:
-            if not isinstance(found, SweepOutcome):  # a scheduler that goes away leaves an error in the place of each
-                raise _lost(scheduler, "it went away", str(found))
-            yield found
+        for _, result in arriving:
+            if not isinstance(result, SweepOutcome):  # a scheduler that goes away leaves an error in the place of each
+                raise _lost(scheduler, "it went away", str(result))
+            yield result
     except KilledWorker as error:
         raise _lost(scheduler, "processes that computed one point died again and again", str(error)) from None
     except (CancelledError, OSError, TimeoutError) as error:
@@ -189,9 +192,11 @@ def _connected(scheduler: str) -> "Client":
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:  # noqa: BLE001  (each kind of address fails in its own way: tls:// with a TypeError)
         raise InputError(
-            f"no scheduler answers at {scheduler}", code="no-scheduler", context=[str(error)[:200]],
+            f"no scheduler answers at {scheduler}",
+            code="no-scheduler",
+            context=[str(error)[:200]],
             hint="dask scheduler starts one and prints its address; leave out --backend to compute here",
-        ) from None  # fmt: skip
+        ) from None
     try:
         client.wait_for_workers(1, timeout=HELPERS_S)
     except TimeoutError:
@@ -206,6 +211,8 @@ def _connected(scheduler: str) -> "Client":
 
 def _lost(scheduler: str, why: str, more: str) -> InputError:
     return InputError(
-        f"the cluster at {scheduler} did not finish: {why}", code="cluster-failed", context=[more[:200]],
+        f"the cluster at {scheduler} did not finish: {why}",
+        code="cluster-failed",
+        context=[more[:200]],
         hint="the same command goes on from what is stored",
-    )  # fmt: skip
+    )

@@ -24,9 +24,10 @@ def points(file: SweepFile, most: int) -> tuple[tuple[str, ...], ...]:
     count = _count(file)
     if count > most:
         raise InputError(
-            f"the sweep has {count:,} points, of at most {most:,}", code="too-many-points",
+            f"the sweep has {count:,} points, of at most {most:,}",
+            code="too-many-points",
             hint=f"--most {count}, or fewer values on its axes",
-        )  # fmt: skip
+        )
     if file.design is Design.GRID:
         return tuple(itertools.product(*map(_steps, file.axes)))
     return tuple(

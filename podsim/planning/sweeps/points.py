@@ -17,9 +17,9 @@ from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS, TRUTHS
-from podsim.model.argument import Argument, Kind
+from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.planning import runs
+from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
 from podsim.resolve import Case, Target, target, topology
 from podsim.resolve import question as asked
@@ -58,7 +58,7 @@ def _machine(spec: MachineSpec) -> str:
     return _digest(topology(spec).value)
 
 
-_run = lru_cache(maxsize=16)(runs.run)
+_run = lru_cache(maxsize=16)(workload_sequence.run)
 
 
 @lru_cache(maxsize=16)
@@ -125,9 +125,9 @@ def _predicted(question: SweepQuestion, folder: str) -> Prediction:
 
 
 def _of_one(scenario: Scenario) -> Prediction:
-    found = _target(_named(scenario))
-    length = run_length(found.workload, scenario.length)
-    case = Case(scenario=scenario, question=asked(scenario, found, length), preset=found.preset)
+    result = _target(_named(scenario))
+    length = run_length(result.workload, scenario.length)
+    case = Case(scenario=scenario, question=asked(scenario, result, length), preset=result.preset)
     return answer(case, weighs=False)[0]
 
 
@@ -139,9 +139,12 @@ def _target(scenario: Scenario) -> Target:
 def _named(scenario: Scenario) -> Scenario:
     """What of a scenario names files, so that points that differ in the rest share what was read."""
     return Scenario(
-        workload=scenario.workload, machine=scenario.machine, mapping=Constraints(preset=scenario.mapping.preset),
-        software=Software(sdk=scenario.software.sdk), what_if=WhatIfs(changes=scenario.what_if.changes),
-    )  # fmt: skip
+        workload=scenario.workload,
+        machine=scenario.machine,
+        mapping=Constraints(preset=scenario.mapping.preset),
+        software=Software(sdk=scenario.software.sdk),
+        what_if=WhatIfs(changes=scenario.what_if.changes),
+    )
 
 
 def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
@@ -152,7 +155,7 @@ def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
 
 
 def _value(flag: Argument, text: str) -> object:
-    return text == TRUTHS[0] if flag.kind is Kind.SWITCH else flag.parsed(text)
+    return text == TRUTHS[0] if flag.kind is ArgumentKind.SWITCH else flag.parsed(text)
 
 
 def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:
@@ -167,17 +170,32 @@ def _path(folder: str, name: str) -> str:
 def _answer(p: Prediction) -> SweepAnswer:
     """The numbers of a prediction; ValueError where one is none."""
     mapping, train, step = p.mapping, p.time_to_train_s, p.step_s
-    found = SweepAnswer(
-        topology=p.topology, chip=p.chip, ipus=p.ipus, hosts=p.hosts, sdk=p.sdk,
-        replicas=mapping.replicas, ipus_per_replica=mapping.ipus_per_replica, micro_batch=mapping.micro_batch,
-        accumulation=mapping.accumulation, global_batch=mapping.global_batch,
-        time_to_train_s=train.value, time_to_train_low_s=train.low, time_to_train_high_s=train.high,
-        time_to_train_grade=train.grade, step_s=step.value, step_low_s=step.low, step_high_s=step.high,
-        throughput_samples_per_s=p.throughput_samples_per_s.value, samples_to_converge=p.samples_to_converge.value,
-        mfu=p.mfu, memory=p.memory.fraction, limited_by=p.limited_by,
+    result = SweepAnswer(
+        topology=p.topology,
+        chip=p.chip,
+        ipus=p.ipus,
+        hosts=p.hosts,
+        sdk=p.sdk,
+        replicas=mapping.replicas,
+        ipus_per_replica=mapping.ipus_per_replica,
+        micro_batch=mapping.micro_batch,
+        accumulation=mapping.accumulation,
+        global_batch=mapping.global_batch,
+        time_to_train_s=train.value,
+        time_to_train_low_s=train.low,
+        time_to_train_high_s=train.high,
+        time_to_train_grade=train.grade,
+        step_s=step.value,
+        step_low_s=step.low,
+        step_high_s=step.high,
+        throughput_samples_per_s=p.throughput_samples_per_s.value,
+        samples_to_converge=p.samples_to_converge.value,
+        mfu=p.mfu,
+        memory=p.memory.fraction,
+        limited_by=p.limited_by,
         breakdown_s={part.value: float(seconds) for part, seconds in p.breakdown_s.items()},
-    )  # fmt: skip
-    numbers = (train.value, train.low, train.high, step.value, step.low, step.high, *found.breakdown_s.values())
-    if not all(map(math.isfinite, (*numbers, found.mfu, found.samples_to_converge, found.throughput_samples_per_s))):
+    )
+    numbers = (train.value, train.low, train.high, step.value, step.low, step.high, *result.breakdown_s.values())
+    if not all(map(math.isfinite, (*numbers, result.mfu, result.samples_to_converge, result.throughput_samples_per_s))):
         raise ValueError("a number of the prediction is not finite")
-    return found
+    return result

@@ -8,15 +8,15 @@ from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
-    Axis,
     Block,
     Chart,
+    ChartAxis,
     Column,
     Doc,
+    DocSeries,
+    DocTable,
     Heading,
     Note,
-    Series,
-    Table,
     Tone,
 )
 from podsim.report.views import caveats
@@ -24,9 +24,9 @@ from podsim.report.views import caveats
 WORDS = {Rank.TIME: "soonest trained", Rank.THROUGHPUT: "most samples a second"}
 
 
-def answer(found: Mappings) -> str:
+def answer(mappings: Mappings) -> str:
     """The answer in one line: "8 × 8 IPUs, micro-batch 3 × accumulation 96: 8.52 min, 5.67 ksamples/s"."""
-    best = found.advised[0]
+    best = mappings.advised[0]
     time = "" if best.time_to_train_s is None else f"{numbers.time(best.time_to_train_s)}, "
     return f"{split(best.mapping)}: {time}{numbers.rate(best.throughput_samples_per_s, 'samples/s')}"
 
@@ -37,30 +37,32 @@ def split(mapping: Mapping) -> str:
     return f"{mapping.replicas:,} × {mapping.ipus_per_replica} IPUs, {inner}"
 
 
-def document(found: Mappings, *, verbose: bool = False, charts: bool = False) -> Doc:
+def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False) -> Doc:
     """The ranked mappings and the settings of the first; `verbose` has those of all, and what was assumed."""
-    told = found.advised if verbose else found.advised[:1]
+    advices = mappings.advised if verbose else mappings.advised[:1]
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"{found.workload_title} on {found.topology_title} ({found.ipus:,} × {found.chip}): "
-                    f"mappings that fit, {WORDS[found.by]} first"),
-            table(found),
+            Heading(
+                f"{mappings.workload_title} on {mappings.topology_title} ({mappings.ipus:,} × {mappings.chip}): "
+                f"mappings that fit, {WORDS[mappings.by]} first"
+            ),
+            table(mappings),
         ),
-        tuple(_charts(found)) if charts else (),
+        tuple(_charts(mappings)) if charts else (),
         *(
-            (Heading(f"what to set for {rank}: {split(one.mapping)}"), settings(one))
-            for rank, one in enumerate(told, 1)
+            (Heading(f"what to set for {rank}: {split(advice.mapping)}"), settings(advice))
+            for rank, advice in enumerate(advices, 1)
         ),
-        (*_rejected(found), *caveats.notes(found.assumptions, verbose=verbose)),
-        (Heading("assumed"), *(Note(line, "·") for line in found.assumptions)) if verbose else (),
-        tuple(_last(found, verbose=verbose)),
-    ]  # fmt: skip
+        (*_rejected(mappings), *caveats.notes(mappings.assumptions, verbose=verbose)),
+        (Heading("assumed"), *(Note(line, "·") for line in mappings.assumptions)) if verbose else (),
+        tuple(_last(mappings, verbose=verbose)),
+    ]
     return Doc(tuple(group for group in groups if group))
 
 
-def table(found: Mappings) -> Table:
+def table(mappings: Mappings) -> DocTable:
     """One row a mapping, best first."""
-    rows, phased = found.advised, [in_phases(row) for row in found.advised]
+    rows, phased = mappings.advised, [in_phases(row) for row in mappings.advised]
     time = numbers.scale([row.time_to_train_s for row in rows if row.time_to_train_s is not None], numbers.TIME)
     rate = numbers.rates([row.throughput_samples_per_s for row in rows], "samples/s")
     columns = (
@@ -69,114 +71,145 @@ def table(found: Mappings) -> Table:
         Column("micro-batch", number=True, priority=3),
         Column("accumulation", number=True, priority=4),
         Column("global batch", number=True, priority=1),
-        *((Column("shards", number=True), Column("sharded over", priority=1), Column("DDR", number=True, priority=5))
-          if any(phased) else
-          (Column("recompute", priority=5), Column("state", priority=6))),
+        *(
+            (Column("shards", number=True), Column("sharded over", priority=1), Column("DDR", number=True, priority=5))
+            if any(phased)
+            else (Column("recompute", priority=5), Column("state", priority=6))
+        ),
         Column("memory", number=True),
         *(() if any(phased) else (Column("bubble", number=True, priority=2),)),
         Column(rate.unit, number=True),
-        *((Column(f"train {time.unit}", number=True),) if found.timed else ()),
+        *((Column(f"train {time.unit}", number=True),) if mappings.timed else ()),
         Column("published as", priority=7),
-    )  # fmt: skip
-    return Table(columns, tuple(
-        (f"{rank}", f"{row.mapping.replicas:,} × {row.mapping.ipus_per_replica}", f"{row.mapping.micro_batch:,}",
-         f"{row.mapping.accumulation:,}", f"{row.mapping.global_batch:,}", *(_streamed(row) if any(phased) else
-         (str(row.mapping.recompute), str(row.mapping.state))), numbers.percent(row.memory),
-         *(() if any(phased) else (numbers.percent(row.bubble, 1),)), rate.number(row.throughput_samples_per_s),
-         *((time.number(row.time_to_train_s),) if found.timed else ()), row.preset)
-        for rank, row in enumerate(rows, 1)
-    ), marked=0)  # fmt: skip
+    )
+    return DocTable(
+        columns,
+        tuple(
+            (
+                f"{rank}",
+                f"{row.mapping.replicas:,} × {row.mapping.ipus_per_replica}",
+                f"{row.mapping.micro_batch:,}",
+                f"{row.mapping.accumulation:,}",
+                f"{row.mapping.global_batch:,}",
+                *(_streamed(row) if any(phased) else (str(row.mapping.recompute), str(row.mapping.state))),
+                numbers.percent(row.memory),
+                *(() if any(phased) else (numbers.percent(row.bubble, 1),)),
+                rate.number(row.throughput_samples_per_s),
+                *((time.number(row.time_to_train_s),) if mappings.timed else ()),
+                row.preset,
+            )
+            for rank, row in enumerate(rows, 1)
+        ),
+        marked=0,
+    )
 
 
-def in_phases(one: Advised) -> bool:
+def in_phases(advice: Advised) -> bool:
     """Whether its weights are streamed, a layer at a time."""
-    return one.mapping.schedule is Schedule.PHASED
+    return advice.mapping.schedule is Schedule.PHASED
 
 
-def _streamed(one: Advised) -> tuple[str, str, str]:
+def _streamed(advice: Advised) -> tuple[str, str, str]:
     """What differs among mappings whose weights are streamed."""
-    shared = one.mapping.practice.state_sharded and one.mapping.replicas > 1
-    over = f"{one.mapping.replicas:,} replicas" if shared else "–"
-    return f"{one.mapping.practice.tensor_shards}", over, numbers.percent(one.streaming)
+    shared = advice.mapping.practice.state_sharded and advice.mapping.replicas > 1
+    over = f"{advice.mapping.replicas:,} replicas" if shared else "–"
+    return f"{advice.mapping.practice.tensor_shards}", over, numbers.percent(advice.streaming)
 
 
-def settings(one: Advised) -> Table:
+def settings(advice: Advised) -> DocTable:
     """What a user sets on the real machine."""
     what = (Column("what", wraps=True), Column("value", wraps=True))
-    if in_phases(one):
-        return Table((*what, Column("popxl", wraps=True, priority=1)),
-                     tuple((row.what, row.value, row.popxl) for row in one.settings))  # fmt: skip
-    return Table((*what, Column("PopTorch", priority=1), Column("PopART", wraps=True, priority=2)),
-                 tuple((row.what, row.value, row.poptorch, row.popart) for row in one.settings))  # fmt: skip
+    if in_phases(advice):
+        return DocTable(
+            (*what, Column("popxl", wraps=True, priority=1)),
+            tuple((row.what, row.value, row.popxl) for row in advice.settings),
+        )
+    return DocTable(
+        (*what, Column("PopTorch", priority=1), Column("PopART", wraps=True, priority=2)),
+        tuple((row.what, row.value, row.poptorch, row.popart) for row in advice.settings),
+    )
 
 
-def _charts(found: Mappings) -> Iterator[Block]:
-    rate = numbers.rates([row.throughput_samples_per_s for row in found.advised], "samples/s")
-    kinds = dict.fromkeys(map(_kind, found.advised))
+def _charts(mappings: Mappings) -> Iterator[Block]:
+    rate = numbers.rates([row.throughput_samples_per_s for row in mappings.advised], "samples/s")
+    kinds = dict.fromkeys(map(_kind, mappings.advised))
     yield Chart(
-        f"throughput against memory, {rate.unit}", Axis("SRAM of the fullest IPU, %"), Axis(rate.unit),
+        f"throughput against memory, {rate.unit}",
+        ChartAxis("SRAM of the fullest IPU, %"),
+        ChartAxis(rate.unit),
         tuple(
-            Series(
+            DocSeries(
                 kind,
-                tuple((100 * row.memory, row.throughput_samples_per_s / rate.factor) for row in found.advised
-                      if _kind(row) == kind),
+                tuple(
+                    (100 * row.memory, row.throughput_samples_per_s / rate.factor)
+                    for row in mappings.advised
+                    if _kind(row) == kind
+                ),
                 joined=False,
             )
             for kind in kinds
         ),
-    )  # fmt: skip
+    )
 
 
-def _kind(one: Advised) -> str:
+def _kind(advice: Advised) -> str:
     """How it is stored, in words."""
-    if not in_phases(one):
-        return f"recompute {one.mapping.recompute}, state {one.mapping.state}"
-    practice = one.mapping.practice
+    if not in_phases(advice):
+        return f"recompute {advice.mapping.recompute}, state {advice.mapping.state}"
+    practice = advice.mapping.practice
     return f"{practice.tensor_shards} tensor shards, {'' if practice.state_sharded else 'not '}sharded over replicas"
 
 
-def _rejected(found: Mappings) -> Iterator[Block]:
-    if not found.rejected:
+def _rejected(mappings: Mappings) -> Iterator[Block]:
+    if not mappings.rejected:
         return
-    counts = ", ".join(f"{count:,} {why}" for why, count in found.rejected.items())
+    counts = ", ".join(f"{count:,} {why}" for why, count in mappings.rejected.items())
     yield Note(f"{counts}; larger micro-batches of a split that does not fit are not counted", "rejected")
-    if found.nearest:
-        near = found.nearest
+    if mappings.nearest:
+        near = mappings.nearest
         short = (
-            f"{numbers.percent(near.memory)} of the SRAM, most of it {near.largest}" if near.memory > 1
+            f"{numbers.percent(near.memory)} of the SRAM, most of it {near.largest}"
+            if near.memory > 1
             else f"{numbers.percent(near.streaming)} of the streaming memory"
-        )  # fmt: skip
+        )
         yield Note(
             f"{split(near.mapping)}, recompute {near.mapping.recompute}, state {near.mapping.state}, needs {short}",
             "nearest",
-        )  # fmt: skip
+        )
 
 
 def _s(count: int) -> str:
     return "" if count == 1 else "s"
 
 
-def _last(found: Mappings, *, verbose: bool) -> Iterator[Block]:
+def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
     yield Note(
-        f"{found.legal:,} legal mapping{_s(found.legal)} that fit, {found.distinct:,} split{_s(found.distinct)} and "
-        f"storage{_s(found.distinct)}, each at its best batch; "
-        f"{len(found.advised):,} shown. What nobody published rests on the memory model alone.", "", Tone.QUIET,
-    )  # fmt: skip
-    if in_phases(found.advised[0]):
+        f"{mappings.legal:,} legal mapping{_s(mappings.legal)} that fit, {mappings.distinct:,} "
+        f"split{_s(mappings.distinct)} and "
+        f"storage{_s(mappings.distinct)}, each at its best batch; "
+        f"{len(mappings.advised):,} shown. What nobody published rests on the memory model alone.",
+        "",
+        Tone.QUIET,
+    )
+    if in_phases(mappings.advised[0]):
         yield Note(
             "weights, gradients and state stream from DDR, a layer at a time (phased execution, popxl); shards: IPUs "
             "that share the outputs of a product, the rest of a replica shares its inputs; sharded over: replicated "
-            "tensor sharding", "", Tone.QUIET,
-        )  # fmt: skip
+            "tensor sharding",
+            "",
+            Tone.QUIET,
+        )
     else:
         yield _words()
-    untimed = "" if found.timed else " · no time to train: nobody says how long a run is"
+    untimed = "" if mappings.timed else " · no time to train: nobody says how long a run is"
     more = "" if verbose else " · -v has the settings of every row"
-    yield Note(f"SDK {found.sdk} · {found.calibration}{untimed}{more} · {NOT_MLPERF}", "", Tone.QUIET)
+    yield Note(f"SDK {mappings.sdk} · {mappings.calibration}{untimed}{more} · {NOT_MLPERF}", "", Tone.QUIET)
 
 
 def _words() -> Note:
     return Note(
         "PopTorch: methods of Options; state is a TensorLocationSettings for setOptimizerLocation; layers are those of "
-        "podsim workload show -v, of every IPU the same proportion", "", Tone.QUIET,
-    )  # fmt: skip
+        "podsim workload show -v, of every IPU the same proportion",
+        "",
+        Tone.QUIET,
+    )

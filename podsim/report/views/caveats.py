@@ -14,7 +14,7 @@ def notes(assumptions: Sequence[str], *, verbose: bool = False) -> Iterator[Note
 
 def of_several(answers: Mapping[str, Sequence[str]], *, verbose: bool = False) -> Iterator[Note]:
     """The caveats of answers by name: each once, with the names of those that it is about where it is not all."""
-    found = dict.fromkeys(line for lines in answers.values() for line in lines if isinstance(line, Caveat))
-    for line in () if verbose else found:
+    fromkeys = dict.fromkeys(line for lines in answers.values() for line in lines if isinstance(line, Caveat))
+    for line in () if verbose else fromkeys:
         names = [name for name, lines in answers.items() if line in lines]
         yield Note(line if len(names) == len(answers) else f"{line} ({', '.join(names)})", "·", Tone.WARNING)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from podsim.model.claims import ClaimAnswer, ClaimsReport, PartAnswer, Verdict, Worth
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Heading, Note, Tone
 
 WORDS = {
     Verdict.AGREES: "agrees",
@@ -18,7 +18,9 @@ MOST_NUMBERS = 3  # more of them are shown as a range
 
 def answer(report: ClaimsReport) -> str:
     """The answer in one line: "33 claims: agrees 16, disagrees 8, answered 3, no answer 6"."""
-    return f"{len(report.answers)} claims: " + ", ".join(f"{WORDS[one]} {report.count(one)}" for one in Verdict)
+    return f"{len(report.answers)} claims: " + ", ".join(
+        f"{WORDS[verdict]} {report.count(verdict)}" for verdict in Verdict
+    )
 
 
 def by_worth(report: ClaimsReport) -> str:
@@ -32,16 +34,20 @@ def by_worth(report: ClaimsReport) -> str:
 
 def document(report: ClaimsReport, *, verbose: bool = False) -> Doc:
     """Every claim with its verdict, why podsim disagrees or cannot say; `verbose` adds why it agrees, and sources."""
-    told = [one for one in report.answers if verbose or one.verdict is not Verdict.AGREES or conflicts(one)]
+    answers = [
+        answer for answer in report.answers if verbose or answer.verdict is not Verdict.AGREES or conflicts(answer)
+    ]
     groups: list[tuple[Block, ...]] = [
         (Heading("published claims beside what podsim says"), table(report)),
-        (Heading("why"), *(Note(_why(one, verbose=verbose), one.claim.id) for one in told)) if told else (),
+        (Heading("why"), *(Note(_why(answer, verbose=verbose), answer.claim.id) for answer in answers))
+        if answers
+        else (),
         tuple(_verdict(report, verbose=verbose)),
     ]
     return Doc(tuple(group for group in groups if group))
 
 
-def table(report: ClaimsReport) -> Table:
+def table(report: ClaimsReport) -> DocTable:
     """One row a claim."""
     columns = (
         Column("id"),
@@ -52,39 +58,39 @@ def table(report: ClaimsReport) -> Table:
         Column("verdict"),
         Column("agreement is", priority=3),
     )
-    return Table(columns, tuple(row(one) for one in report.answers))
+    return DocTable(columns, tuple(row(answer) for answer in report.answers))
 
 
-def row(one: ClaimAnswer) -> tuple[str, ...]:
+def row(answer: ClaimAnswer) -> tuple[str, ...]:
     """A claim with its numbers, "/" between several."""
 
     def of(value: Callable[[PartAnswer], float | None]) -> str:
-        found = [value(part) for part in one.parts]
-        known = [number for number in found if number is not None]
+        values = [value(part) for part in answer.parts]
+        known = [number for number in values if number is not None]
         if len(known) > MOST_NUMBERS:
             return f"{numbers.significant(min(known), 3)} – {numbers.significant(max(known), 3)}"
-        texts = [numbers.UNKNOWN if number is None else numbers.significant(number, 3) for number in found]
+        texts = [numbers.UNKNOWN if number is None else numbers.significant(number, 3) for number in values]
         if len(set(texts)) == 1:
             return texts[0]
         return " / ".join(texts)
 
-    claimed = numbers.UNKNOWN if one.claim.estimated else of(lambda part: part.part.claimed)
-    said = of(lambda part: part.podsim)
-    error = numbers.signed_percent(one.deciding.error)
-    unit = f" {one.claim.unit}" if said != numbers.UNKNOWN else ""
-    worth = one.worth.value if one.worth else numbers.UNKNOWN
-    return one.claim.id, one.claim.claim, claimed, f"{said}{unit}", error, WORDS[one.verdict], worth
+    claimed = numbers.UNKNOWN if answer.claim.estimated else of(lambda part: part.part.claimed)
+    text = of(lambda part: part.podsim)
+    error = numbers.signed_percent(answer.deciding.error)
+    unit = f" {answer.claim.unit}" if text != numbers.UNKNOWN else ""
+    worth = answer.worth.value if answer.worth else numbers.UNKNOWN
+    return answer.claim.id, answer.claim.claim, claimed, f"{text}{unit}", error, WORDS[answer.verdict], worth
 
 
-def conflicts(one: ClaimAnswer) -> bool:
+def conflicts(answer: ClaimAnswer) -> bool:
     """Whether logs contradict the claim, or it quotes a reading of them that needs a word."""
-    return any(part.conflict or part.remark for part in one.parts)
+    return any(part.conflict or part.remark for part in answer.parts)
 
 
-def _why(one: ClaimAnswer, *, verbose: bool) -> str:
-    more = [f"note: {one.claim.note}"] if verbose and one.claim.note else []
-    more += [f"source: {one.claim.source}"] if verbose else []
-    return "; ".join([one.reason, *more])
+def _why(answer: ClaimAnswer, *, verbose: bool) -> str:
+    more = [f"note: {answer.claim.note}"] if verbose and answer.claim.note else []
+    more += [f"source: {answer.claim.source}"] if verbose else []
+    return "; ".join([answer.reason, *more])
 
 
 def _verdict(report: ClaimsReport, *, verbose: bool) -> Iterator[Block]:

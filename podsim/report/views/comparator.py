@@ -13,11 +13,11 @@ from podsim.model.comparator import (
     ComparatorSummary,
     Larger,
 )
-from podsim.model.money import Owned
+from podsim.model.run_cost import Owned
 from podsim.model.validation import ErrorSummary
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import money
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.views import run_cost
 from podsim.report.views.grades import grade
 from podsim.report.views.validation import three
 
@@ -46,20 +46,25 @@ def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
     coarse = numbers.is_coarse(p.time_to_train_s)
     decimals = 0 if coarse else 1
     step = numbers.scale(p.step_s.value, numbers.STEP_TIME)
-    bars = Bars(tuple(
-        Bar(
-            PARTS[part], size / p.step_s.value, numbers.percent(size / p.step_s.value, decimals),
-            step.text(size, 1 if coarse else 3), REMARKS[part],
+    bars = Bars(
+        tuple(
+            Bar(
+                PARTS[part],
+                size / p.step_s.value,
+                numbers.percent(size / p.step_s.value, decimals),
+                step.text(size, 1 if coarse else 3),
+                REMARKS[part],
+            )
+            for part, size in sorted(p.breakdown_s.items(), key=lambda item: -item[1])
         )
-        for part, size in sorted(p.breakdown_s.items(), key=lambda item: -item[1])
-    ))  # fmt: skip
+    )
     where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title}, target {p.target}, on {where}"),),
         (Facts(tuple(_facts(p, verbose=verbose))),),
         (Heading("where a step goes, by the law"), bars),
         (Note(p.limited_by, "limited by", Tone.STRONG),),
-        *((tuple(money.blocks(p.money)),) if p.money else ()),
+        *((tuple(run_cost.blocks(p.money)),) if p.money else ()),
         (Heading("assumed"), *(Note(line, "·") for line in p.assumptions)),
         tuple(_footer(p)),
     ]
@@ -77,19 +82,27 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     share = numbers.percent(outside_s / p.run.total_s)
     yield Fact("time to train", time.number, time.unit, f"90 %: {time.interval}", grade(p.time_to_train_s), strong=True)
     yield Fact(
-        "throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} a chip",
+        "throughput",
+        rate.number,
+        f"{rate.unit} samples/s".strip(),
+        f"{each} a chip",
         f"90 %: {rate.interval}" if verbose else "",
-    )  # fmt: skip
+    )
     yield Fact("global batch", f"{p.global_batch:,}", "", f"{numbers.short(p.global_batch / p.chips, 3)} a chip")
     yield Fact(
-        "converges in", samples.number, f"{samples.unit} samples".strip(), f"90 %: {samples.interval}",
+        "converges in",
+        samples.number,
+        f"{samples.unit} samples".strip(),
+        f"90 %: {samples.interval}",
         grade(p.samples_to_converge),
-    )  # fmt: skip
+    )
     yield Fact("steps", f"{p.run.steps:,}", "", f"of {step.text}", f"90 %: {step.interval}")
     yield Fact(
-        "outside steps", *_split(outside_s, 1 if coarse else 2), f"{share} of the run",
+        "outside steps",
+        *_split(outside_s, 1 if coarse else 2),
+        f"{share} of the run",
         f"start, {p.run.evaluations:,} evaluation{'' if p.run.evaluations == 1 else 's'}",
-    )  # fmt: skip
+    )
 
 
 def _split(seconds: float, figures: int) -> tuple[str, str]:
@@ -104,41 +117,41 @@ def _footer(p: ComparatorPrediction) -> Iterator[Note]:
     yield Note(f"{p.calibration} · {NOT_MLPERF}", "", Tone.QUIET)
 
 
-def line(found: ComparatorReport) -> str:
+def line(report: ComparatorReport) -> str:
     """The answer in one line: "PASS, a100 held out 9.0 %"."""
-    return f"{'FAIL' if found.misses else 'PASS'}, {JUDGED} held out {three(found.judged)[0]}"
+    return f"{'FAIL' if report.misses else 'PASS'}, {JUDGED} held out {three(report.judged)[0]}"
 
 
-def report(found: ComparatorReport, *, verbose: bool = False) -> Doc:
+def report(report: ComparatorReport, *, verbose: bool = False) -> Doc:
     """Errors by chip and workload, and what was left out; `verbose` adds every result."""
-    count, left = len(found.points), len(found.left_out)
+    count, left = len(report.points), len(report.left_out)
     groups: list[tuple[Block, ...]] = [
         (
             Heading(f"scaling laws of other chips: {count} published results, {left} left out"),
-            _table(found.summaries, "in sample"),
+            _table(report.summaries, "in sample"),
         ),
         (
             Heading("one chip count held out, with the runs' own samples"),
-            _table(found.summaries, "held out"),
+            _table(report.summaries, "held out"),
         ),
         (
             Heading("one chip count held out, with predicted samples"),
-            _table(found.summaries, "predicted"),
+            _table(report.summaries, "predicted"),
         ),
     ]
-    groups.append(tuple(_larger(found.larger)))
+    groups.append(tuple(_larger(report.larger)))
     if verbose:
-        groups.append((Heading("every result"), _points(found)))
-    reasons = Table(
+        groups.append((Heading("every result"), _points(report)))
+    reasons = DocTable(
         (Column("left out", wraps=True), Column("reason", wraps=True)),
-        tuple((one.id, one.reason) for one in found.left_out),
+        tuple((result.id, result.reason) for result in report.left_out),
     )
     groups.append((reasons,))
-    groups.append(tuple(_verdict(found, verbose=verbose)))
+    groups.append(tuple(_verdict(report, verbose=verbose)))
     return Doc(tuple(groups))
 
 
-def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> Table:
+def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> DocTable:
     columns = (
         Column("chip"),
         Column("workload"),
@@ -148,20 +161,22 @@ def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> Table:
         Column("worst", number=True),
     )
 
-    def errors(one: ComparatorSummary) -> ErrorSummary | None:
-        return {"in sample": one.in_sample, "held out": one.held_out, "predicted": one.predicted_samples}[which]
+    def errors(summary: ComparatorSummary) -> ErrorSummary | None:
+        return {"in sample": summary.in_sample, "held out": summary.held_out, "predicted": summary.predicted_samples}[
+            which
+        ]
 
     rows = tuple(
-        (one.chip, one.workload, f"{size.count}", *three(size))
-        for one in summaries
-        if (size := errors(one)) is not None
+        (summary.chip, summary.workload, f"{size.count}", *three(size))
+        for summary in summaries
+        if (size := errors(summary)) is not None
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
-def _larger(found: Larger) -> Iterator[Block]:
-    yield Heading(f"fitted to at most {found.fitted} chips, larger machines, with default batch and predicted samples")
-    unit = numbers.scale([point.measured_s for point in found.points], numbers.TIME)
+def _larger(larger: Larger) -> Iterator[Block]:
+    yield Heading(f"fitted to at most {larger.fitted} chips, larger machines, with default batch and predicted samples")
+    unit = numbers.scale([point.measured_s for point in larger.points], numbers.TIME)
     columns = (
         Column("published result"),
         Column("chips", number=True, priority=1),
@@ -170,20 +185,27 @@ def _larger(found: Larger) -> Iterator[Block]:
         Column("90 %", number=True, priority=3),
         Column("error", number=True),
     )
-    yield Table(columns, tuple(
-        (
-            point.id, f"{point.chips:,}", unit.number(point.measured_s), unit.number(point.predicted_s),
-            f"{unit.number(point.low_s)} – {unit.number(point.high_s)}", numbers.signed_percent(point.error),
-        )
-        for point in found.points
-    ))  # fmt: skip
-    held = f"{found.inside} of {found.errors.count} inside the 90 % interval"
-    refused = f" · {found.refused} too far beyond to answer" if found.refused else ""
-    yield Note(f"mean {numbers.percent(found.errors.mean_abs)} · {held}{refused}")
+    yield DocTable(
+        columns,
+        tuple(
+            (
+                point.id,
+                f"{point.chips:,}",
+                unit.number(point.measured_s),
+                unit.number(point.predicted_s),
+                f"{unit.number(point.low_s)} – {unit.number(point.high_s)}",
+                numbers.signed_percent(point.error),
+            )
+            for point in larger.points
+        ),
+    )
+    text = f"{larger.inside} of {larger.errors.count} inside the 90 % interval"
+    refused = f" · {larger.refused} too far beyond to answer" if larger.refused else ""
+    yield Note(f"mean {numbers.percent(larger.errors.mean_abs)} · {text}{refused}")
 
 
-def _points(found: ComparatorReport) -> Table:
-    unit = numbers.scale([point.measured_s for point in found.points], numbers.TIME)
+def _points(report: ComparatorReport) -> DocTable:
+    unit = numbers.scale([point.measured_s for point in report.points], numbers.TIME)
     columns = (
         Column("published result"),
         Column("chips", number=True, priority=1),
@@ -195,35 +217,50 @@ def _points(found: ComparatorReport) -> Table:
     )
     rows = tuple(
         (
-            point.id, f"{point.chips:,}", unit.number(point.measured_s), unit.number(point.predicted_s),
-            numbers.signed_percent(point.error), numbers.signed_percent(point.held_out_error),
+            point.id,
+            f"{point.chips:,}",
+            unit.number(point.measured_s),
+            unit.number(point.predicted_s),
+            numbers.signed_percent(point.error),
+            numbers.signed_percent(point.held_out_error),
             numbers.signed_percent(point.predicted_samples_error),
         )
-        for point in found.points
-    )  # fmt: skip
-    return Table(columns, rows)
+        for point in report.points
+    )
+    return DocTable(columns, rows)
 
 
-def _verdict(found: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
-    mean, bar = numbers.percent(found.judged.mean_abs, 1), numbers.percent(MOST_HELD_OUT)
-    said = f"{'FAIL' if found.misses else 'PASS'} · {JUDGED}, all workloads, held out: mean {mean}, tolerance {bar}"
+def _verdict(report: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
+    mean, bar = numbers.percent(report.judged.mean_abs, 1), numbers.percent(MOST_HELD_OUT)
+    text = f"{'FAIL' if report.misses else 'PASS'} · {JUDGED}, all workloads, held out: mean {mean}, tolerance {bar}"
     more = "" if verbose else " · -v lists every result"
-    wrote = f" · wrote {found.path}" if found.path else ""
-    yield Note(f"{said}{more}{wrote} · {NOT_MLPERF}", "", Tone.WARNING if found.misses else Tone.QUIET)
+    wrote = f" · wrote {report.path}" if report.path else ""
+    yield Note(f"{text}{more}{wrote} · {NOT_MLPERF}", "", Tone.WARNING if report.misses else Tone.QUIET)
 
 
-def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: Owned) -> Doc:
+def machine(
+    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: Owned
+) -> Doc:
     """What is known of a machine: facts of its chip, and how many of its results are published."""
-    facts = [Fact("chip", chip.name, "", chip.title), Fact("chips", f"{one.chips:,}", "", "unless --chips says more")]
-    facts.append(Fact("portions", f"{one.multiple:,}", "chips"))
+    facts = [
+        Fact("chip", chip.name, "", chip.title),
+        Fact("chips", f"{machine.chips:,}", "", "unless --chips says more"),
+    ]
+    facts.append(Fact("portions", f"{machine.multiple:,}", "chips"))
     for name, value, ladder in (("memory", chip.memory_bytes, "B"), ("power", chip.power_w, "W")):
         if value is not None:
-            facts.append(Fact(name, numbers.short(value / 1e9, 3) if ladder == "B" else numbers.short(value, 3),
-                              "GB" if ladder == "B" else "W", "of a chip"))  # fmt: skip
+            facts.append(
+                Fact(
+                    name,
+                    numbers.short(value / 1e9, 3) if ladder == "B" else numbers.short(value, 3),
+                    "GB" if ladder == "B" else "W",
+                    "of a chip",
+                )
+            )
     if chip.clock_hz is not None:
         facts.append(Fact("clock", numbers.short(chip.clock_hz / 1e9, 3), "GHz", "as the system description has it"))
-    if one.interconnect:
-        facts.append(Fact("joined by", one.interconnect))
+    if machine.interconnect:
+        facts.append(Fact("joined by", machine.interconnect))
     columns = (
         Column("workload"),
         Column("results", number=True),
@@ -236,11 +273,11 @@ def machine(chip: ComparatorChip, one: ComparatorMachine, results: tuple[Compara
         sizes = sorted({row.chips for row in mine})
         rounds = sorted({row.round for row in mine})
         rows.append((workload, f"{len(mine)}", f"{sizes[0]:,} to {sizes[-1]:,}", ", ".join(rounds)))
-    said = "no IPUs: podsim predict answers by a scaling law fitted to these results, which no other command has"
+    text = "no IPUs: podsim predict answers by a scaling law fitted to these results, which no other command has"
     return Doc(
         (
-            (Heading(one.title), Facts((*facts, *money.owned(owned))), *money.bases(owned)),
-            (Table(columns, tuple(rows)),),
-            (Note(said, "", Tone.QUIET),),
+            (Heading(machine.title), Facts((*facts, *run_cost.owned(owned))), *run_cost.bases(owned)),
+            (DocTable(columns, tuple(rows)),),
+            (Note(text, "", Tone.QUIET),),
         )
     )

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from podsim.model.comparator import ComparatorPrediction
-from podsim.model.comparison import Comparison, Difference, InfeasibleSide, Ratio
-from podsim.model.money import Draw
+from podsim.model.comparison import CaseDifference, Comparison, InfeasibleSide, Ratio
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
+from podsim.model.run_cost import Draw
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
-from podsim.report.views import caveats, comparator, money, untimed
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
+from podsim.report.views import caveats, comparator, run_cost, untimed
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches, splits
@@ -22,19 +22,19 @@ LONGEST_TITLE = 20  # a longer label stands below the sides, with its difference
 LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
 
 
-def answer(found: Comparison) -> tuple[str, ...]:
+def answer(comparison: Comparison) -> tuple[str, ...]:
     """A line a difference: "DGX A100: +3.7 % (−19.1 to +27.2)"; then the sides that do not fit."""
-    alone = found.sides if not found.differences else ()
+    alone = comparison.sides if not comparison.differences else ()
     return (
-        *(f"{side.label}: {_headline(side.answer)}" for side in alone),
-        *(f"{one.label}: {_change(one.time)}" for one in found.differences),
-        *(f"{one.label}: no, {one.message}" for one in found.infeasible),
+        *(f"{case.label}: {_headline(case.answer)}" for case in alone),
+        *(f"{difference.label}: {_change(difference.time)}" for difference in comparison.differences),
+        *(f"{side.label}: no, {side.message}" for side in comparison.infeasible),
     )
 
 
-def _timed(found: Comparison) -> bool:
+def _timed(comparison: Comparison) -> bool:
     """Whether the length of the run is known; without one the time of a sample is compared."""
-    return all(not isinstance(side.answer, Prediction) or side.answer.timed for side in found.sides)
+    return all(not isinstance(case.answer, Prediction) or case.answer.timed for case in comparison.sides)
 
 
 def _headline(p: Answer) -> str:
@@ -43,67 +43,70 @@ def _headline(p: Answer) -> str:
     return _estimate(p.time_to_train_s, numbers.TIME)
 
 
-def _aim(found: Comparison) -> str:
-    first = found.sides[0].answer
-    return aim(first) if isinstance(first, Prediction) else f"target {found.target}"
+def _aim(comparison: Comparison) -> str:
+    first = comparison.sides[0].answer
+    return aim(first) if isinstance(first, Prediction) else f"target {comparison.target}"
 
 
-def document(found: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+def document(comparison: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
     """The sides, the difference of each to the first, and where it comes from; `verbose` adds why it is not sure.
 
     `extra` comes before the last lines.
     """
-    first = found.sides[0].label
-    against = f" against {_others(found)}" if found.differences else ""
+    first = comparison.sides[0].label
+    against = f" against {_others(comparison)}" if comparison.differences else ""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{found.workload_title}, {_aim(found)}: {first}{against}"),),
-        (_sides(found), *_flags(found)),
+        (Heading(f"{comparison.workload_title}, {_aim(comparison)}: {first}{against}"),),
+        (_sides(comparison), *_flags(comparison)),
     ]
-    if found.differences:
-        groups.append((Heading(f"over {first}"), _differences(found), _said(found)))
-    groups += [tuple(_refusal(one)) for one in found.infeasible]
-    whole = "of the run" if _timed(found) else f"in the time of as many samples as a step of {first} has"
+    if comparison.differences:
+        groups.append((Heading(f"over {first}"), _differences(comparison), _note(comparison)))
+    groups += [tuple(_refusal(side)) for side in comparison.infeasible]
+    whole = "of the run" if _timed(comparison) else f"in the time of as many samples as a step of {first} has"
     groups += [
-        (Heading(f"where {one.label} differs from {first}, {whole}"), *_reasons(one, timed=_timed(found)))
-        for one in found.differences
+        (
+            Heading(f"where {difference.label} differs from {first}, {whole}"),
+            *_reasons(difference, timed=_timed(comparison)),
+        )
+        for difference in comparison.differences
     ]
     if verbose:
-        groups += [tuple(_causes(one)) for one in found.differences]
+        groups += [tuple(_causes(difference)) for difference in comparison.differences]
         groups += [
-            (Heading(f"assumed of {side.label}"), *(Note(line, "·") for line in side.answer.assumptions))
-            for side in found.sides
+            (Heading(f"assumed of {case.label}"), *(Note(line, "·") for line in case.answer.assumptions))
+            for case in comparison.sides
         ]
-    assumed = {side.label: side.answer.assumptions for side in found.sides}
+    assumed = {case.label: case.answer.assumptions for case in comparison.sides}
     groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
     groups += extra
-    groups.append(tuple(_footer(found)))
+    groups.append(tuple(_footer(comparison)))
     return Doc(tuple(group for group in groups if group))
 
 
-def _refusal(one: InfeasibleSide) -> Iterator[Block]:
+def _refusal(side: InfeasibleSide) -> Iterator[Block]:
     """Why a side has no answer, and what would work."""
-    yield Heading(f"no answer for {one.label}")
-    yield Note(one.message, "", Tone.WARNING)
-    yield from (Note(line, "·") for line in one.context)
-    if one.hint:
-        yield Note(one.hint, "hint")
+    yield Heading(f"no answer for {side.label}")
+    yield Note(side.message, "", Tone.WARNING)
+    yield from (Note(line, "·") for line in side.context)
+    if side.hint:
+        yield Note(side.hint, "hint")
 
 
-def _others(found: Comparison) -> str:
-    names = [side.label for side in found.sides[1:]]
+def _others(comparison: Comparison) -> str:
+    names = [case.label for case in comparison.sides[1:]]
     return names[0] if len(names) == 1 else f"{len(names)} others"
 
 
-def _flags(found: Comparison) -> Iterator[Note]:
+def _flags(comparison: Comparison) -> Iterator[Note]:
     """The flags that would give a time to train."""
-    first = found.sides[0].answer
+    first = comparison.sides[0].answer
     if isinstance(first, Prediction):
         yield from untimed.notes(first)
 
 
-def _sides(found: Comparison) -> Table:
+def _sides(comparison: Comparison) -> DocTable:
     """A row a quantity, a column a side: the last sides leave first."""
-    sides, timed = found.sides, _timed(found)
+    cases, timed = comparison.sides, _timed(comparison)
     rows = (
         ("time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
         ("throughput, samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
@@ -117,16 +120,19 @@ def _sides(found: Comparison) -> Table:
         ("power, typical", lambda p: _power(p, lambda draw: draw.typical_w)),
         ("power, at peak", lambda p: _power(p, lambda draw: draw.peak_w)),
         ("grade", lambda p: short_grade(p.time_to_train_s if timed else p.step_s)),
-    )  # fmt: skip
-    titles = [side.label if len(side.label) <= LONGEST_TITLE else "changed" for side in sides]
+    )
+    titles = [case.label if len(case.label) <= LONGEST_TITLE else "changed" for case in cases]
     columns = (Column(""), *(Column(title, number=True, priority=max(0, at - 1)) for at, title in enumerate(titles)))
-    return Table(columns, tuple(
-        (title, *(cell(side.answer) for side in sides)) for title, cell in rows if timed or title not in OF_A_RUN
-    ))  # fmt: skip
+    return DocTable(
+        columns,
+        tuple(
+            (title, *(cell(case.answer) for case in cases)) for title, cell in rows if timed or title not in OF_A_RUN
+        ),
+    )
 
 
-def _estimate(found: Estimate, ladder: numbers.Ladder) -> str:
-    return numbers.shown(found, ladder).text
+def _estimate(estimate: Estimate, ladder: numbers.Ladder) -> str:
+    return numbers.shown(estimate, ladder).text
 
 
 def _split(p: Answer) -> str:
@@ -135,7 +141,7 @@ def _split(p: Answer) -> str:
 
 def _usd(p: Answer, of: Callable[..., float | None]) -> str:
     usd = of(p.money) if p.money else None
-    return numbers.UNKNOWN if usd is None else money.dollars(usd)
+    return numbers.UNKNOWN if usd is None else run_cost.dollars(usd)
 
 
 def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
@@ -159,10 +165,10 @@ def _places(time: Ratio) -> int:
     return 0 if width >= 10 else 1 if width >= 1 else 2
 
 
-def _differences(found: Comparison) -> Table:
+def _differences(comparison: Comparison) -> DocTable:
     columns = (
         Column("", wraps=True),
-        Column("time to train" if _timed(found) else "time of a sample"),
+        Column("time to train" if _timed(comparison) else "time of a sample"),
         Column("throughput", number=True, priority=2),
         Column("samples", number=True, priority=3),
         Column("performance per dollar", number=True, priority=1),
@@ -170,54 +176,60 @@ def _differences(found: Comparison) -> Table:
     )
     rows = tuple(
         (
-            one.label, _change(one.time), f"× {numbers.significant(one.throughput)}",
-            f"× {numbers.significant(one.samples)}", _per_dollar(one.per_dollar),
-            numbers.UNKNOWN if one.per_watt is None else f"× {numbers.significant(one.per_watt)}",
+            difference.label,
+            _change(difference.time),
+            f"× {numbers.significant(difference.throughput)}",
+            f"× {numbers.significant(difference.samples)}",
+            _per_dollar(difference.per_dollar),
+            numbers.UNKNOWN if difference.per_watt is None else f"× {numbers.significant(difference.per_watt)}",
         )
-        for one in found.differences
-    )  # fmt: skip
-    return Table(columns, rows)
+        for difference in comparison.differences
+    )
+    return DocTable(columns, rows)
 
 
-def _per_dollar(found: Ratio | None) -> str:
-    if found is None:
+def _per_dollar(ratio: Ratio | None) -> str:
+    if ratio is None:
         return numbers.UNKNOWN
-    value, low, high = (numbers.significant(each) for each in (found.value, found.low, found.high))
+    value, low, high = (numbers.significant(each) for each in (ratio.value, ratio.low, ratio.high))
     return f"× {value} ({low} – {high})"
 
 
-def _said(found: Comparison) -> Note:
+def _note(comparison: Comparison) -> Note:
     """What common random numbers are worth."""
-    one = found.differences[0]
-    wide, narrow = (100 * (each.high - each.low) / 2 for each in (one.unshared, one.time))
-    level = numbers.percent(found.interval)
+    difference = comparison.differences[0]
+    wide, narrow = (100 * (each.high - each.low) / 2 for each in (difference.unshared, difference.time))
+    level = numbers.percent(comparison.interval)
     return Note(
         f"{level} intervals, all sides under the same draws of parameters and the same seeds: the first difference is "
         f"known to ± {numbers.short(narrow)} %; as if nothing were shared it would be ± {numbers.short(wide)} %",
-        "", Tone.QUIET,
-    )  # fmt: skip
+        "",
+        Tone.QUIET,
+    )
 
 
-def _shown(one: Difference) -> tuple[list[tuple[str, float]], float]:
+def _shown(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
     """Parts worth showing with seconds that they add, and the sum over all parts."""
-    longest = max(sum(part.before_s for part in one.parts), sum(part.after_s for part in one.parts))
-    kept = [part for part in one.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
-    rest = sum(part.difference_s for part in one.parts if part not in kept)
+    longest = max(sum(part.before_s for part in difference.parts), sum(part.after_s for part in difference.parts))
+    kept = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
+    rest = sum(part.difference_s for part in difference.parts if part not in kept)
     rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in kept]
-    whole = sum(part.difference_s for part in one.parts)
+    whole = sum(part.difference_s for part in difference.parts)
     shown = abs(rest) >= LEAST_SHOWN * longest
     return ([*rows, ("all else", rest)] if shown else rows), whole
 
 
-def _bars(one: Difference) -> Bars:
+def _bars(difference: CaseDifference) -> Bars:
     """What parts add to the run or take from it, against the sum of all moves."""
-    rows, whole_s = _shown(one)
+    rows, whole_s = _shown(difference)
     moved_s = sum(abs(seconds) for _, seconds in rows) or 1.0
     unit = numbers.scale([seconds for _, seconds in rows] or [whole_s], numbers.TIME)
-    return Bars(tuple(
-        Bar(name, abs(seconds) / moved_s, "longer" if seconds > 0 else "shorter", _signed(seconds, unit))
-        for name, seconds in rows
-    ))  # fmt: skip
+    return Bars(
+        tuple(
+            Bar(name, abs(seconds) / moved_s, "longer" if seconds > 0 else "shorter", _signed(seconds, unit))
+            for name, seconds in rows
+        )
+    )
 
 
 def _signed(seconds: float, unit: numbers.Scale) -> str:
@@ -225,30 +237,30 @@ def _signed(seconds: float, unit: numbers.Scale) -> str:
     return text if text.startswith("−") else f"+{text}"
 
 
-def _reasons(one: Difference, *, timed: bool) -> Iterator[Block]:
-    rows, whole_s = _shown(one)
+def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
+    rows, whole_s = _shown(difference)
     if not rows:
         yield Note("no part of the run differs by 0.1 % of it")
         return
-    yield _bars(one)
+    yield _bars(difference)
     of = ", of runs at their mean samples" if timed else ""
     yield Note(f"{_signed(whole_s, numbers.scale(whole_s, numbers.TIME))}{of}", "in all")
 
 
-def _causes(one: Difference) -> Iterator[Block]:
-    yield Heading(f"why the difference of {one.label} is not surer, by share of the variance")
-    rows = tuple((CAUSES[cause], numbers.percent(share)) for cause, share in one.causes.items())
-    yield Table((Column("cause", wraps=True), Column("share", number=True)), rows)
+def _causes(difference: CaseDifference) -> Iterator[Block]:
+    yield Heading(f"why the difference of {difference.label} is not surer, by share of the variance")
+    rows = tuple((CAUSES[cause], numbers.percent(share)) for cause, share in difference.causes.items())
+    yield DocTable((Column("cause", wraps=True), Column("share", number=True)), rows)
 
 
-def _footer(found: Comparison) -> Iterator[Note]:
-    each = [side.answer.time_to_train_s if _timed(found) else side.answer.step_s for side in found.sides]
+def _footer(comparison: Comparison) -> Iterator[Note]:
+    each = [case.answer.time_to_train_s if _timed(comparison) else case.answer.step_s for case in comparison.sides]
     if any(map(numbers.is_coarse, each)):
         yield Note(
             "some side is more than ×8 beyond what is calibrated: of its times one digit counts", "", Tone.WARNING
         )
-    terms = next((side.answer.money.terms for side in found.sides if side.answer.money), None)
+    terms = next((case.answer.money.terms for case in comparison.sides if case.answer.money), None)
     if terms is not None:
-        yield from money.priced_by(side.answer.money.owned for side in found.sides if side.answer.money)
-        yield Note(money.terms(terms), "terms", Tone.QUIET)
-    yield Note(f"seed {found.seed} · {NOT_MLPERF}", "", Tone.QUIET)
+        yield from run_cost.priced_by(case.answer.money.owned for case in comparison.sides if case.answer.money)
+        yield Note(run_cost.terms(terms), "terms", Tone.QUIET)
+    yield Note(f"seed {comparison.seed} · {NOT_MLPERF}", "", Tone.QUIET)

@@ -12,9 +12,9 @@ from podsim.model.validation import (
     Coverage,
     CoverageReport,
     CoveredPoint,
-)  # fmt: skip
+)
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.views.validation import TITLES
 
 SHORT = {STEP: "step", TIME: "time, own samples", TIME_PREDICTED_SAMPLES: "time, predicted samples"}
@@ -22,9 +22,9 @@ SHORT = {STEP: "step", TIME: "time, own samples", TIME_PREDICTED_SAMPLES: "time,
 
 def answer(report: CoverageReport) -> str:
     """The answer in one line: "PASS, 90 % intervals hold 15 of 16 step times, …"."""
-    held = {row.quantity: row for row in report.rows if row.level == max(each.level for each in report.rows)}
-    level = numbers.percent(next(iter(held.values())).level)
-    parts = (f"{row.held} of {row.count} ({SHORT[name]})" for name, row in held.items())
+    coverages = {row.quantity: row for row in report.rows if row.level == max(each.level for each in report.rows)}
+    level = numbers.percent(next(iter(coverages.values())).level)
+    parts = (f"{row.held} of {row.count} ({SHORT[name]})" for name, row in coverages.items())
     return f"{_verdict(report)}, {level} intervals hold {', '.join(parts)}"
 
 
@@ -56,7 +56,7 @@ def _bars(report: CoverageReport) -> Bars:
     return Bars(tuple(bar(row) for row in report.rows))
 
 
-def _widths(report: CoverageReport) -> Table:
+def _widths(report: CoverageReport) -> DocTable:
     columns = (
         Column("interval of"),
         Column("level", number=True),
@@ -67,7 +67,7 @@ def _widths(report: CoverageReport) -> Table:
         (SHORT[row.quantity], numbers.percent(row.level), f"×{numbers.fixed(row.mean_width, 2)}", _times(row))
         for row in report.rows
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
 def _times(row: Coverage) -> str:
@@ -75,7 +75,7 @@ def _times(row: Coverage) -> str:
     return numbers.UNKNOWN if widest is None else f"×{numbers.fixed(widest, 2)}"
 
 
-def _points(points: list[CoveredPoint]) -> Table:
+def _points(points: list[CoveredPoint]) -> DocTable:
     ladder = numbers.STEP_TIME if points[0].quantity == STEP else numbers.TIME
     unit = numbers.scale([point.published for point in points], ladder)
     columns = (
@@ -86,13 +86,13 @@ def _points(points: list[CoveredPoint]) -> Table:
         Column("held"),
     )
     rows = tuple(
-        (point.id, *(unit.number(size) for size in (point.published, point.low, point.high)), _held(point))
+        (point.id, *(unit.number(size) for size in (point.published, point.low, point.high)), _coverage_text(point))
         for point in points
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
-def _held(point: CoveredPoint) -> str:
+def _coverage_text(point: CoveredPoint) -> str:
     if point.held:
         return "yes"
     return "no, above" if point.published > point.high else "no, below"
@@ -102,13 +102,13 @@ def _notes(report: CoverageReport, *, verbose: bool) -> Iterator[Block]:
     for quantity, which, size, limit in report.misses:
         shown = [numbers.percent(x) if which == "coverage" else f"×{numbers.fixed(x, 2)}" for x in (size, limit)]
         yield Note(f"{SHORT[quantity]}: {which} {shown[0]}, bar {shown[1]}", "outside", Tone.WARNING)
-    found = report.distance
+    distance = report.distance
     seen = (
-        f"{numbers.percent(found.per_doubling, 1)} a doubling"
-        if found.variance_per_doubling > 0
+        f"{numbers.percent(distance.per_doubling, 1)} a doubling"
+        if distance.variance_per_doubling > 0
         else "none: parameters alone explain more than was missed"
     )
-    yield Note(f"{found.count} points beyond the other sizes show {seen}", "distance")
+    yield Note(f"{distance.count} points beyond the other sizes show {seen}", "distance")
     bar = f"90 %: {numbers.percent(LEAST_COVERAGE)} to {numbers.percent(MOST_COVERAGE)} held, "
     bar += f"none between sizes wider than ×{numbers.short(MOST_WIDTH)}"
     more = "" if verbose else " · -v lists every interval"

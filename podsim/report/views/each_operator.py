@@ -4,19 +4,19 @@ from dataclasses import fields
 
 from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.report import numbers
-from podsim.report.doc import Column, Table
+from podsim.report.doc import Column, DocTable
 
 
-def table(workload: Workload) -> Table:
+def table(workload: Workload) -> DocTable:
     """Kind, sizes, parameters and forward arithmetic of every distinct operator."""
-    found: dict[tuple[str, Kind, str], list[Operator]] = {}
+    operators: dict[tuple[str, Kind, str], list[Operator]] = {}
     names: dict[tuple[str, Kind, str], str] = {}
     for unit in workload.units:
         for operator in unit.operators:
             key = unit.group, operator.kind, _sizes(operator)
             names.setdefault(key, f"{unit.group}.{operator.name.removeprefix(f'{unit.name}.')}")
-            found.setdefault(key, []).append(operator)
-    flop = numbers.rates((same[0].flop(Pass.FORWARD) for same in found.values()), "FLOP")
+            operators.setdefault(key, []).append(operator)
+    flop = numbers.rates((same[0].flop(Pass.FORWARD) for same in operators.values()), "FLOP")
     total = workload.forward_flop_per_row() or 1.0
     columns = (
         Column("operator", wraps=True),
@@ -29,13 +29,17 @@ def table(workload: Workload) -> Table:
     )
     rows = tuple(
         (
-            names[key], f"{len(same):,}", same[0].kind.value, key[2], numbers.count(same[0].parameters),
+            names[key],
+            f"{len(same):,}",
+            same[0].kind.value,
+            key[2],
+            numbers.count(same[0].parameters),
             flop.number(same[0].flop(Pass.FORWARD)),
             numbers.percent(len(same) * same[0].flop(Pass.FORWARD) / total if _multiplies(same[0]) else None, 1),
         )
-        for key, same in found.items()
-    )  # fmt: skip
-    return Table(columns, rows)
+        for key, same in operators.items()
+    )
+    return DocTable(columns, rows)
 
 
 def _multiplies(operator: Operator) -> bool:

@@ -15,8 +15,8 @@ LEAST_STALLED = 0.001
 
 def agreement(answers: Sequence[Prediction]) -> str:
     """How steps were timed: "formula and event simulation agree", or by how much they differ at most."""
-    found = [part.events for one in answers for part in (one.phases or (one,))]
-    known = [events.difference for events in found if events]
+    events = [part.events for answer in answers for part in (answer.phases or (answer,))]
+    known = [events.difference for events in events if events]
     if not known:
         return "formula, without events"
     most = max(known, key=abs)
@@ -38,8 +38,10 @@ def notes(p: Prediction) -> Iterator[Note]:
         share = numbers.percent(p.events.stalls, 1)
         yield Note(
             f"an IPU that stalls holds all others at the all-reduce: {share} of a step at the rate per IPU that "
-            "published logs have on up to 256; not added", "stalls", Tone.QUIET,
-        )  # fmt: skip
+            "published logs have on up to 256; not added",
+            "stalls",
+            Tone.QUIET,
+        )
     if abs(p.events.difference) >= LEAST_SHOWN:
         time = numbers.time(abs(p.events.step_s - p.events.formula_s), 2)
         share = numbers.percent(abs(p.events.difference), 1)

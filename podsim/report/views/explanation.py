@@ -10,7 +10,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import caveats, untimed
 from podsim.report.views.grades import grade
 from podsim.report.views.prediction import PARTS, chips
@@ -91,24 +91,32 @@ def _time(e: Explanation) -> Facts:
     p = e.prediction
     time = numbers.shown(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
-    return Facts((
-        Fact(_called(e), time.number, time.unit, f"{level}: {time.interval}", grade(_whole(e)), strong=True),
-        *(() if p.timed else (_throughput(p),)),
-        *(_mapping(one, one.workload if p.phases else "mapping") for one in p.phases or (p,)),
-    ))  # fmt: skip
+    return Facts(
+        (
+            Fact(_called(e), time.number, time.unit, f"{level}: {time.interval}", grade(_whole(e)), strong=True),
+            *(() if p.timed else (_throughput(p),)),
+            *(_mapping(phase, phase.workload if p.phases else "mapping") for phase in p.phases or (p,)),
+        )
+    )
 
 
 def _throughput(p: Prediction) -> Fact:
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
-    return Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{numbers.level(p.interval)}: "
-                f"{rate.interval}")  # fmt: skip
+    return Fact(
+        "throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{numbers.level(p.interval)}: {rate.interval}"
+    )
 
 
 def _mapping(p: Prediction, title: str) -> Fact:
     split = f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}"
-    return Fact(title, split, "", f"replicas × IPUs a replica, by {p.choice.given}",
-                f"micro-batch {p.mapping.micro_batch:,}, accumulation {p.mapping.accumulation:,}, "
-                f"global batch {p.mapping.global_batch:,}")  # fmt: skip
+    return Fact(
+        title,
+        split,
+        "",
+        f"replicas × IPUs a replica, by {p.choice.given}",
+        f"micro-batch {p.mapping.micro_batch:,}, accumulation {p.mapping.accumulation:,}, "
+        f"global batch {p.mapping.global_batch:,}",
+    )
 
 
 def _named(mechanism: str) -> tuple[str, str]:
@@ -135,7 +143,7 @@ def _waterfall(e: Explanation) -> Bars:
     return Bars(tuple(rows))
 
 
-def _without(e: Explanation) -> Table:
+def _without(e: Explanation) -> DocTable:
     whole_s = _whole(e).value
     unit = numbers.scale(whole_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
@@ -145,7 +153,7 @@ def _without(e: Explanation) -> Table:
         for item in sorted(e.without, key=lambda item: item.change)
     ]
     columns = Column("without it"), Column(unit.unit, number=True), Column(_called(e), number=True)
-    return Table(columns, tuple(rows))
+    return DocTable(columns, tuple(rows))
 
 
 def _change(change: float) -> str:
@@ -172,14 +180,14 @@ def _influences(e: Explanation, *, verbose: bool) -> Iterator[Block]:
         (item.name, item.value, _elasticity(item), item.kind.value, item.grade.value, item.source) for item in shown
     )
     yield Heading(f"what 1 % more of a number does to the {_called(e)}")
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
     left = len(e.influences) - len(shown)
     more = f"; {left} others move it less: -v has all" if left else ""
     yield Note(f"names with dots are paths that --set takes, samples are --samples{more}", "", Tone.QUIET)
 
 
-def _strongest(found: Iterable[Influence]) -> list[Influence]:
-    return [item for item in found if abs(item.change) >= LEAST_SHOWN][:MOST_INFLUENCES]
+def _strongest(influences: Iterable[Influence]) -> list[Influence]:
+    return [item for item in influences if abs(item.change) >= LEAST_SHOWN][:MOST_INFLUENCES]
 
 
 def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -192,7 +200,7 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
         yield Heading("what would not help, and why"), _choices(e, others, verbose=verbose)
 
 
-def _choices(e: Explanation, found: list[Alternative], *, verbose: bool) -> Table:
+def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) -> DocTable:
     whole_s = _whole(e).value
     unit = numbers.scale(whole_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
@@ -203,20 +211,24 @@ def _choices(e: Explanation, found: list[Alternative], *, verbose: bool) -> Tabl
         return unit.number(whole_s * (1 + item.change), figures), _change(item.change)
 
     columns = [
-        Column("instead"), Column(unit.unit, number=True), Column("change", number=True), Column("why", wraps=True),
-    ]  # fmt: skip
-    rows = [(item.name, *took(item), item.why) for item in found]
+        Column("instead"),
+        Column(unit.unit, number=True),
+        Column("change", number=True),
+        Column("why", wraps=True),
+    ]
+    rows = [(item.name, *took(item), item.why) for item in alternatives]
     if verbose:
         columns.append(Column("flags", wraps=True, priority=1))
-        rows = [(*row, item.flags) for row, item in zip(rows, found, strict=True)]  # type: ignore[misc]
-    return Table(tuple(columns), tuple(rows))
+        rows = [(*row, item.flags) for row, item in zip(rows, alternatives, strict=True)]  # type: ignore[misc]
+    return DocTable(tuple(columns), tuple(rows))
 
 
 def _footer(e: Explanation) -> Iterator[Note]:
     if _coarse(e):
         beyond = numbers.short(_whole(e).beyond)
-        yield Note(f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "",
-                   Tone.WARNING)  # fmt: skip
+        yield Note(
+            f"times show one significant digit: this is ×{beyond} beyond the machines calibrated on", "", Tone.WARNING
+        )
     if not e.prediction.timed:
         yield Note("for another batch: the time of as many samples as a step has here", "", Tone.QUIET)
     yield Note(

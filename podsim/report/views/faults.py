@@ -24,21 +24,27 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
         else f"{numbers.longer(report.slowdown)} for the same samples"
     )
     longer = numbers.longer(runs[1] / runs[0] - 1)
-    yield Facts((
-        Fact("step", *_pair(steps, numbers.STEP_TIME), "healthy → with faults", slower),
-        Fact("time to train", *_pair(runs, numbers.TIME), "healthy → with faults", longer),
-    ))  # fmt: skip
+    yield Facts(
+        (
+            Fact("step", *_pair(steps, numbers.STEP_TIME), "healthy → with faults", slower),
+            Fact("time to train", *_pair(runs, numbers.TIME), "healthy → with faults", longer),
+        )
+    )
     if report.grew is not None and not report.left:
         more_s = report.parts[report.grew]
         grew = parts[report.grew]
         yield Note(f"{grew} grows most, by {numbers.time(more_s, 3)} a step", "why", Tone.STRONG)
     if report.left and runs[1] < runs[0]:
-        yield Note("fewer IPUs come out sooner: at this size more of them slow this run down, whole or not", "so",
-                   Tone.WARNING)  # fmt: skip
+        yield Note(
+            "fewer IPUs come out sooner: at this size more of them slow this run down, whole or not", "so", Tone.WARNING
+        )
     if report.without_slow_s is not None:
         sooner = numbers.time(report.without_slow_s, 3)
-        yield Note(f"routes are static and use slow links too; with those down instead a step takes {sooner}", "but",
-                   Tone.WARNING)  # fmt: skip
+        yield Note(
+            f"routes are static and use slow links too; with those down instead a step takes {sooner}",
+            "but",
+            Tone.WARNING,
+        )
     yield from _ways(report.detours, len(report.detours) if verbose else SHOWN)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.model.calibration import FittedParameter
 from podsim.model.validation import ErrorSummary, FitReport
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.views.validation import three
 
 
@@ -19,16 +19,18 @@ def document(report: FitReport) -> Doc:
     """What `calibrate` found."""
     free, points = len(report.parameters), report.in_sample.count
     head = f"{points} points, {free} free parameters, least squares on log step time, {report.evaluations} evaluations"
-    return Doc((
-        (Heading(head),),
-        (_parameters(report), *(Note(warning, "!", Tone.WARNING) for warning in report.warnings)),
-        tuple(_fit_errors(report)),
-        *(((Heading("outside steps, learned apart"), _apart(report)),) if report.apart else ()),
-        (Note(f"wrote {report.path}" if report.path else _not_written(report), "", Tone.QUIET),),
-    ))  # fmt: skip
+    return Doc(
+        (
+            (Heading(head),),
+            (_parameters(report), *(Note(warning, "!", Tone.WARNING) for warning in report.warnings)),
+            tuple(_fit_errors(report)),
+            *(((Heading("outside steps, learned apart"), _apart(report)),) if report.apart else ()),
+            (Note(f"wrote {report.path}" if report.path else _not_written(report), "", Tone.QUIET),),
+        )
+    )
 
 
-def _parameters(report: FitReport) -> Table:
+def _parameters(report: FitReport) -> DocTable:
     columns = (
         Column("parameter"),
         Column("value", number=True),
@@ -39,36 +41,36 @@ def _parameters(report: FitReport) -> Table:
         Column("meaning", priority=5, wraps=True),
     )
 
-    def row(name: str, found: FittedParameter) -> tuple[str, ...]:
-        pull = f"{numbers.fixed(found.pull, 1)} σ"
+    def row(name: str, parameter: FittedParameter) -> tuple[str, ...]:
+        pull = f"{numbers.fixed(parameter.pull, 1)} σ"
         return (
             name,
-            f"{numbers.significant(found.value)} {found.unit}".rstrip(),
-            numbers.percent(found.error, 0 if found.error >= 0.1 else 1),
-            numbers.significant(found.prior),
-            numbers.percent(found.prior_error),
+            f"{numbers.significant(parameter.value)} {parameter.unit}".rstrip(),
+            numbers.percent(parameter.error, 0 if parameter.error >= 0.1 else 1),
+            numbers.significant(parameter.prior),
+            numbers.percent(parameter.prior_error),
             pull if pull.startswith("−") else f"+{pull}",
-            found.meaning,
+            parameter.meaning,
         )
 
-    return Table(columns, tuple(row(name, found) for name, found in report.parameters.items()))
+    return DocTable(columns, tuple(row(name, parameter) for name, parameter in report.parameters.items()))
 
 
 def _fit_errors(report: FitReport) -> Iterator[Block]:
     rows = [("in sample", report.in_sample)]
     if report.held_out:
         rows.append((f"each {report.hold_out} held out", report.held_out))
-    yield errors([*rows, *((f"without {name}", found) for name, found in report.groups.items())])
+    yield errors([*rows, *((f"without {name}", group) for name, group in report.groups.items())])
 
 
-def errors(rows: Sequence[tuple[str, ErrorSummary]]) -> Table:
+def errors(rows: Sequence[tuple[str, ErrorSummary]]) -> DocTable:
     """Count, mean, signed mean and worst error, a row each."""
     columns = (
         Column("step time"),
         Column("points", number=True, priority=1),
         *(Column(name, number=True) for name in ("mean", "signed", "worst")),
     )
-    return Table(columns, tuple((name, f"{found.count}", *three(found)) for name, found in rows))
+    return DocTable(columns, tuple((name, f"{summary.count}", *three(summary)) for name, summary in rows))
 
 
 def _not_written(report: FitReport) -> str:
@@ -76,7 +78,7 @@ def _not_written(report: FitReport) -> str:
     return f"nothing was written{why}"
 
 
-def _apart(report: FitReport) -> Table:
+def _apart(report: FitReport) -> DocTable:
     columns = (
         Column("part"),
         Column("taken as", wraps=True),
@@ -91,9 +93,13 @@ def _apart(report: FitReport) -> Table:
 
     rows = tuple(
         (
-            one.part, one.form, f"{one.points}", percent(one.spread),
-            percent(one.held_out), percent(one.release_held_out),
+            fit.part,
+            fit.form,
+            f"{fit.points}",
+            percent(fit.spread),
+            percent(fit.held_out),
+            percent(fit.release_held_out),
         )
-        for one in report.apart
-    )  # fmt: skip
-    return Table(columns, rows)
+        for fit in report.apart
+    )
+    return DocTable(columns, rows)

@@ -8,7 +8,7 @@ from podsim.model.framework import Framework
 from podsim.model.framework_costs import constants_of
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
-from podsim.report.doc import Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 NONE = "–"
 
 
-def answer(found: FrameworkFit) -> str:
+def answer(fit: FrameworkFit) -> str:
     """The constants in a line."""
-    return ", ".join(f"{name} {numbers.time(item.value, 3)}" for name, item in found.costs.fitted.items())
+    return ", ".join(f"{name} {numbers.time(item.value, 3)}" for name, item in fit.costs.fitted.items())
 
 
-def document(found: FrameworkFit) -> Doc:
+def document(fit: FrameworkFit) -> Doc:
     """Constants with their errors, then the errors of rates."""
     facts = tuple(
         Fact(name, numbers.time(item.value, 3), "", f"± {100 * item.error:.0f} %", item.meaning)
-        for name, item in found.costs.fitted.items()
+        for name, item in fit.costs.fitted.items()
     )
     columns = (
         Column("framework"),
@@ -38,32 +38,38 @@ def document(found: FrameworkFit) -> Doc:
         Column("held out", number=True),
         Column("mean", number=True, priority=3),
     )
-    rows = [_row(one, one.family) for one in found.groups]
-    whole = [_row(one, "all") for one in found.by_framework.values()]
-    written = (Note(f"written to {found.path}", "", Tone.QUIET),) if found.path else ()
-    return Doc((
-        (Heading(f"frameworks, fitted to {found.costs.rows} published training rates"), Facts(facts)),
+    rows = [_row(group, group.family) for group in fit.groups]
+    whole = [_row(group, "all") for group in fit.by_framework.values()]
+    written = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
+    return Doc(
         (
-            Heading("errors of throughput: median in size by framework and family, mean signed"),
-            Table(columns, (*rows, *whole)),
-        ),
-        (Note(reference(), "", Tone.QUIET), *written),
-    ))  # fmt: skip
+            (Heading(f"frameworks, fitted to {fit.costs.rows} published training rates"), Facts(facts)),
+            (
+                Heading("errors of throughput: median in size by framework and family, mean signed"),
+                DocTable(columns, (*rows, *whole)),
+            ),
+            (Note(reference(), "", Tone.QUIET), *written),
+        )
+    )
 
 
-def _row(one: FrameworkGroup, family: str) -> tuple[str, ...]:
+def _row(group: FrameworkGroup, family: str) -> tuple[str, ...]:
     """A framework and family; where no constant enters its predictions nothing is in sample, and nothing held out."""
-    fitted = bool(constants_of(one.framework))
+    fitted = bool(constants_of(group.framework))
     return (
-        str(one.framework), family, str(len(one.before)), _size(one.before),
-        _size(one.in_sample) if fitted else NONE, _size(one.held_out) if fitted else NONE,
-        numbers.signed_percent(sum_in_order(one.held_out) / len(one.held_out)),
-    )  # fmt: skip
+        str(group.framework),
+        family,
+        str(len(group.before)),
+        _size(group.before),
+        _size(group.in_sample) if fitted else NONE,
+        _size(group.held_out) if fitted else NONE,
+        numbers.signed_percent(sum_in_order(group.held_out) / len(group.held_out)),
+    )
 
 
 def reference() -> str:
     """The frameworks that no constant is fitted for."""
-    names = ", ".join(one.value for one in Framework if not constants_of(one))
+    names = ", ".join(framework.value for framework in Framework if not constants_of(framework))
     return (
         f"{names}: no constant is fitted, so their errors are those without any framework; rows of popart and "
         "tensorflow1 are the reference that says what a workload's own error is"

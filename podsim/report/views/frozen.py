@@ -2,7 +2,7 @@
 
 from podsim.model.validation import FreezeReport, FrozenPrediction
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Note, Tone
 
 
 def answer(report: FreezeReport) -> str:
@@ -20,7 +20,7 @@ def document(report: FreezeReport) -> Doc:
     return Doc(((Note(f"{answer(report)}{more}"),), *((moved,) if moved else ()), (wrote,)))
 
 
-def _moved(report: FreezeReport) -> Table:
+def _moved(report: FreezeReport) -> DocTable:
     columns = (
         Column("workload"),
         Column("topology"),
@@ -33,12 +33,18 @@ def _moved(report: FreezeReport) -> Table:
     )
     rows = tuple(
         (
-            now.workload, now.topology, _mapping(was, now), _time(was.step_s), _time(now.step_s),
-            _time(was.time_to_train_s), _time(now.time_to_train_s), _change(was, now),
+            now.workload,
+            now.topology,
+            _mapping(was, now),
+            _time(was.step_s),
+            _time(now.step_s),
+            _time(was.time_to_train_s),
+            _time(now.time_to_train_s),
+            _change(was, now),
         )
         for was, now in report.moved
-    )  # fmt: skip
-    return Table(columns, rows)
+    )
+    return DocTable(columns, rows)
 
 
 def _mapping(was: FrozenPrediction, now: FrozenPrediction) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.goodput import GoodputReport, Quantiles
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import caveats, faults
 from podsim.report.views.prediction import PARTS
 
@@ -42,7 +42,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
         groups += [
             (Heading("intervals simulated with the same failures"), _tried(report)) if report.tried else (),
             (Heading("assumed of the run"), *(Note(line, "·") for line in report.assumptions)),
-        ]  # fmt: skip
+        ]
     groups.append((Note(f"{report.runs:,} simulated histories, seed {report.seed} · {NOT_MLPERF}", "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
 
@@ -53,27 +53,41 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
     unit = numbers.scale(report.finish_s.mean, numbers.TIME)
     yield Fact(
         "goodput", numbers.fixed(100 * report.goodput.mean, 1), "%", share, "useful share of the time", strong=True
-    )  # fmt: skip
+    )
     yield Fact(
-        "finishes in", unit.number(report.finish_s.mean), unit.unit, f"90 %: {_range(report.finish_s, unit.factor, 2)}",
+        "finishes in",
+        unit.number(report.finish_s.mean),
+        unit.unit,
+        f"90 %: {_range(report.finish_s, unit.factor, 2)}",
         f"of {numbers.time(run.work_s)} of work",
-    )  # fmt: skip
+    )
     how = f"best of {len(report.tried)} simulated" if report.searched else "as given"
     once = "none inside the run" if report.interval_s >= run.work_s else how
-    yield Fact("checkpoint every", *numbers.parted(numbers.time(report.interval_s, 2)), once,
-               f"{numbers.count(report.interval_s / report.step_s, 2)} steps")  # fmt: skip
+    yield Fact(
+        "checkpoint every",
+        *numbers.parted(numbers.time(report.interval_s, 2)),
+        once,
+        f"{numbers.count(report.interval_s / report.step_s, 2)} steps",
+    )
     slowest = max(cost.way_s, key=lambda name: cost.way_s[name])
     yield Fact(
-        "a checkpoint takes", *numbers.parted(numbers.time(cost.total_s, 2)), numbers.amount(cost.state_bytes, 2),
+        "a checkpoint takes",
+        *numbers.parted(numbers.time(cost.total_s, 2)),
+        numbers.amount(cost.state_bytes, 2),
         f"{numbers.time(cost.start_s, 2)} to begin, {numbers.time(cost.load_s, 2)} through {WAY[slowest]}",
-    )  # fmt: skip
-    yield Fact("a failure every", *numbers.parted(numbers.time(1 / run.failures_per_s, 2)), "mean, of all parts",
-               f"{numbers.short(report.failures.mean)} in the run")  # fmt: skip
+    )
     yield Fact(
-        "a restart takes", *numbers.parted(numbers.time(run.detect_s + run.restart_s, 2)),
+        "a failure every",
+        *numbers.parted(numbers.time(1 / run.failures_per_s, 2)),
+        "mean, of all parts",
+        f"{numbers.short(report.failures.mean)} in the run",
+    )
+    yield Fact(
+        "a restart takes",
+        *numbers.parted(numbers.time(run.detect_s + run.restart_s, 2)),
         f"{numbers.time(run.detect_s, 2)} to notice",
         f"{numbers.time(report.init_s, 2)} to start, {numbers.time(cost.load_s, 2)} to load",
-    )  # fmt: skip
+    )
     if run.spares:
         yield Fact("spare machines", f"{run.spares:,}", "", "stand in for a failed machine or IPU")
 
@@ -85,8 +99,8 @@ def _relief(report: GoodputReport) -> Iterator[Note]:
         yield Note("most is lost to repairs: with --spares 4 another machine takes over", "limited by", Tone.STRONG)
 
 
-def _range(found: Quantiles, factor: float, places: int) -> str:
-    return f"{numbers.fixed(found.p5 / factor, places)} – {numbers.fixed(found.p95 / factor, places)}"
+def _range(quantiles: Quantiles, factor: float, places: int) -> str:
+    return f"{numbers.fixed(quantiles.p5 / factor, places)} – {numbers.fixed(quantiles.p95 / factor, places)}"
 
 
 def _bars(report: GoodputReport) -> Bars:
@@ -99,13 +113,15 @@ def _bars(report: GoodputReport) -> Bars:
         ("repairs", lost.repairs_s, "nothing to run on"),
     )
     whole = sum(seconds for _, seconds, _ in sizes)
-    return Bars(tuple(
-        Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), remark)
-        for name, seconds, remark in sizes
-    ))  # fmt: skip
+    return Bars(
+        tuple(
+            Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), remark)
+            for name, seconds, remark in sizes
+        )
+    )
 
 
-def _parts(report: GoodputReport) -> Table:
+def _parts(report: GoodputReport) -> DocTable:
     columns = (
         Column("part"),
         Column("count", number=True),
@@ -118,17 +134,20 @@ def _parts(report: GoodputReport) -> Table:
     parts = sorted(report.run.parts, key=lambda part: -part.failures_per_s)
     rows = tuple(
         (
-            part.name, f"{part.count:,}", numbers.scale(part.mtbf_s, MTBF).text(part.mtbf_s, 2),
-            numbers.time(1 / part.failures_per_s, 2), numbers.short(failed * part.failures_per_s),
+            part.name,
+            f"{part.count:,}",
+            numbers.scale(part.mtbf_s, MTBF).text(part.mtbf_s, 2),
+            numbers.time(1 / part.failures_per_s, 2),
+            numbers.short(failed * part.failures_per_s),
             "spare" if part.spared and report.run.spares else numbers.time(part.repair_s, 2),
         )
         for part in parts
-    )  # fmt: skip
-    return Table(columns, rows)
+    )
+    return DocTable(columns, rows)
 
 
-def _tried(report: GoodputReport) -> Table:
+def _tried(report: GoodputReport) -> DocTable:
     columns = (Column("checkpoint every", number=True), Column("goodput", number=True))
     best = max(range(len(report.tried)), key=lambda at: report.tried[at].goodput)
-    rows = tuple((numbers.time(one.interval_s), numbers.percent(one.goodput, 2)) for one in report.tried)
-    return Table(columns, rows, marked=best)
+    rows = tuple((numbers.time(interval.interval_s), numbers.percent(interval.goodput, 2)) for interval in report.tried)
+    return DocTable(columns, rows, marked=best)

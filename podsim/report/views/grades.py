@@ -6,7 +6,7 @@ from podsim.model.calibration import NEAR_CHI_SQUARE
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, DocTable, Heading, Note, Tone
 
 FIGURES = {
     "step": "step time",
@@ -39,10 +39,10 @@ def grade(estimate: Estimate) -> str:
     return estimate.grade.value
 
 
-def short_grade(found: Estimate) -> str:
+def short_grade(estimate: Estimate) -> str:
     """The grade for a cell of a table: "extrapolated ×4"."""
-    far = f" ×{numbers.short(found.beyond)}" if found.grade is Grade.EXTRAPOLATED and found.beyond > 1 else ""
-    return f"{found.grade.value}{far}"
+    far = f" ×{numbers.short(estimate.beyond)}" if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1 else ""
+    return f"{estimate.grade.value}{far}"
 
 
 def rests(p: Prediction) -> Iterator[Note]:
@@ -63,14 +63,17 @@ def doubts(p: Prediction) -> Iterator[Block]:
     """Why intervals are as wide as they are."""
     estimates = (p.step_s, p.samples_to_converge, p.time_to_train_s)
     rows = tuple(
-        (title, *(numbers.percent(found.causes[cause]) if cause in found.causes else "" for found in estimates))
+        (
+            title,
+            *(numbers.percent(estimate.causes[cause]) if cause in estimate.causes else "" for estimate in estimates),
+        )
         for cause, title in CAUSES.items()
-        if any(cause in found.causes for found in estimates)
+        if any(cause in estimate.causes for estimate in estimates)
     )
     if rows:
         yield Heading("why the intervals are so wide, by share of the variance")
         titles = ("step", "samples", "time to train")
-        yield Table((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
+        yield DocTable((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
 
 
 def forms(p: Prediction) -> Iterator[Block]:
@@ -86,14 +89,15 @@ def forms(p: Prediction) -> Iterator[Block]:
     )
     columns = ("chi-square", "step", "time to train")
     rows = tuple(
-        (one.form, f"+{one.above:.1f}", numbers.time(one.step_s), numbers.time(one.time_to_train_s)) for one in p.forms
+        (form.form, f"+{form.above:.1f}", numbers.time(form.step_s), numbers.time(form.time_to_train_s))
+        for form in p.forms
     )
-    yield Table((Column("form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
+    yield DocTable((Column("form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
 
 
 def graded(p: Prediction) -> Iterator[Block]:
     """The grade of every figure."""
-    figures = tuple((FIGURES[name], _far(found.grade, found.beyond)) for name, found in p.grades.figures.items())
+    figures = tuple((FIGURES[name], _far(figure.grade, figure.beyond)) for name, figure in p.grades.figures.items())
     if figures:
         yield Heading("how far each figure stands from a measurement")
-        yield Table((Column("figure"), Column("grade")), figures)
+        yield DocTable((Column("figure"), Column("grade")), figures)

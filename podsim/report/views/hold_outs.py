@@ -1,7 +1,7 @@
 """Errors of results left out of everything that is learned, as a document."""
 
 from podsim.model.validation import POOLED, STEP, TIME, TIME_OWN_SAMPLES, HoldOuts
-from podsim.report.doc import NOT_MLPERF, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.numbers import percent
 from podsim.report.views.validation import three
 
@@ -21,14 +21,14 @@ LEFT_OUT = {
 
 def answer(report: HoldOuts) -> str:
     """The answer in one line: the mean errors of step times."""
-    found = (f"{LEFT_OUT[by]} {three(one[STEP])[0]}" for by, one in report.hold_outs.items())
-    return f"step time without {', '.join(found)}"
+    texts = (f"{LEFT_OUT[by]} {three(hold_out[STEP])[0]}" for by, hold_out in report.hold_outs.items())
+    return f"step time without {', '.join(texts)}"
 
 
 def document(report: HoldOuts) -> Doc:
     """A table for each quantity, then the forms that were chosen."""
     tables = tuple((Heading(title), _table(report, quantity)) for quantity, title in TITLES.items())
-    chosen = "; ".join(f"without {name}: {form}" for found in report.forms.values() for name, form in found.items())
+    chosen = "; ".join(f"without {name}: {form}" for table in report.forms.values() for name, form in table.items())
     covered = tuple(
         (Heading(f"90 % intervals: {title}"), _intervals(report, quantity)) for quantity, title in TITLES.items()
     )
@@ -39,29 +39,30 @@ def document(report: HoldOuts) -> Doc:
     return Doc((*tables, *covered, notes))
 
 
-def _table(report: HoldOuts, quantity: str) -> Table:
+def _table(report: HoldOuts, quantity: str) -> DocTable:
     columns = (
         Column("left out of all that is learned"),
         Column("points", number=True),
         *(Column(name, number=True) for name in ("mean", "signed", "worst")),
     )
     rows = (
-        (LEFT_OUT[by], f"{found[quantity].count}", *three(found[quantity])) for by, found in report.hold_outs.items()
+        (LEFT_OUT[by], f"{hold_out[quantity].count}", *three(hold_out[quantity]))
+        for by, hold_out in report.hold_outs.items()
     )
-    return Table(columns, tuple(rows))
+    return DocTable(columns, tuple(rows))
 
 
-def _intervals(report: HoldOuts, quantity: str) -> Table:
+def _intervals(report: HoldOuts, quantity: str) -> DocTable:
     columns = (
         Column("left out of all that is learned"),
         *(Column(name, number=True) for name in ("points", "held", "share", "median width", "widest")),
     )
     rows = []
-    for by, found in report.intervals.items():
-        one = found[quantity]
-        widths = (f"× {width:.2f}" for width in (one.median_width, one.widest))
-        rows.append((_what(by), f"{one.count}", f"{one.held}", percent(one.share), *widths))
-    return Table(columns, tuple(rows))
+    for by, interval in report.intervals.items():
+        intervals = interval[quantity]
+        widths = (f"× {width:.2f}" for width in (intervals.median_width, intervals.widest))
+        rows.append((_what(by), f"{intervals.count}", f"{intervals.held}", percent(intervals.share), *widths))
+    return DocTable(columns, tuple(rows))
 
 
 def _what(by: str) -> str:

@@ -8,19 +8,19 @@ from podsim.model.workload import Matmul
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
-    Axis,
     Bar,
     Bars,
     Block,
     Chart,
+    ChartAxis,
     Column,
     Doc,
+    DocSeries,
+    DocTable,
     Fact,
     Facts,
     Heading,
     Note,
-    Series,
-    Table,
     Tone,
 )
 from podsim.report.views import caveats
@@ -78,15 +78,28 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
     samples = ""
     if report.samples_per_row != 1:
         samples = f"{numbers.significant(most.value * report.samples_per_row)} samples/s"
-    yield Fact("throughput", numbers.significant(most.value), "requests/s",
-               f"{level}: {numbers.significant(most.low)} – {numbers.significant(most.high)}, {most.grade}",
-               samples or "every batch full", strong=True)  # fmt: skip
+    yield Fact(
+        "throughput",
+        numbers.significant(most.value),
+        "requests/s",
+        f"{level}: {numbers.significant(most.low)} – {numbers.significant(most.high)}, {most.grade}",
+        samples or "every batch full",
+        strong=True,
+    )
     size = report.mapping.ipus_per_replica
-    yield Fact("replicas", f"{service.replicas:,}", f"× {size} IPU{'s' * (size > 1)}",
-               f"weights {report.weights}, precision {report.precision}",
-               f"{numbers.percent(report.memory.fraction)} of SRAM on the fullest")  # fmt: skip
-    yield Fact("a batch alone", *numbers.parted(numbers.time(service.latency_s)),
-               f"the next {numbers.time(service.period_s)} later", "until results are at the host")  # fmt: skip
+    yield Fact(
+        "replicas",
+        f"{service.replicas:,}",
+        f"× {size} IPU{'s' * (size > 1)}",
+        f"weights {report.weights}, precision {report.precision}",
+        f"{numbers.percent(report.memory.fraction)} of SRAM on the fullest",
+    )
+    yield Fact(
+        "a batch alone",
+        *numbers.parted(numbers.time(service.latency_s)),
+        f"the next {numbers.time(service.period_s)} later",
+        "until results are at the host",
+    )
     who = (
         f"{load.clients:,} clients" if load.clients is not None else f"{numbers.significant(load.rate_per_s or 0.0)}/s"
     )
@@ -94,8 +107,7 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
     yield Fact("load", numbers.significant(delays.requests_per_s), "requests/s", f"{who} asked", filled)
     unit = numbers.scale(delays.p99_s, numbers.TIME)
     queued = f"{numbers.time(delays.queued_s)} of it queued" if delays.queued_s else "none of it queued"
-    yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, queued,
-               strong=True)  # fmt: skip
+    yield Fact("latency, mean", unit.number(delays.mean_s), unit.unit, queued, strong=True)
     yield Fact("p50", unit.number(delays.p50_s), unit.unit)
     yield Fact("p99", unit.number(delays.p99_s), unit.unit, strong=True)
 
@@ -108,32 +120,43 @@ def _bars(report: InferenceReport) -> Bars:
     if clean(beside, whole) > 0:
         first = "slower stages" if len(report.mapping.stages) > 1 else "transfers start"
         named.append(("beside it", beside, f"{first}, results go to the host"))
-    return Bars(tuple(
-        Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), note)
-        for name, seconds, note in named
-    ))  # fmt: skip
+    return Bars(
+        tuple(
+            Bar(name, seconds / whole, numbers.percent(seconds / whole, 1), numbers.time(seconds), note)
+            for name, seconds, note in named
+        )
+    )
 
 
 def _tokens(report: InferenceReport) -> Iterator[Fact]:
-    found = report.decoding
-    if found is None:
+    decoding = report.decoding
+    if decoding is None:
         return
     batch = report.service.batch
-    rate = numbers.significant(batch * found.prompt / found.prefill.period_s)
+    rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
     rows = f"of {batch:,} row{'s' * (batch > 1)} at once"
-    going = f"{found.under_way:,} batch{'es' * (found.under_way > 1)} of a replica under way"
-    yield Fact("first token", *numbers.parted(numbers.time(found.prefill.latency_s)),
-               f"prompt of {found.prompt:,} tokens", f"{rate} tokens/s a replica")  # fmt: skip
-    yield Fact("each further", *numbers.parted(numbers.time(found.token.latency_s)), rows,
-               f"{found.generated:,} in all")  # fmt: skip
-    both = found.with_prompts(report.capacity_per_s.value)
-    yield Fact("with prompts", numbers.significant(both), "tokens/s", "all replicas, prompts read in between",
-               strong=True)  # fmt: skip
-    yield Fact("decoding alone", numbers.significant(found.tokens_per_s), "tokens/s", "all replicas",
-               going)  # fmt: skip
-    place = "in SRAM" if found.cache is Place.RESIDENT else "in DDR, read for every token"
-    yield Fact("keys and values", *numbers.parted(numbers.amount(found.cache_bytes_per_token)), "a token and row",
-               f"{numbers.amount(found.cache_bytes)} a replica, {place}")  # fmt: skip
+    going = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} of a replica under way"
+    yield Fact(
+        "first token",
+        *numbers.parted(numbers.time(decoding.prefill.latency_s)),
+        f"prompt of {decoding.prompt:,} tokens",
+        f"{rate} tokens/s a replica",
+    )
+    yield Fact(
+        "each further", *numbers.parted(numbers.time(decoding.token.latency_s)), rows, f"{decoding.generated:,} in all"
+    )
+    both = decoding.with_prompts(report.capacity_per_s.value)
+    yield Fact(
+        "with prompts", numbers.significant(both), "tokens/s", "all replicas, prompts read in between", strong=True
+    )
+    yield Fact("decoding alone", numbers.significant(decoding.tokens_per_s), "tokens/s", "all replicas", going)
+    place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
+    yield Fact(
+        "keys and values",
+        *numbers.parted(numbers.amount(decoding.cache_bytes_per_token)),
+        "a token and row",
+        f"{numbers.amount(decoding.cache_bytes)} a replica, {place}",
+    )
 
 
 def _sweep(report: InferenceReport) -> Iterator[Block]:
@@ -155,7 +178,7 @@ def _sweep(report: InferenceReport) -> Iterator[Block]:
         yield _chart(answered)
 
 
-def _table(report: InferenceReport) -> Table:
+def _table(report: InferenceReport) -> DocTable:
     columns = (
         Column("batch", number=True),
         *((Column("replicas", number=True, priority=2),) if _unlike(report) else ()),
@@ -172,7 +195,7 @@ def _table(report: InferenceReport) -> Table:
     rows = tuple(_cells(row, split=_unlike(report)) for row in report.swept)
     sizes = [row.batch for row in report.swept]
     chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
-    return Table(columns, rows, marked=chosen)
+    return DocTable(columns, rows, marked=chosen)
 
 
 def _unlike(report: InferenceReport) -> bool:
@@ -185,32 +208,49 @@ def _cells(row: Swept, *, split: bool) -> tuple[str, ...]:
         return f"{row.batch:,}", *([""] * split), "no", *([""] * 8)
     on = (f"{row.replicas:,} × {row.ipus_per_replica}",) if split else ()
     able = f"{row.batch:,}", *on, numbers.significant(row.capacity_per_s), numbers.time(row.alone_s)
-    held, delays = numbers.percent(row.memory), row.delays
+    text, delays = numbers.percent(row.memory), row.delays
     if delays is None:
-        return *able, "", "", "", "overloaded", "", "", held
+        return *able, "", "", "", "overloaded", "", "", text
     return (
-        *able, numbers.significant(delays.requests_per_s), numbers.time(delays.mean_s), numbers.time(delays.p50_s),
-        numbers.time(delays.p99_s), numbers.percent(delays.busy), numbers.short(delays.filled), held,
-    )  # fmt: skip
+        *able,
+        numbers.significant(delays.requests_per_s),
+        numbers.time(delays.mean_s),
+        numbers.time(delays.p50_s),
+        numbers.time(delays.p99_s),
+        numbers.percent(delays.busy),
+        numbers.short(delays.filled),
+        text,
+    )
 
 
 def _chart(rows: list[Swept]) -> Chart:
     unit = numbers.scale([row.delays.p99_s if row.delays else row.alone_s for row in rows], numbers.TIME)
-    alone = Series("a batch alone", tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows))
+    alone = DocSeries("a batch alone", tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows))
     loaded = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
-    series = (alone, Series("p99 at its load", loaded)) if len(loaded) >= FEWEST else (alone,)
-    return Chart(f"latency, {unit.unit}, against requests/s at most", Axis("requests/s at most", log=True),
-                 Axis(unit.unit, log=True), series)  # fmt: skip
+    series = (alone, DocSeries("p99 at its load", loaded)) if len(loaded) >= FEWEST else (alone,)
+    return Chart(
+        f"latency, {unit.unit}, against requests/s at most",
+        ChartAxis("requests/s at most", log=True),
+        ChartAxis(unit.unit, log=True),
+        series,
+    )
 
 
 def _memory(report: InferenceReport) -> Bars:
     full = report.memory.fullest
-    held = sorted(full.by_category.items(), key=lambda item: -item[1])
-    return Bars(tuple(
-        Bar(name.replace("_", " "), size / report.memory.capacity_bytes,
-            numbers.percent(size / report.memory.capacity_bytes, 1), numbers.amount(size, 2))
-        for name, size in held if size
-    ))  # fmt: skip
+    content = sorted(full.by_category.items(), key=lambda item: -item[1])
+    return Bars(
+        tuple(
+            Bar(
+                name.replace("_", " "),
+                size / report.memory.capacity_bytes,
+                numbers.percent(size / report.memory.capacity_bytes, 1),
+                numbers.amount(size, 2),
+            )
+            for name, size in content
+            if size
+        )
+    )
 
 
 def _remarks(report: InferenceReport) -> Iterator[Note]:
@@ -228,5 +268,5 @@ def _remarks(report: InferenceReport) -> Iterator[Note]:
 
 def _attends(report: InferenceReport) -> bool:
     """Whether activations are multiplied by each other."""
-    operators = (one for stage in report.mapping.stages for unit in stage.units for one in unit.operators)
-    return any(isinstance(one.shape, Matmul) and not one.shape.weights for one in operators)
+    operators = (operator for stage in report.mapping.stages for unit in stage.units for operator in unit.operators)
+    return any(isinstance(operator.shape, Matmul) and not operator.shape.weights for operator in operators)

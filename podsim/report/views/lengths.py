@@ -20,5 +20,6 @@ def skewed(p: Prediction) -> Iterator[Note]:
     if mean_s > run_s * (1 + WORTH_SAYING) and not numbers.is_coarse(p.time_to_train_s):
         yield Note(
             f"the time to train is a mean, which runs that need many samples pull up; with the samples above it is "
-            f"{numbers.time(run_s)}, by which mappings are ranked", "mean",
-        )  # fmt: skip
+            f"{numbers.time(run_s)}, by which mappings are ranked",
+            "mean",
+        )

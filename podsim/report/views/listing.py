@@ -8,11 +8,11 @@ from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
 from podsim.model.workload import Workload
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Note, Tone
 from podsim.report.views import provenance as origins
 
 
-def chips(found: Sequence[Chip]) -> Doc:
+def chips(chips: Sequence[Chip]) -> Doc:
     """One line a chip."""
     columns = (
         Column("chip"),
@@ -31,9 +31,9 @@ def chips(found: Sequence[Chip]) -> Doc:
             numbers.fixed(chip.sram_bytes / 1e6, 0),
             chip.title,
         )
-        for chip in found
+        for chip in chips
     )
-    return Doc(((Table(columns, rows),), (_more("chip"),)))
+    return Doc(((DocTable(columns, rows),), (_more("chip"),)))
 
 
 def _fp16_peak(chip: Chip) -> str:
@@ -42,7 +42,7 @@ def _fp16_peak(chip: Chip) -> str:
 
 
 def topologies(
-    found: Mapping[str, Topology],
+    topologies: Mapping[str, Topology],
     fabrics: Mapping[str, GenericFabric],
     others: Sequence[tuple[ComparatorMachine, ComparatorChip]] = (),
 ) -> Doc:
@@ -57,16 +57,22 @@ def topologies(
     )
     rows = tuple(
         (
-            name, f"{topology.ipus:,}", topology.chip.name, f"{topology.machines:,}", f"{topology.racks:,}",
+            name,
+            f"{topology.ipus:,}",
+            topology.chip.name,
+            f"{topology.machines:,}",
+            f"{topology.racks:,}",
             topology.title,
         )
-        for name, topology in found.items()
-    )  # fmt: skip
+        for name, topology in topologies.items()
+    )
     family = "any power of two has a name too, to 65,536 IPUs: podN (--pod N) and bow-podN"
-    return Doc(((Table(columns, rows),), (Note(family),), *_fabrics(fabrics), *_others(others), (_more("topology"),)))
+    return Doc(
+        ((DocTable(columns, rows),), (Note(family),), *_fabrics(fabrics), *_others(others), (_more("topology"),))
+    )
 
 
-def _fabrics(found: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...]:
+def _fabrics(fabrics: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...]:
     """One line a fabric without chips."""
     columns = (
         Column("fabric"),
@@ -74,12 +80,12 @@ def _fabrics(found: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...
         Column("shape", priority=1),
         Column("title", priority=2, wraps=True),
     )
-    rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in found.items())
+    rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in fabrics.items())
     sized = "fabrics have no chips: podsim collective runs on them; ring-1024 and torus-2d-8x8 give other sizes"
-    return ((Table(columns, rows),), (Note(sized),)) if rows else ()
+    return ((DocTable(columns, rows),), (Note(sized),)) if rows else ()
 
 
-def _others(found: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[tuple[Block, ...], ...]:
+def _others(result: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[tuple[Block, ...], ...]:
     """One line a machine that has no IPUs."""
     columns = (
         Column("comparator"),
@@ -87,9 +93,9 @@ def _others(found: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[
         Column("chip", priority=1),
         Column("title", priority=2, wraps=True),
     )
-    rows = tuple((machine.name, f"{machine.chips:,}", chip.name, machine.title) for machine, chip in found)
-    said = "no IPUs: podsim predict answers by a scaling law, for other sizes with --chips N"
-    return ((Table(columns, rows),), (Note(said),)) if rows else ()
+    rows = tuple((machine.name, f"{machine.chips:,}", chip.name, machine.title) for machine, chip in result)
+    text = "no IPUs: podsim predict answers by a scaling law, for other sizes with --chips N"
+    return ((DocTable(columns, rows),), (Note(text),)) if rows else ()
 
 
 def shapes(fabric: GenericFabric) -> str:
@@ -97,7 +103,7 @@ def shapes(fabric: GenericFabric) -> str:
     return ", ".join(f"{level.shape} of {'×'.join(map(str, level.extents))}" for level in fabric.levels)
 
 
-def workloads(found: Sequence[Workload], runs: Sequence[str]) -> Doc:
+def workloads(workloads: Sequence[Workload], runs: Sequence[str]) -> Doc:
     """One line a workload, and the names of runs in phases."""
     columns = (
         Column("workload"),
@@ -108,13 +114,16 @@ def workloads(found: Sequence[Workload], runs: Sequence[str]) -> Doc:
     )
     rows = tuple(
         (
-            workload.name, numbers.count(workload.parameters), numbers.rate(workload.training_flop_per_row(), "FLOP"),
-            str(len(workload.presets)), workload.title,
+            workload.name,
+            numbers.count(workload.parameters),
+            numbers.rate(workload.training_flop_per_row(), "FLOP"),
+            str(len(workload.presets)),
+            workload.title,
         )
-        for workload in found
-    )  # fmt: skip
+        for workload in workloads
+    )
     phased = Note(f"runs in phases: {', '.join(runs)}", "", Tone.QUIET)
-    return Doc(((Table(columns, rows),), (_more("workload"), phased)))
+    return Doc(((DocTable(columns, rows),), (_more("workload"), phased)))
 
 
 def _more(what: str) -> Note:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.noise import NoiseFit, NoiseReport
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 LIMITS = (
     "jitter of single IPUs is an upper bound, and logs time blocks of many steps: noise is at most this, "
@@ -23,10 +23,14 @@ def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
         for name, seconds in (("p50", step.p50_s), ("p95", step.p95_s), ("p99", step.p99_s), ("worst", step.worst_s))
     )
     spread = f"± {numbers.time(step.spread_s, 2)}"
-    yield Facts((
-        Fact("step", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
-        Fact("time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"),
-    ))  # fmt: skip
+    yield Facts(
+        (
+            Fact("step", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
+            Fact(
+                "time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"
+            ),
+        )
+    )
     yield _causes(report)
     yield Note(f"{numbers.time(report.in_fit_s, 2)} of delay is in fitted step times already; {LIMITS}", "", Tone.QUIET)
 
@@ -48,7 +52,7 @@ def _share(added_s: float, training_s: float) -> str:
     return f"{numbers.signed_percent(added_s / training_s)} of the steps"
 
 
-def _causes(report: NoiseReport) -> Table:
+def _causes(report: NoiseReport) -> DocTable:
     columns = (
         Column("delay of a step by"),
         Column("slowest of", number=True, priority=2),
@@ -61,39 +65,37 @@ def _causes(report: NoiseReport) -> Table:
         delay = cause.delay_s
         sizes = (delay.mean_s, delay.spread_s, delay.p95_s, delay.p99_s, delay.worst_s)
         rows.append((cause.name, f"{cause.members:,}", *(_delay(size) for size in sizes)))
-    return Table(columns, tuple(rows))
+    return DocTable(columns, tuple(rows))
 
 
 def _delay(seconds: float) -> str:
     return numbers.time(seconds, 2) if seconds > 0 else "0"
 
 
-def answer(found: NoiseFit) -> str:
+def answer(fit: NoiseFit) -> str:
     """The fit in one line."""
-    noise = found.noise
+    noise = fit.noise
     return (
         f"IPUs at most {numbers.percent(noise.ipu.jitter, 1)}, hosts {numbers.percent(noise.host.jitter, 1)} of a step"
     )
 
 
-def document(found: NoiseFit) -> Doc:
+def document(fit: NoiseFit) -> Doc:
     """What `calibrate --noise` found."""
-    host = found.noise.host
+    host = fit.noise.host
     facts = (
-        Fact("ipu.jitter", numbers.significant(found.noise.ipu.jitter, 2), "", "at most", "of what an IPU computes"),
+        Fact("ipu.jitter", numbers.significant(fit.noise.ipu.jitter, 2), "", "at most", "of what an IPU computes"),
         Fact("host.jitter", numbers.significant(host.jitter, 2), "", "median", "of a step, each host"),
         Fact("host.hiccup_every", *numbers.parted(numbers.time(host.hiccup_every_s, 2)), "each host"),
         Fact("host.hiccup_size", *numbers.parted(numbers.time(host.hiccup_size_s, 2)), "mean"),
-        Fact("run.spread", numbers.significant(found.noise.run.spread, 2), "", "between runs"),
+        Fact("run.spread", numbers.significant(fit.noise.run.spread, 2), "", "between runs"),
     )
-    count = len(found.submissions)
-    written = Note(f"wrote {found.path}" if found.path else "nothing was written", "", Tone.QUIET)
-    return Doc(
-        ((Heading(f"what varies in the logs of {count} submissions"),), (Facts(facts),), (_table(found), written))
-    )
+    count = len(fit.submissions)
+    written = Note(f"wrote {fit.path}" if fit.path else "nothing was written", "", Tone.QUIET)
+    return Doc(((Heading(f"what varies in the logs of {count} submissions"),), (Facts(facts),), (_table(fit), written)))
 
 
-def _table(found: NoiseFit) -> Table:
+def _table(fit: NoiseFit) -> DocTable:
     columns = (
         Column("submission"),
         Column("step", number=True),
@@ -105,10 +107,14 @@ def _table(found: NoiseFit) -> Table:
     )
     rows = tuple(
         (
-            one.point, numbers.time(one.step_s), numbers.time(one.step_spread_s, 2),
-            numbers.significant(one.ipu_jitter, 2), numbers.significant(one.host_jitter, 2),
-            str(len(one.above_s)), str(len(one.below_s)),
+            submission.point,
+            numbers.time(submission.step_s),
+            numbers.time(submission.step_spread_s, 2),
+            numbers.significant(submission.ipu_jitter, 2),
+            numbers.significant(submission.host_jitter, 2),
+            str(len(submission.above_s)),
+            str(len(submission.below_s)),
         )
-        for one in found.submissions
-    )  # fmt: skip
-    return Table(columns, rows)
+        for submission in fit.submissions
+    )
+    return DocTable(columns, rows)

@@ -9,13 +9,22 @@ from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.predicting.convolutions import MEASURED, UNMEASURED
 from podsim.report import numbers
-from podsim.report.doc import Bar, Bars, Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 TITLES = {
-    "matmul": "matrix product", "conv": "convolution", "softmax": "softmax", "norm": "norm", "gather": "gather",
-    "elementwise": "elementwise chain", "reduce": "reduction", "copy": "copy", "attention": "attention", "loss": "loss",
-    "pool": "pooling", "update": "weight update",
-}  # fmt: skip
+    "matmul": "matrix product",
+    "conv": "convolution",
+    "softmax": "softmax",
+    "norm": "norm",
+    "gather": "gather",
+    "elementwise": "elementwise chain",
+    "reduce": "reduction",
+    "copy": "copy",
+    "attention": "attention",
+    "loss": "loss",
+    "pool": "pooling",
+    "update": "weight update",
+}
 MOST_RIVALS = 6
 
 
@@ -70,9 +79,9 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
     each = f"{numbers.amount(moved / max(1, plan.tiles_used))} a tile used"
     received = (*numbers.parted(numbers.amount(moved)), "received", each)
     yield Fact("exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
-    held = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
+    percent = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
     limit = f"temporary data may take {numbers.percent(report.available_memory)}" if report.limited else ""
-    yield Fact("SRAM", *numbers.parted(numbers.amount(report.sram_bytes)), f"{held} of the fullest tile", limit)
+    yield Fact("SRAM", *numbers.parted(numbers.amount(report.sram_bytes)), f"{percent} of the fullest tile", limit)
     if plan.layout_out:
         yield Fact("layout", "", "", plan.layout_out, f"from {plan.layout_in or 'any'}")
 
@@ -80,14 +89,14 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
 def _too_large(report: OperatorReport) -> Iterator[Note]:
     if report.resident_bytes > report.chip.sram_bytes:
         needed, there = numbers.amount(report.resident_bytes), numbers.amount(report.chip.sram_bytes)
-        said = f"operands and result take {needed}, the chip holds {there}: they would have to come and go meanwhile"
-        yield Note(said, "!", Tone.WARNING)
+        text = f"operands and result take {needed}, the chip holds {there}: they would have to come and go meanwhile"
+        yield Note(text, "!", Tone.WARNING)
     elif report.overflows:
         each = (report.resident_bytes / report.chip.tiles, report.sram_bytes, report.code_bytes_per_tile)
         operands, temporary, code = map(numbers.amount, each)
         there = numbers.amount(report.chip.sram.bytes_per_tile)
-        said = f"does not fit: operands and result {operands} a tile, temporary data {temporary}, code {code}"
-        yield Note(f"{said} (assumed); a tile has {there}. Lower --available-memory", "!", Tone.WARNING)
+        text = f"does not fit: operands and result {operands} a tile, temporary data {temporary}, code {code}"
+        yield Note(f"{text} (assumed); a tile has {there}. Lower --available-memory", "!", Tone.WARNING)
 
 
 def split_text(splits: Mapping[str, int]) -> str:
@@ -96,44 +105,58 @@ def split_text(splits: Mapping[str, int]) -> str:
 
 
 def _in_cycles(report: OperatorReport, parts: Mapping[str, float]) -> Bars:
-    return Bars(tuple(
-        Bar(name, cycles / report.cycles, numbers.percent(cycles / report.cycles, 1), numbers.fixed(cycles, 0))
-        for name, cycles in sorted(parts.items(), key=lambda item: (-item[1], item[0]))
-        if cycles
-    ))  # fmt: skip
+    return Bars(
+        tuple(
+            Bar(name, cycles / report.cycles, numbers.percent(cycles / report.cycles, 1), numbers.fixed(cycles, 0))
+            for name, cycles in sorted(parts.items(), key=lambda item: (-item[1], item[0]))
+            if cycles
+        )
+    )
 
 
 def _sram(report: OperatorReport) -> Iterator[Block]:
-    held = {name: size for name, size in report.plan.sram_bytes_per_tile.items() if size}
-    if not held:
+    footprint = {name: size for name, size in report.plan.sram_bytes_per_tile.items() if size}
+    if not footprint:
         return
     capacity = report.chip.sram.bytes_per_tile
     yield Heading(f"SRAM of the fullest tile, of {numbers.amount(capacity)}")
-    unit = numbers.scale(held.values(), numbers.BYTES)
-    yield Bars(tuple(
-        Bar(name.replace("_", " "), size / capacity, numbers.percent(size / capacity, 1), unit.text(size))
-        for name, size in sorted(held.items(), key=lambda item: (-item[1], item[0]))
-    ))  # fmt: skip
+    unit = numbers.scale(footprint.values(), numbers.BYTES)
+    yield Bars(
+        tuple(
+            Bar(name.replace("_", " "), size / capacity, numbers.percent(size / capacity, 1), unit.text(size))
+            for name, size in sorted(footprint.items(), key=lambda item: (-item[1], item[0]))
+        )
+    )
 
 
 def _supersteps(report: OperatorReport) -> Iterator[Block]:
     columns = (
-        Column("superstep", wraps=True), Column("for", priority=4), Column("times", number=True, priority=5),
-        Column("cycles", number=True), Column("compute", number=True, priority=1),
-        Column("exchange", number=True, priority=1), Column("sync", number=True, priority=2),
-        Column("received", number=True, priority=3), Column("cohorts", number=True, priority=6),
-    )  # fmt: skip
+        Column("superstep", wraps=True),
+        Column("for", priority=4),
+        Column("times", number=True, priority=5),
+        Column("cycles", number=True),
+        Column("compute", number=True, priority=1),
+        Column("exchange", number=True, priority=1),
+        Column("sync", number=True, priority=2),
+        Column("received", number=True, priority=3),
+        Column("cohorts", number=True, priority=6),
+    )
     rows = tuple(
         (
-            cost.step.name, cost.step.phase, f"{cost.step.repeat:,}",
-            *(numbers.fixed(part, 0) for part in
-              (cost.cycles, cost.compute_cycles, cost.exchange_cycles, cost.sync_cycles)),
-            numbers.amount(cost.exchange_bytes), f"{len(cost.step.cohorts):,}",
+            cost.step.name,
+            cost.step.phase,
+            f"{cost.step.repeat:,}",
+            *(
+                numbers.fixed(part, 0)
+                for part in (cost.cycles, cost.compute_cycles, cost.exchange_cycles, cost.sync_cycles)
+            ),
+            numbers.amount(cost.exchange_bytes),
+            f"{len(cost.step.cohorts):,}",
         )
         for cost in report.costs
-    )  # fmt: skip
+    )
     yield Heading("supersteps in order, all repeats")
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
 
 
 def _tiles(report: OperatorReport) -> Iterator[Block]:
@@ -142,19 +165,24 @@ def _tiles(report: OperatorReport) -> Iterator[Block]:
         return
     parts = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)
     columns = (
-        Column("tiles"), Column("count", number=True, priority=2),
-        *(Column(part.value, number=True, priority=1) for part in parts), Column("idle", number=True),
-    )  # fmt: skip
+        Column("tiles"),
+        Column("count", number=True, priority=2),
+        *(Column(part.value, number=True, priority=1) for part in parts),
+        Column("idle", number=True),
+    )
     rows = tuple(
         (
-            f"{share.first_tile:,} to {share.first_tile + share.tiles - 1:,}", f"{share.tiles:,}",
-            *(numbers.percent(cycles / total, 1) for cycles in
-              (share.compute_cycles, share.exchange_cycles, share.sync_cycles, share.idle_cycles)),
+            f"{share.first_tile:,} to {share.first_tile + share.tiles - 1:,}",
+            f"{share.tiles:,}",
+            *(
+                numbers.percent(cycles / total, 1)
+                for cycles in (share.compute_cycles, share.exchange_cycles, share.sync_cycles, share.idle_cycles)
+            ),
         )
         for share in report.timeline.shares
-    )  # fmt: skip
+    )
     yield Heading("sets of equal tiles, and how they spend their cycles")
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
 
 
 def _rivals(report: OperatorReport) -> Iterator[Block]:
@@ -163,18 +191,23 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
         return
     unit = numbers.scale([rival.sram_bytes_per_tile for rival in rivals], numbers.BYTES)
     columns = (
-        Column("plan that lost", wraps=True), Column("cycles", number=True), Column("more", number=True, priority=1),
-        Column(f"SRAM {unit.unit}", number=True, priority=2), Column("why", priority=3, wraps=True),
-    )  # fmt: skip
+        Column("plan that lost", wraps=True),
+        Column("cycles", number=True),
+        Column("more", number=True, priority=1),
+        Column(f"SRAM {unit.unit}", number=True, priority=2),
+        Column("why", priority=3, wraps=True),
+    )
     rows = tuple(
         (
-            split_text(rival.splits) or "no split", numbers.fixed(rival.cycles, 0),
+            split_text(rival.splits) or "no split",
+            numbers.fixed(rival.cycles, 0),
             numbers.signed_percent(rival.cycles / report.cycles - 1 if report.cycles else None),
-            unit.number(rival.sram_bytes_per_tile), rival.why,
+            unit.number(rival.sram_bytes_per_tile),
+            rival.why,
         )
         for rival in rivals
-    )  # fmt: skip
-    yield Table(columns, rows)
+    )
+    yield DocTable(columns, rows)
 
 
 def _agreement(report: OperatorReport) -> str:

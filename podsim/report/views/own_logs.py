@@ -6,7 +6,7 @@ from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnLogsReport, OwnPoint
 from podsim.model.validation import STEP, TIME
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.views import fit
 
 MOST_REMARKS = 20
@@ -16,14 +16,14 @@ QUANTITIES = {STEP: "step", TIME: "time to train, own samples"}
 def answer(report: OwnLogsReport) -> str:
     """The answer in one line: "2 points of 10 runs, step time mean 4.1 % before, 0.9 % after"."""
     steps = [item for item in report.errors if item.quantity == STEP]
-    before, after = (sum(abs(error) for error in found) / len(steps) for found in _columns(report, STEP))
+    before, after = (sum(abs(error) for error in column) / len(steps) for column in _columns(report, STEP))
     points, runs = _counted(len(report.points), "point"), _counted(report.runs, "run")
     return f"{points} of {runs}, step time mean {numbers.percent(before, 1)} before, {numbers.percent(after, 1)} after"
 
 
 def _columns(report: OwnLogsReport, quantity: str) -> tuple[list[float], list[float]]:
-    found = [item for item in report.errors if item.quantity == quantity]
-    return [item.before for item in found], [item.after for item in found]
+    errors = [item for item in report.errors if item.quantity == quantity]
+    return [item.before for item in errors], [item.after for item in errors]
 
 
 def _counted(number: int, what: str) -> str:
@@ -46,14 +46,19 @@ def document(report: OwnLogsReport, *, verbose: bool = False) -> Doc:
     return Doc((*groups[:1], *([remarks] if remarks else []), *groups[1:]))
 
 
-def _points(report: OwnLogsReport) -> Table:
+def _points(report: OwnLogsReport) -> DocTable:
     columns = (
-        Column("point"), Column("runs", number=True), Column("step ms", number=True),
-        Column("±", number=True, priority=2), Column("samples", number=True, priority=1),
-        Column("minutes", number=True), Column("start-up", number=True, priority=3),
-        Column("evaluations", number=True, priority=3), Column("mapping", priority=4),
-    )  # fmt: skip
-    return Table(columns, tuple(_row(item) for item in report.points))
+        Column("point"),
+        Column("runs", number=True),
+        Column("step ms", number=True),
+        Column("±", number=True, priority=2),
+        Column("samples", number=True, priority=1),
+        Column("minutes", number=True),
+        Column("start-up", number=True, priority=3),
+        Column("evaluations", number=True, priority=3),
+        Column("mapping", priority=4),
+    )
+    return DocTable(columns, tuple(_row(item) for item in report.points))
 
 
 def _row(item: OwnPoint) -> tuple[str, ...]:
@@ -61,10 +66,16 @@ def _row(item: OwnPoint) -> tuple[str, ...]:
     split = f"{mapping.replicas} × {mapping.ipus_per_replica} IPUs, {mapping.micro_batch} × {mapping.accumulation}"
     runs = f"{point.runs}" if item.reached == point.runs else f"{item.reached} of {point.runs}"
     return (
-        point.id, runs, numbers.significant(1e3 * point.step_s, 4), numbers.percent(point.step_spread, 2),
-        numbers.count(point.samples_to_converge), numbers.fixed(point.minutes, 2), numbers.time(point.startup_s),
-        f"{point.evaluations:g}", f"{split}, {mapping.name}",
-    )  # fmt: skip
+        point.id,
+        runs,
+        numbers.significant(1e3 * point.step_s, 4),
+        numbers.percent(point.step_spread, 2),
+        numbers.count(point.samples_to_converge),
+        numbers.fixed(point.minutes, 2),
+        numbers.time(point.startup_s),
+        f"{point.evaluations:g}",
+        f"{split}, {mapping.name}",
+    )
 
 
 def _notes(report: OwnLogsReport) -> Iterator[Block]:
@@ -76,24 +87,34 @@ def _notes(report: OwnLogsReport) -> Iterator[Block]:
             )
 
 
-def _remarks(found: tuple[Remark, ...], verbose: bool) -> Iterator[Block]:
-    if not found:
+def _remarks(remarks: tuple[Remark, ...], verbose: bool) -> Iterator[Block]:
+    if not remarks:
         return
-    yield Heading(f"{_counted(len(found), 'remark')} on the logs")
-    shown = found if verbose else found[:MOST_REMARKS]
+    yield Heading(f"{_counted(len(remarks), 'remark')} on the logs")
+    shown = remarks if verbose else remarks[:MOST_REMARKS]
     yield from (Note(remark.text, remark.where, Tone.PLAIN) for remark in shown)
-    if len(shown) < len(found):
-        yield Note(f"and {len(found) - len(shown)} more: -v", "", Tone.QUIET)
+    if len(shown) < len(remarks):
+        yield Note(f"and {len(remarks) - len(shown)} more: -v", "", Tone.QUIET)
 
 
-def _errors(report: OwnLogsReport) -> Table:
+def _errors(report: OwnLogsReport) -> DocTable:
     columns = (
-        Column("quantity"), Column("point"), Column("measured", number=True, priority=1),
-        Column("shipped", number=True), Column("fitted", number=True),
-    )  # fmt: skip
+        Column("quantity"),
+        Column("point"),
+        Column("measured", number=True, priority=1),
+        Column("shipped", number=True),
+        Column("fitted", number=True),
+    )
     rows = [
-        (QUANTITIES[item.quantity], item.id, numbers.time(item.measured_s, 4), numbers.signed_percent(item.before),
-         numbers.signed_percent(item.after))
-        for quantity in QUANTITIES for item in report.errors if item.quantity == quantity
-    ]  # fmt: skip
-    return Table(columns, tuple(rows))
+        (
+            QUANTITIES[item.quantity],
+            item.id,
+            numbers.time(item.measured_s, 4),
+            numbers.signed_percent(item.before),
+            numbers.signed_percent(item.after),
+        )
+        for quantity in QUANTITIES
+        for item in report.errors
+        if item.quantity == quantity
+    ]
+    return DocTable(columns, tuple(rows))

@@ -6,7 +6,21 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Chart, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+)
 from podsim.report.views import events, grades, tokens, untimed
 from podsim.report.views.lengths import aim, skewed
 
@@ -97,9 +111,9 @@ def _noisy(p: Prediction) -> Iterable[Block]:
 
 def paid(p: Prediction) -> Iterable[Block]:
     """What the machine and the run cost, where that was asked for."""
-    from podsim.report.views import money
+    from podsim.report.views import run_cost
 
-    return money.blocks(p.money) if p.money else ()
+    return run_cost.blocks(p.money) if p.money else ()
 
 
 def chips(p: Prediction) -> str:
@@ -110,10 +124,10 @@ def chips(p: Prediction) -> str:
 
 def _length(p: Prediction) -> str:
     """Who says how long a run without a target is."""
-    asked = p.samples_to_converge
-    if asked.low == asked.high:
+    estimate = p.samples_to_converge
+    if estimate.low == estimate.high:
         return "as stated"
-    return f"{numbers.level(p.interval)}: {numbers.shown(asked, numbers.COUNT).interval}"
+    return f"{numbers.level(p.interval)}: {numbers.shown(estimate, numbers.COUNT).interval}"
 
 
 def _facts(p: Prediction) -> Iterator[Fact]:
@@ -126,8 +140,14 @@ def _facts(p: Prediction) -> Iterator[Fact]:
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if _coarse(p) else 3)
     samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
-    yield Fact("time to train", time.number, time.unit, f"{level}: {time.interval}", grades.grade(p.time_to_train_s),
-               strong=True)  # fmt: skip
+    yield Fact(
+        "time to train",
+        time.number,
+        time.unit,
+        f"{level}: {time.interval}",
+        grades.grade(p.time_to_train_s),
+        strong=True,
+    )
     yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per IPU", f"MFU {mfu(p)}")
     yield from tokens.rate(p)
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *_batch(p.mapping))
@@ -136,9 +156,12 @@ def _facts(p: Prediction) -> Iterator[Fact]:
         yield Fact("trains on", samples.number, f"{samples.unit} samples".strip(), _length(p))
     else:
         yield Fact(
-            "converges in", samples.number, f"{samples.unit} samples".strip(), f"{level}: {samples.interval}",
+            "converges in",
+            samples.number,
+            f"{samples.unit} samples".strip(),
+            f"{level}: {samples.interval}",
             grades.grade(p.samples_to_converge),
-        )  # fmt: skip
+        )
     yield _steps(p)
     yield overhead(p)
     yield _memory_fact(p)
@@ -196,9 +219,12 @@ def _memory_fact(p: Prediction) -> Fact:
     stages = f"on the fullest of {len(fit.ipus)} IPUs" if len(fit.ipus) > 1 else "of the IPU"
     streaming = f"{numbers.amount(fit.streaming_bytes_per_ipu)} an IPU in streaming memory"
     return Fact(
-        "memory", numbers.fixed(fit.fraction * 100, 0), "% of SRAM", stages,
+        "memory",
+        numbers.fixed(fit.fraction * 100, 0),
+        "% of SRAM",
+        stages,
         streaming if fit.streaming_bytes_per_ipu else "",
-    )  # fmt: skip
+    )
 
 
 def step_bars(p: Prediction) -> Bars:
@@ -225,20 +251,25 @@ def _mapping(p: Prediction) -> Iterator[Block]:
     mapping, choice = p.mapping, p.choice
     called = f"as {mapping.practice.name.removeprefix('as-')}"
     yield Heading(f"mapping by {choice.given}")
-    yield Facts((
-        Fact(
-            "split", f"{mapping.replicas:,} × {mapping.ipus_per_replica}", "", "replicas × IPUs a replica",
-            f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
-        ),
-        Fact("storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}", called),
-    ))  # fmt: skip
+    yield Facts(
+        (
+            Fact(
+                "split",
+                f"{mapping.replicas:,} × {mapping.ipus_per_replica}",
+                "",
+                "replicas × IPUs a replica",
+                f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
+            ),
+            Fact("storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}", called),
+        )
+    )
     if choice.reason:
         yield Note(choice.reason)
     if choice.considered:
         yield _considered(p)
 
 
-def _considered(p: Prediction) -> Table:
+def _considered(p: Prediction) -> DocTable:
     rows = list(p.choice.considered)
     chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
     if chosen is None:
@@ -272,7 +303,7 @@ def _considered(p: Prediction) -> Table:
         for row in rows
     )
     titles = f"step {step.unit}", f"samples {samples.unit}".rstrip(), f"train {time.unit}"
-    return Table(_considered_columns(*titles, coarse=_coarse(p)), cells, marked=chosen)
+    return DocTable(_considered_columns(*titles, coarse=_coarse(p)), cells, marked=chosen)
 
 
 def _considered_columns(step: str, samples: str, time: str, *, coarse: bool) -> tuple[Column, ...]:
@@ -310,7 +341,7 @@ def _rejected(p: Prediction) -> Iterator[Block]:
     yield Heading(f"{p.choice.legal:,} legal mappings weighed; rejected before that")
     most = sorted(p.choice.rejected.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple((reason, f"{count:,}") for reason, count in most[:EXAMPLES_OF_REJECTED])
-    yield Table((Column("reason", wraps=True), Column("mappings", number=True)), rows)
+    yield DocTable((Column("reason", wraps=True), Column("mappings", number=True)), rows)
 
 
 def _memory(p: Prediction) -> Iterator[Block]:
@@ -326,13 +357,13 @@ def _memory(p: Prediction) -> Iterator[Block]:
     )
 
     def row(share: StageMemory) -> tuple[str, ...]:
-        held = (numbers.fixed(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
+        texts = (numbers.fixed(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
         used = numbers.fixed(share.used_bytes / unit.factor, 0)
         stages = ", ".join(map(str, share.stages))
-        return str(share.ipu), stages, *held, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
+        return str(share.ipu), stages, *texts, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
 
     fullest = p.memory.ipus.index(p.memory.fullest)
-    yield Table(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
+    yield DocTable(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
 
 
 def footer(p: Prediction) -> Iterator[Note]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from podsim.model.prediction import Considered, Prediction
 from podsim.report import numbers
-from podsim.report.doc import Axis, Block, Chart, Doc, Series
+from podsim.report.doc import Block, Chart, ChartAxis, Doc, DocSeries
 from podsim.report.views import prediction as view
 
 FEWEST = 3  # batches that make a curve
@@ -20,25 +20,25 @@ def _batches(p: Prediction) -> Iterable[Chart]:
     if not p.timed:
         return
     mapping = p.mapping
-    weighed = {
+    candidates = {
         other.mapping.global_batch: other
         for other in p.choice.considered
         if (other.mapping.replicas, other.mapping.micro_batch) == (mapping.replicas, mapping.micro_batch)
     }
-    if len(weighed) < FEWEST:
+    if len(candidates) < FEWEST:
         return
-    unit = numbers.scale([row.time_to_train_s for row in weighed.values()], numbers.TIME)
+    unit = numbers.scale([row.time_to_train_s for row in candidates.values()], numbers.TIME)
 
     def point(row: Considered) -> tuple[float, float]:
         return float(row.mapping.global_batch), row.time_to_train_s / unit.factor
 
-    own = tuple(point(row) for batch, row in sorted(weighed.items()) if batch == mapping.global_batch)
+    own = tuple(point(row) for batch, row in sorted(candidates.items()) if batch == mapping.global_batch)
     yield Chart(
         f"time to train against the global batch, {unit.unit}",
-        Axis("samples a weight update", log=True),
-        Axis(unit.unit),
+        ChartAxis("samples a weight update", log=True),
+        ChartAxis(unit.unit),
         (
-            Series(f"{mapping.replicas:,} replicas", tuple(point(row) for _, row in sorted(weighed.items()))),
-            *((Series("the answer", own, joined=False),) if own else ()),
+            DocSeries(f"{mapping.replicas:,} replicas", tuple(point(row) for _, row in sorted(candidates.items()))),
+            *((DocSeries("the answer", own, joined=False),) if own else ()),
         ),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from podsim.model.quantity import Provenance, Source, SourceKind
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, DocTable, Heading, Note, Tone
 
 
 def by_kind(provenance: Iterable[Provenance]) -> str:
@@ -23,11 +23,11 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
 
     def row(path: str, item: Provenance) -> tuple[str, ...]:
         where = ", ".join(filter(None, (item.source, item.locator)))
-        told = ": ".join(filter(None, (where, item.note)))
-        return path, item.text, item.kind.value, told if verbose else item.source
+        text = ": ".join(filter(None, (where, item.note)))
+        return path, item.text, item.kind.value, text if verbose else item.source
 
     yield Heading(by_kind(provenance.values()))
-    yield Table(columns, tuple(row(path, item) for path, item in provenance.items()))
+    yield DocTable(columns, tuple(row(path, item) for path, item in provenance.items()))
     if not verbose:
         yield Note("-v adds where in each source, and why", "", Tone.QUIET)
 
@@ -37,7 +37,9 @@ def assumed(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
     yield Heading(f"{what}, {by_kind(provenance.values())}")
     rows = tuple((path, item.text, item.note) for path, item in provenance.items() if item.kind is SourceKind.ASSUMED)
     if rows:
-        yield Table((Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)), rows)
+        yield DocTable(
+            (Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)), rows
+        )
 
 
 def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) -> Iterator[Block]:
@@ -57,7 +59,7 @@ def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) 
         columns.append(Column("of", priority=2, wraps=True))
         rows = [(*key, "all" if len(of) == len(each) else ", ".join(of)) for key, of in alike.items()]
     if rows:
-        yield Table(tuple(columns), tuple(rows))
+        yield DocTable(tuple(columns), tuple(rows))
 
 
 def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[str, Source]) -> Iterator[Block]:
@@ -68,21 +70,25 @@ def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[s
         return
 
     def row(name: str) -> tuple[str, ...]:
-        said = known.get(name)
-        titled = (said.title, said.publisher) if said else (numbers.UNKNOWN, numbers.UNKNOWN)
+        source = known.get(name)
+        titled = (source.title, source.publisher) if source else (numbers.UNKNOWN, numbers.UNKNOWN)
         behind = [f"{counts[name]:,} value{'' if counts[name] == 1 else 's'}"] if counts[name] else []
         return name, *titled, ", ".join([*behind, *(["prices"] if name in priced else [])])
 
     yield Heading("documents that these numbers are from")
-    yield Table(
-        (Column("source"), Column("title", wraps=True), Column("publisher", priority=2, wraps=True),
-         Column("behind", priority=1)),
+    yield DocTable(
+        (
+            Column("source"),
+            Column("title", wraps=True),
+            Column("publisher", priority=2, wraps=True),
+            Column("behind", priority=1),
+        ),
         tuple(row(name) for name in sorted({*counts, *priced})),
-    )  # fmt: skip
+    )
 
 
 def sources(provenance: Iterable[Provenance]) -> Iterator[Block]:
     """The documents that values were taken from, and how many values each."""
-    found = Counter((item.source or "no source", item.kind.value) for item in provenance)
-    rows = tuple((source, kind, f"{count:,}") for (source, kind), count in sorted(found.items()))
-    yield Table((Column("source"), Column("kind"), Column("values", number=True)), rows)
+    table = Counter((item.source or "no source", item.kind.value) for item in provenance)
+    rows = tuple((source, kind, f"{count:,}") for (source, kind), count in sorted(table.items()))
+    yield DocTable((Column("source"), Column("kind"), Column("values", number=True)), rows)

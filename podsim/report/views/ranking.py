@@ -2,7 +2,7 @@
 
 from podsim.model.ranking import OperatorRanking
 from podsim.report import numbers
-from podsim.report.doc import Bar, Bars, Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
 
 MOST_ROWS = 25
 MOST_BARS = 15
@@ -13,20 +13,31 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
     shown = ranking.operators if verbose else ranking.operators[:MOST_ROWS]
     unit = numbers.scale([row.total_s for row in shown], numbers.STEP_TIME)
     columns = (
-        Column("operator"), Column("pass", priority=2), Column("times", number=True, priority=5),
-        Column(unit.unit, number=True), Column("share", number=True, priority=1),
-        Column("compute", number=True, priority=3), Column("exchange", number=True, priority=3),
-        Column("sync", number=True, priority=4), Column("bound"),
-    )  # fmt: skip
+        Column("operator"),
+        Column("pass", priority=2),
+        Column("times", number=True, priority=5),
+        Column(unit.unit, number=True),
+        Column("share", number=True, priority=1),
+        Column("compute", number=True, priority=3),
+        Column("exchange", number=True, priority=3),
+        Column("sync", number=True, priority=4),
+        Column("bound"),
+    )
     rows = tuple(
-        (row.name, row.run, f"{row.times:,}", unit.number(row.total_s), numbers.percent(row.share, 1),
-         *(numbers.percent(part / row.total_s) for part in (row.compute_s, row.exchange_s, row.sync_s)),
-         row.bound.value)
+        (
+            row.name,
+            row.run,
+            f"{row.times:,}",
+            unit.number(row.total_s),
+            numbers.percent(row.share, 1),
+            *(numbers.percent(part / row.total_s) for part in (row.compute_s, row.exchange_s, row.sync_s)),
+            row.bound.value,
+        )
         for row in shown
-    )  # fmt: skip
+    )
     blocks: list[Block] = [
         Heading(f"operators of {ranking.workload} on {ranking.topology} ({ranking.chip}) by time"),
-        Table(columns, rows),
+        DocTable(columns, rows),
     ]
     if len(shown) < len(ranking.operators):
         rest = sum(row.share for row in ranking.operators[len(shown) :])
@@ -50,10 +61,18 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
 def _bars(ranking: OperatorRanking) -> Bars:
     longest = ranking.operators[:MOST_BARS]
     unit = numbers.scale([row.total_s for row in longest], numbers.STEP_TIME)
-    return Bars(tuple(
-        Bar(f"{row.name}, {row.run}", row.share, numbers.percent(row.share, 1), unit.text(row.total_s), row.bound.value)
-        for row in longest
-    ))  # fmt: skip
+    return Bars(
+        tuple(
+            Bar(
+                f"{row.name}, {row.run}",
+                row.share,
+                numbers.percent(row.share, 1),
+                unit.text(row.total_s),
+                row.bound.value,
+            )
+            for row in longest
+        )
+    )
 
 
 def answer(ranking: OperatorRanking) -> str:

@@ -8,20 +8,20 @@ from podsim.model.scaling import ScaleReport, ScaleRow, Scaling, ScalingCurve
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
-    Axis,
     Block,
     Chart,
+    ChartAxis,
     Column,
     Doc,
+    DocSeries,
+    DocTable,
     Fact,
     Facts,
     Heading,
     Note,
-    Series,
-    Table,
     Tone,
 )
-from podsim.report.views import caveats, events, goodput, money, untimed_scaling
+from podsim.report.views import caveats, events, goodput, run_cost, untimed_scaling
 from podsim.report.views.grades import short_grade
 from podsim.report.views.lengths import aim
 from podsim.report.views.phases import batches
@@ -41,7 +41,9 @@ def answer(report: ScaleReport) -> str:
     if not report.timed:
         return untimed_scaling.answer(report)
     first, last = report.answered[0], report.answered[-1]
-    times = [f"{numbers.time(one.time_to_train_s.value)} on {one.ipus:,} IPUs" for one in (first, last)]
+    times = [
+        f"{numbers.time(prediction.time_to_train_s.value)} on {prediction.ipus:,} IPUs" for prediction in (first, last)
+    ]
     gain = first.time_to_train_s.value / last.time_to_train_s.value
     if first is last:
         return times[0]
@@ -57,7 +59,11 @@ def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tupl
         (Heading("the law that throughput follows"), *_laws(report)),
         tuple(_grown(report)),
         tuple(_terms(report)),
-        tuple(caveats.of_several({one.topology: one.assumptions for one in report.answered}, verbose=verbose)),
+        tuple(
+            caveats.of_several(
+                {prediction.topology: prediction.assumptions for prediction in report.answered}, verbose=verbose
+            )
+        ),
     ]
     if verbose:
         groups += [(Heading("mappings"), _mappings(report)), tuple(_limits(report)), tuple(_assumed(report))]
@@ -71,10 +77,10 @@ def _batch(report: ScaleReport) -> str:
     return f"as published ({report.preset})" if report.preset else BATCH[report.scaling]
 
 
-def _machines(report: ScaleReport) -> Table:
+def _machines(report: ScaleReport) -> DocTable:
     if not report.timed:
         return untimed_scaling.machines(report)
-    unit = numbers.scale([one.time_to_train_s.value for one in report.answered], numbers.TIME)
+    unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.answered], numbers.TIME)
     level = numbers.level(report.interval)
     columns = (
         Column("machine"),
@@ -94,12 +100,12 @@ def _machines(report: ScaleReport) -> Table:
         Column("grade", priority=3),
         *_lasting_columns(report, unit),
     )
-    return Table(columns, tuple((*_cells(row, unit), *_lasting(report, row, unit)) for row in report.rows))
+    return DocTable(columns, tuple((*_cells(row, unit), *_lasting(report, row, unit)) for row in report.rows))
 
 
 def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
     """What failures make of a run, where they are asked for."""
-    if not any(one.goodput for one in report.answered):
+    if not any(prediction.goodput for prediction in report.answered):
         return ()
     return Column("goodput", number=True, priority=1), Column(f"ends in {unit.unit}", number=True, priority=1)
 
@@ -107,12 +113,12 @@ def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, 
 def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
     if not _lasting_columns(report, unit):
         return ()
-    found = row.prediction.goodput if row.prediction else None
-    return (numbers.percent(found.goodput.mean, 1), unit.number(found.finish_s.mean)) if found else ("", "")
+    result = row.prediction.goodput if row.prediction else None
+    return (numbers.percent(result.goodput.mean, 1), unit.number(result.finish_s.mean)) if result else ("", "")
 
 
 def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
-    published = ", ".join(f"{unit.number(one.time_to_train_s)} {one.round}" for one in row.published[-1:])
+    published = ", ".join(f"{unit.number(time.time_to_train_s)} {time.round}" for time in row.published[-1:])
     p = row.prediction
     if p is None:
         return row.topology, f"{row.ipus:,}", "no", "", published, *([""] * 10)
@@ -120,13 +126,22 @@ def _cells(row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
     figures = 1 if numbers.is_coarse(time) else 3
     outside_s = p.run.startup_s + p.run.evaluation_s + p.run.checkpoint_s
     return (
-        row.topology, f"{row.ipus:,}", unit.number(time.value, figures),
-        f"{unit.number(time.low, figures)} – {unit.number(time.high, figures)}", published,
-        numbers.significant(rate, figures), numbers.significant(rate / p.ipus, figures),
-        numbers.percent(row.efficiency), _share(p, Part.BUBBLE), _share(p, Part.ALL_REDUCE),
-        _share(p, Part.RACK_STEPS), numbers.percent(outside_s / p.run.total_s), batches(p),
-        _usd(p), short_grade(p.time_to_train_s),
-    )  # fmt: skip
+        row.topology,
+        f"{row.ipus:,}",
+        unit.number(time.value, figures),
+        f"{unit.number(time.low, figures)} – {unit.number(time.high, figures)}",
+        published,
+        numbers.significant(rate, figures),
+        numbers.significant(rate / p.ipus, figures),
+        numbers.percent(row.efficiency),
+        _share(p, Part.BUBBLE),
+        _share(p, Part.ALL_REDUCE),
+        _share(p, Part.RACK_STEPS),
+        numbers.percent(outside_s / p.run.total_s),
+        batches(p),
+        _usd(p),
+        short_grade(p.time_to_train_s),
+    )
 
 
 def _share(p: Prediction, part: Part) -> str:
@@ -146,20 +161,26 @@ def _refused(report: ScaleReport) -> Iterator[Note]:
     yield Note(
         "time to train; efficiency is throughput an IPU over the first machine's; bubble, all-reduce on links and "
         "software that starts collectives by share of a step, what is outside steps by share of the run",
-        "", Tone.QUIET,
-    )  # fmt: skip
-    if any(one.goodput for one in report.answered):
-        yield Note("goodput is the useful share of the time where parts fail, checkpoints at the best interval; "
-                   f"{goodput.ASSUMED}", "·", Tone.WARNING)  # fmt: skip
+        "",
+        Tone.QUIET,
+    )
+    if any(prediction.goodput for prediction in report.answered):
+        yield Note(
+            "goodput is the useful share of the time where parts fail, checkpoints at the best interval; "
+            f"{goodput.ASSUMED}",
+            "·",
+            Tone.WARNING,
+        )
     yield from _left_out(report)
 
 
 def _left_out(report: ScaleReport) -> Iterator[Note]:
     """IPUs and machines without work, and batches that are not those published."""
     used = [
-        f"{one.mapping.ipus:,} of {one.topology}" for one in report.answered
-        if not one.phases and one.mapping.ipus < one.ipus and one.choice.given == "search"
-    ]  # fmt: skip
+        f"{prediction.mapping.ipus:,} of {prediction.topology}"
+        for prediction in report.answered
+        if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
+    ]
     if used:
         yield Note(f"more IPUs would be slower, so some are idle: used are {', '.join(used)}", "·", Tone.WARNING)
     for row in report.rows:
@@ -168,10 +189,10 @@ def _left_out(report: ScaleReport) -> Iterator[Note]:
     for line in report.notes:
         yield Note(line, "·", Tone.WARNING)
     others = [
-        f"{row.topology} {one.global_batch:,} in {one.round}, here {row.prediction.mapping.global_batch:,}"
+        f"{row.topology} {time.global_batch:,} in {time.round}, here {row.prediction.mapping.global_batch:,}"
         for row in report.rows
-        for one in row.published[-1:]
-        if row.prediction and one.global_batch != row.prediction.mapping.global_batch
+        for time in row.published[-1:]
+        if row.prediction and time.global_batch != row.prediction.mapping.global_batch
     ]
     if others:
         yield Note(f"published with another global batch: {'; '.join(others)}", "·", Tone.QUIET)
@@ -179,50 +200,70 @@ def _left_out(report: ScaleReport) -> Iterator[Note]:
 
 def _terms(report: ScaleReport) -> Iterator[Note]:
     """The terms and the prices behind the cost of a run; `podsim predict --money` says them of one machine."""
-    found = next((one.money for one in report.answered if one.money), None)
-    if found is not None:
-        yield from money.priced_by(one.money.owned for one in report.answered if one.money)
-        yield Note(f"a run costs its share of the machine with its hosts, and energy; {money.terms(found.terms)}",
-                   "USD a run", Tone.QUIET)  # fmt: skip
+    result = next((prediction.money for prediction in report.answered if prediction.money), None)
+    if result is not None:
+        yield from run_cost.priced_by(prediction.money.owned for prediction in report.answered if prediction.money)
+        yield Note(
+            f"a run costs its share of the machine with its hosts, and energy; {run_cost.terms(result.terms)}",
+            "USD a run",
+            Tone.QUIET,
+        )
 
 
 def _charts(report: ScaleReport) -> Iterator[Chart]:
     """Time to train against IPUs, published runs beside it; throughput and its law."""
-    found = report.answered
-    if len(found) < FEWEST:
+    predictions = report.answered
+    if len(predictions) < FEWEST:
         return
     if not report.timed:
         yield untimed_scaling.chart(report)
         return
-    unit = numbers.scale([one.time_to_train_s.value for one in found], numbers.TIME)
-    predicted = Series(
-        "predicted", tuple((float(one.ipus), one.time_to_train_s.value / unit.factor) for one in found),
-        band=tuple((one.time_to_train_s.low / unit.factor, one.time_to_train_s.high / unit.factor) for one in found),
-    )  # fmt: skip
-    runs = tuple((float(row.ipus), one.time_to_train_s / unit.factor) for row in report.rows for one in row.published)
-    sizes = Axis("IPUs", log=True, ticks=tuple(float(one.ipus) for one in found))
-    published = (Series("published", runs, joined=False),) if runs else ()
-    yield Chart(f"time to train, {unit.unit}", sizes, Axis(unit.unit, log=True), (predicted, *published))
+    unit = numbers.scale([prediction.time_to_train_s.value for prediction in predictions], numbers.TIME)
+    predicted = DocSeries(
+        "predicted",
+        tuple((float(prediction.ipus), prediction.time_to_train_s.value / unit.factor) for prediction in predictions),
+        band=tuple(
+            (prediction.time_to_train_s.low / unit.factor, prediction.time_to_train_s.high / unit.factor)
+            for prediction in predictions
+        ),
+    )
+    runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
+    sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
+    published = (DocSeries("published", runs, joined=False),) if runs else ()
+    yield Chart(f"time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published))
 
 
 def _laws(report: ScaleReport) -> Iterator[Block]:
     universal, amdahl = report.universal, report.amdahl
     facts = []
     if amdahl:
-        facts.append(Fact("Amdahl", _small(amdahl.contention), "serial", _error(amdahl),
-                          "of the work of the smallest machine"))  # fmt: skip
+        facts.append(
+            Fact("Amdahl", _small(amdahl.contention), "serial", _error(amdahl), "of the work of the smallest machine")
+        )
     if universal:
-        facts.append(Fact("universal", _small(universal.contention), "contention", _error(universal),
-                          f"and {_small(universal.coherency)} coherency, a pair of machines"))  # fmt: skip
+        facts.append(
+            Fact(
+                "universal",
+                _small(universal.contention),
+                "contention",
+                _error(universal),
+                f"and {_small(universal.coherency)} coherency, a pair of machines",
+            )
+        )
     if facts:
         yield Facts(tuple(facts))
     yield from _knees(report)
     if not universal:
-        yield Note("the universal law has three parameters: it takes four machines of different sizes that fit",
-                   "", Tone.QUIET)  # fmt: skip
+        yield Note(
+            "the universal law has three parameters: it takes four machines of different sizes that fit", "", Tone.QUIET
+        )
     if facts and report.scaling is Scaling.BEST:
-        yield Note("batch and mapping differ from machine to machine: the law describes what a user would run, "
-                   "--scaling strong and weak one batch", "", Tone.QUIET)  # fmt: skip
+        yield Note(
+            "batch and mapping differ from machine to machine: the law describes what a user would run, "
+            "--scaling strong and weak one batch",
+            "",
+            Tone.QUIET,
+        )
 
 
 def _small(fraction: float) -> str:
@@ -248,13 +289,15 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
             text += f"; throughput peaks at {_ipus(report.peak_ipus)}"
             text += ", though the predictions themselves still rise" if rises else ""
         yield Note(text, "knee", Tone.STRONG)
-    short = next((one for one in report.doublings if one.throughput < report.knee_gain), None)
+    short = next((doubling for doubling in report.doublings if doubling.throughput < report.knee_gain), None)
     if short:
         time = f" and {numbers.percent(short.time)} of time to train" if report.timed else ""
         yield Note(
             f"from {short.from_ipus:,} to {short.to_ipus:,} IPUs a doubling gains "
-            f"{numbers.percent(short.throughput)} of throughput{time}, the first below {gain}", "predicted", Tone.PLAIN,
-        )  # fmt: skip
+            f"{numbers.percent(short.throughput)} of throughput{time}, the first below {gain}",
+            "predicted",
+            Tone.PLAIN,
+        )
 
 
 def _ipus(size: float) -> str:
@@ -278,7 +321,7 @@ def _grown(report: ScaleReport) -> Iterator[Block]:
     yield Note(text, "what grows", Tone.STRONG)
 
 
-def _mappings(report: ScaleReport) -> Table:
+def _mappings(report: ScaleReport) -> DocTable:
     columns = (
         Column("machine"),
         Column("replicas × IPUs", number=True),
@@ -292,16 +335,18 @@ def _mappings(report: ScaleReport) -> Table:
     rows = tuple(
         (
             row.topology if not row.phases else f"{row.topology} {p.workload}",
-            f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}", f"{p.mapping.micro_batch}",
-            f"{p.mapping.accumulation:,}", numbers.significant(1e3 * p.step_s.value),
+            f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}",
+            f"{p.mapping.micro_batch}",
+            f"{p.mapping.accumulation:,}",
+            numbers.significant(1e3 * p.step_s.value),
             numbers.significant(p.samples_to_converge.value / 1e6) if p.timed else numbers.UNKNOWN,
             numbers.percent(p.mfu, 1),
             numbers.percent(p.memory.fraction),
         )
         for row in report.answered
         for p in row.phases or (row,)
-    )  # fmt: skip
-    return Table(columns, rows)
+    )
+    return DocTable(columns, rows)
 
 
 def _limits(report: ScaleReport) -> Iterator[Block]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podsim.report import json_text as json
-from podsim.report.doc import Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 
 
 class Row(NamedTuple):
@@ -31,26 +31,42 @@ def document(rows: Sequence[Row], files: Sequence[str]) -> Doc:
     blocks: list[Block] = [Heading("flags that are set, and where")]
     if rows:
         columns = (
-            Column("command"), Column("flag"), Column("value", wraps=True), Column("origin", wraps=True),
-        )  # fmt: skip
+            Column("command"),
+            Column("flag"),
+            Column("value", wraps=True),
+            Column("origin", wraps=True),
+        )
         table = tuple((row.command, row.flag, ", ".join(row.values), _origin(row)) for row in rows)
-        blocks.append(Table(columns, table))
+        blocks.append(DocTable(columns, table))
     else:
         blocks.append(Note("none: no variable and no podsim.toml sets any"))
     read = ", ".join(files) or "none"
-    return Doc((
-        tuple(blocks),
-        (Note(read, "files read", Tone.QUIET),
-         Note("flag > variable > podsim.toml upward from here > the user's > default", "", Tone.QUIET)),
-    ))  # fmt: skip
+    return Doc(
+        (
+            tuple(blocks),
+            (
+                Note(read, "files read", Tone.QUIET),
+                Note("flag > variable > podsim.toml upward from here > the user's > default", "", Tone.QUIET),
+            ),
+        )
+    )
 
 
 def json_text(rows: Sequence[Row], files: Sequence[str]) -> str:
     """`podsim config show --json`, schema podsim.settings-report/1."""
-    return json.text("settings-report", {
-        "files": list(files),
-        "settings": [
-            {"command": row.command, "flag": row.flag, "values": list(row.values), "origin": row.origin,
-             "displaced_by": row.displaced_by} for row in rows
-        ],
-    })  # fmt: skip
+    return json.text(
+        "settings-report",
+        {
+            "files": list(files),
+            "settings": [
+                {
+                    "command": row.command,
+                    "flag": row.flag,
+                    "values": list(row.values),
+                    "origin": row.origin,
+                    "displaced_by": row.displaced_by,
+                }
+                for row in rows
+            ],
+        },
+    )

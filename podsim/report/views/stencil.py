@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.stencil import StencilReport
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 
 def document(report: StencilReport) -> Doc:
@@ -29,17 +29,17 @@ def answer(report: StencilReport) -> str:
 
 
 def _facts(report: StencilReport) -> Iterator[Fact]:
-    one = report.stencil
+    stencil = report.stencil
     yield Fact("sweep", *numbers.parted(numbers.time(report.sweep_s)), "one time step", strong=True)
-    yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), f"{one.flop} FLOP a point")
-    yield Fact("points", *numbers.parted(numbers.rate(report.points_per_s, "points/s")), one.title)
+    yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP a point")
+    yield Fact("points", *numbers.parted(numbers.rate(report.points_per_s, "points/s")), stencil.title)
     share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
     yield Fact("on", f"{report.tiles:,}", "tiles", share)
     kb = numbers.amount(report.sram_bytes_per_tile)
-    yield Fact("SRAM", *numbers.parted(kb), "of the fullest tile", f"{one.fields} fields of floats and halos")
+    yield Fact("SRAM", *numbers.parted(kb), "of the fullest tile", f"{stencil.fields} fields of floats and halos")
 
 
-def _parts(report: StencilReport) -> Table:
+def _parts(report: StencilReport) -> DocTable:
     parts = {
         "compute": report.compute_s,
         "exchange between tiles": report.exchange_s,
@@ -53,20 +53,34 @@ def _parts(report: StencilReport) -> Table:
         for name, seconds in parts.items()
         if seconds
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
-def _published(report: StencilReport) -> Table:
+def _published(report: StencilReport) -> DocTable:
     columns = (
-        Column("published grid"), Column("IPUs", number=True), Column("measured", number=True),
-        Column("predicted", number=True), Column("unit", priority=1), Column("error", number=True),
+        Column("published grid"),
+        Column("IPUs", number=True),
+        Column("measured", number=True),
+        Column("predicted", number=True),
+        Column("unit", priority=1),
+        Column("error", number=True),
         Column("source", priority=2),
-    )  # fmt: skip
-    return Table(columns, tuple(
-        (item.row.shape["grid"], item.row.shape.get("ipus", "1"), numbers.significant(item.row.value, 4),
-         numbers.significant(item.predicted, 4), item.row.unit, numbers.signed_percent(item.error), item.row.source)
-        for item in report.published
-    ))  # fmt: skip
+    )
+    return DocTable(
+        columns,
+        tuple(
+            (
+                item.row.shape["grid"],
+                item.row.shape.get("ipus", "1"),
+                numbers.significant(item.row.value, 4),
+                numbers.significant(item.predicted, 4),
+                item.row.unit,
+                numbers.signed_percent(item.error),
+                item.row.source,
+            )
+            for item in report.published
+        ),
+    )
 
 
 def _notes(report: StencilReport) -> Iterator[Block]:

@@ -6,17 +6,17 @@ from podsim.model.sweep import BUG, Design, SweepAnswer, SweepReport, SweepRow
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
-    Axis,
     Block,
     Chart,
+    ChartAxis,
     Column,
     Doc,
+    DocSeries,
+    DocTable,
     Fact,
     Facts,
     Heading,
     Note,
-    Series,
-    Table,
     Tone,
 )
 from podsim.units import parted
@@ -44,17 +44,17 @@ def answer(report: SweepReport) -> str:
 def document(report: SweepReport, *, verbose: bool = False, charts: bool = False) -> Doc:
     """Counts, the best points, the best at each value of an axis; `charts` draws the answer against each axis."""
     groups: list[tuple[Block, ...]] = [(Heading(f"sweep of {report.workload}: {report.file}"), _facts(report))]
-    found = report.answered
-    if found:
-        listed = found[: ALL_BEST if verbose or charts else BEST]
-        groups.append((Heading(f"shortest time to train of {len(found):,} points"), _best(report, listed)))
+    result = report.answered
+    if result:
+        listed = result[: ALL_BEST if verbose or charts else BEST]
+        groups.append((Heading(f"shortest time to train of {len(result):,} points"), _best(report, listed)))
     if charts:
         groups += ((Heading(name), chart) for name, chart in _charts(report))
-    if found and (verbose or charts):
+    if result and (verbose or charts):
         groups += (
             (Heading(f"best at each {name}"), _by_value(report, at))
             for at, name in enumerate(report.axes)
-            if 1 < len({row.values[at] for row, _ in found}) <= ALL_BEST
+            if 1 < len({row.values[at] for row, _ in result}) <= ALL_BEST
         )
     if report.refused:
         groups.append(tuple(_refused(report)))
@@ -68,15 +68,17 @@ def _facts(report: SweepReport) -> Facts:
     refused = sum(report.refused.values())
     fixed = ", ".join(f"{name} {value}" for name, value in report.fixed.items())
     seed = "" if report.design is Design.GRID else f"seed {report.seed}"
-    return Facts((
-        Fact("points", f"{len(report.rows):,}", "", f"{LAID[report.design]} over {over}", alike or seed),
-        *((Fact("answered", f"{len(report.answered):,}", "", f"{refused:,} refused"),) if refused else ()),
-        *((Fact("fixed", "", "", fixed),) if fixed else ()),
-        Fact("results", "", "", report.results),
-    ))  # fmt: skip
+    return Facts(
+        (
+            Fact("points", f"{len(report.rows):,}", "", f"{LAID[report.design]} over {over}", alike or seed),
+            *((Fact("answered", f"{len(report.answered):,}", "", f"{refused:,} refused"),) if refused else ()),
+            *((Fact("fixed", "", "", fixed),) if fixed else ()),
+            Fact("results", "", "", report.results),
+        )
+    )
 
 
-def _best(report: SweepReport, listed: Pairs) -> Table:
+def _best(report: SweepReport, listed: Pairs) -> DocTable:
     time = numbers.scale([best.time_to_train_s for _, best in listed], numbers.TIME)
     step = numbers.scale([best.step_s for _, best in listed], numbers.STEP_TIME)
     swept = tuple(Column(name, number=_is_number(report, at), priority=0) for at, name in enumerate(report.axes))
@@ -107,16 +109,16 @@ def _best(report: SweepReport, listed: Pairs) -> Table:
         )
         for row, best in listed
     )
-    return Table(columns, rows, marked=0)
+    return DocTable(columns, rows, marked=0)
 
 
-def _by_value(report: SweepReport, at: int) -> Table:
+def _by_value(report: SweepReport, at: int) -> DocTable:
     """The shortest time to train at each value of one axis, with the values of the others that give it."""
     best: dict[str, tuple[SweepRow, SweepAnswer]] = {}
-    for row, found in report.answered:
-        best.setdefault(row.values[at], (row, found))
+    for row, answer in report.answered:
+        best.setdefault(row.values[at], (row, answer))
     order = list(dict.fromkeys(row.values[at] for row in report.rows))
-    time = numbers.scale([found.time_to_train_s for _, found in best.values()], numbers.TIME)
+    time = numbers.scale([result.time_to_train_s for _, result in best.values()], numbers.TIME)
     others = [place for place in range(len(report.axes)) if place != at]
     columns = (
         Column(report.axes[at], number=_is_number(report, at)),
@@ -128,34 +130,34 @@ def _by_value(report: SweepReport, at: int) -> Table:
         for value in order
         if value in best
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
 def _charts(report: SweepReport) -> Iterator[tuple[str, Chart]]:
     """Time to train against each axis of numbers: every point, and the least at each value."""
-    found = report.answered
-    if not found:
+    result = report.answered
+    if not result:
         return
-    time = numbers.scale([best.time_to_train_s for _, best in found], numbers.TIME)
+    time = numbers.scale([best.time_to_train_s for _, best in result], numbers.TIME)
     for at, name in enumerate(report.axes):
         if not _is_number(report, at):
             continue
-        unit = parted(found[0][0].values[at])[1]
-        points = sorted((parted(row.values[at])[0], best.time_to_train_s / time.factor) for row, best in found)
+        unit = parted(result[0][0].values[at])[1]
+        points = sorted((parted(row.values[at])[0], best.time_to_train_s / time.factor) for row, best in result)
         least = dict(reversed(points))
         if len(least) < 2:
             continue
         ends = points[0][0], points[-1][0]
         log = ends[0] > 0 and ends[1] / ends[0] >= LOG_FROM
-        best_line = Series("the best at each value", tuple(sorted(least.items())))
+        best_line = DocSeries("the best at each value", tuple(sorted(least.items())))
         curve = (best_line,) if 1 < len(least) < len(points) else ()
         yield (
             f"time to train against {name}",
             Chart(
                 f"time to train against {name}, {time.unit}",
-                Axis(f"{name}, {unit}" if unit else name, log=log),
-                Axis(time.unit),
-                (*curve, Series("points", tuple(points), joined=False)),
+                ChartAxis(f"{name}, {unit}" if unit else name, log=log),
+                ChartAxis(time.unit),
+                (*curve, DocSeries("points", tuple(points), joined=False)),
             ),
         )
 
@@ -185,6 +187,6 @@ def _refused(report: SweepReport) -> Iterator[Block]:
         if row.outcome.refusal is not None
     }
     ranked = sorted(report.refused.items(), key=lambda item: (-item[1], item[0]))
-    yield Table(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
+    yield DocTable(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
     if BUG in report.refused:
         yield Note('podsim failed on points marked "bug"; please report them with their values', "", Tone.WARNING)

@@ -9,10 +9,10 @@ from podsim.report.doc import Fact
 
 def rate(p: Prediction) -> Iterator[Fact]:
     """Tokens a second, of all IPUs and of each."""
-    if (found := p.tokens_per_s) is None:
+    if (estimate := p.tokens_per_s) is None:
         return
-    text = numbers.shown(found, numbers.COUNT)
-    each = numbers.short(found.value / p.mapping.ipus, 1 if numbers.is_coarse(found) else 3)
+    text = numbers.shown(estimate, numbers.COUNT)
+    each = numbers.short(estimate.value / p.mapping.ipus, 1 if numbers.is_coarse(estimate) else 3)
     yield Fact("", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from podsim.model.fabric import Level, Shape, Topology
-from podsim.model.money import Owned
 from podsim.model.quantity import Provenance
+from podsim.model.run_cost import Owned
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
-from podsim.report.views import money as costs
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import provenance as origins
+from podsim.report.views import run_cost as costs
 
 GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
 MICROSECONDS = numbers.Scale(1e-6, "us")
@@ -45,7 +45,7 @@ def document(
     return Doc(tuple(group for group in groups if group))
 
 
-def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> Table:
+def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> DocTable:
     columns = (
         Column("level"),
         Column("holds", number=True),
@@ -62,18 +62,20 @@ def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> T
     for depth, level in reversed(list(enumerate(topology.levels))):
         outside = len(topology.levels) - 1 - depth
         link = topology.links[level.link]
-        rows.append((
-            f"{'  ' * (outside - 1)}{'└ ' if outside else ''}{level.name}",
-            f"{level.holds:,} × {inner[depth]}",
-            shape(level),
-            level.link,
-            GIGABYTES_PER_S.number(link.bandwidth_bytes_per_s),
-            GIGABYTES_PER_S.number(per_ipu_bytes_per_s(topology, level)),
-            MICROSECONDS.number(link.latency_s),
-            GIGABYTES_PER_S.number(bisection_bytes_per_s.get(level.name)),
-            links(level),
-        ))  # fmt: skip
-    return Table(columns, tuple(rows))
+        rows.append(
+            (
+                f"{'  ' * (outside - 1)}{'└ ' if outside else ''}{level.name}",
+                f"{level.holds:,} × {inner[depth]}",
+                shape(level),
+                level.link,
+                GIGABYTES_PER_S.number(link.bandwidth_bytes_per_s),
+                GIGABYTES_PER_S.number(per_ipu_bytes_per_s(topology, level)),
+                MICROSECONDS.number(link.latency_s),
+                GIGABYTES_PER_S.number(bisection_bytes_per_s.get(level.name)),
+                links(level),
+            )
+        )
+    return DocTable(columns, tuple(rows))
 
 
 def shape(level: Level) -> str:
@@ -114,11 +116,18 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
         f"{diameter_hops} hop{'' if diameter_hops == 1 else 's'} between the farthest IPUs",
     )
     if gateway.streaming_bytes:
-        yield Fact("streaming memory", *numbers.parted(numbers.amount(gateway.streaming_bytes)), "a machine",
-                   f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU")  # fmt: skip
+        yield Fact(
+            "streaming memory",
+            *numbers.parted(numbers.amount(gateway.streaming_bytes)),
+            "a machine",
+            f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
+        )
     yield Fact("PCIe", *numbers.parted(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
     yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "a machine")
     yield Fact(
-        "hosts", str(hosts.servers), "", f"{numbers.rate(hosts.server_bytes_per_s, 'B/s')} each",
+        "hosts",
+        str(hosts.servers),
+        "",
+        f"{numbers.rate(hosts.server_bytes_per_s, 'B/s')} each",
         f"at most {hosts.most_servers}",
-    )  # fmt: skip
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from podsim.model.program import Part
 from podsim.model.trace import Trace, TraceLevel, TraceSpan
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 MOST_ROWS = 16
 MOST_LINKS = 12
@@ -59,7 +59,7 @@ def _tracks(trace: Trace) -> Iterator[Block]:
     columns = (Column("where"), Column("what"), Column("busy", number=True))
     rows = tuple((use.group, use.track, _share(use.busy_s, trace)) for use in trace.busy[:MOST_ROWS])
     yield Heading("share of the time in which each is busy")
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
     if len(trace.busy) > MOST_ROWS:
         yield Note(f"and {len(trace.busy) - MOST_ROWS:,} more", "", Tone.QUIET)
 
@@ -71,14 +71,17 @@ def _links(trace: Trace) -> Iterator[Block]:
     busiest = sorted(trace.links, key=lambda link: -link.busy_s)[:MOST_LINKS]
     unit = numbers.scale([link.moved_bytes for link in busiest], numbers.BYTES)
     columns = (
-        Column("most loaded links"), Column("kind", priority=2), Column("alike", number=True, priority=3),
-        Column(unit.unit, number=True, priority=1), Column("busy", number=True),
-    )  # fmt: skip
+        Column("most loaded links"),
+        Column("kind", priority=2),
+        Column("alike", number=True, priority=3),
+        Column(unit.unit, number=True, priority=1),
+        Column("busy", number=True),
+    )
     rows = tuple(
         (link.name, link.kind, f"{link.alike:,}", unit.number(link.moved_bytes), _share(link.busy_s, trace))
         for link in busiest
     )
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
     if len(trace.links) > MOST_LINKS:
         yield Note(f"and {len(trace.links) - MOST_LINKS:,} more", "", Tone.QUIET)
 
@@ -89,26 +92,34 @@ def _share(busy_s: float, trace: Trace) -> str:
 
 def _operators(trace: Trace) -> Iterator[Block]:
     """The operators that take longest, equal ones together."""
-    found: dict[tuple[str, str], list[TraceSpan]] = defaultdict(list)
+    spans: dict[tuple[str, str], list[TraceSpan]] = defaultdict(list)
     for span in trace.spans:
         if span.track == "operators":
-            found[span.name, str(span.details["run"])].append(span)
-    lasted = {key: sum(span.end_s - span.start_s for span in spans) for key, spans in found.items()}
-    most = sorted(found, key=lambda key: (-lasted[key], key))
+            spans[span.name, str(span.details["run"])].append(span)
+    lasted = {key: sum(span.end_s - span.start_s for span in spans) for key, spans in spans.items()}
+    most = sorted(spans, key=lambda key: (-lasted[key], key))
     unit = numbers.scale([lasted[key] for key in most], numbers.STEP_TIME)
     columns = (
-        Column("operator"), Column("pass", priority=2), Column("times", number=True, priority=5),
-        Column(unit.unit, number=True), Column("share", number=True, priority=1),
+        Column("operator"),
+        Column("pass", priority=2),
+        Column("times", number=True, priority=5),
+        Column(unit.unit, number=True),
+        Column("share", number=True, priority=1),
         *(Column(part.value, number=True, priority=3) for part in (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)),
         Column("idle", number=True, priority=4),
-    )  # fmt: skip
+    )
     rows = tuple(
-        (*key, f"{len(found[key]):,}", unit.number(lasted[key]), numbers.percent(lasted[key] / trace.length_s, 1),
-         *_parts(found[key]))
+        (
+            *key,
+            f"{len(spans[key]):,}",
+            unit.number(lasted[key]),
+            numbers.percent(lasted[key] / trace.length_s, 1),
+            *_parts(spans[key]),
+        )
         for key in most[:MOST_ROWS]
-    )  # fmt: skip
+    )
     yield Heading("operators by time")
-    yield Table(columns, rows)
+    yield DocTable(columns, rows)
     if len(most) > MOST_ROWS:
         rest = sum(lasted[key] for key in most[MOST_ROWS:]) / trace.length_s
         yield Note(f"and {len(most) - MOST_ROWS:,} more, {numbers.percent(rest, 1)} of the time", "", Tone.QUIET)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from podsim.model.prediction import Considered, Prediction
 from podsim.report import numbers
-from podsim.report.doc import Column, Fact, Note, Table
+from podsim.report.doc import Column, DocTable, Fact, Note
 from podsim.report.views import grades, tokens
 
 
@@ -14,8 +14,14 @@ def facts(p: Prediction, batch: tuple[str, str], mfu: str) -> Iterator[Fact]:
     rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
     step = numbers.shown(p.step_s, numbers.STEP_TIME)
     each = numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 3)
-    yield Fact("throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{level}: {rate.interval}",
-               f"{each} per IPU, MFU {mfu}", strong=True)  # fmt: skip
+    yield Fact(
+        "throughput",
+        rate.number,
+        f"{rate.unit} samples/s".strip(),
+        f"{level}: {rate.interval}",
+        f"{each} per IPU, MFU {mfu}",
+        strong=True,
+    )
     yield from tokens.rate(p)
     yield Fact("step time", step.number, step.unit, f"{level}: {step.interval}", grades.grade(p.step_s))
     yield Fact("global batch", f"{p.mapping.global_batch:,}", "", *batch)
@@ -28,7 +34,7 @@ def notes(p: Prediction) -> Iterator[Note]:
         yield Note(f"run length not specified; give {' or '.join(p.length_flags)}", "time to train")
 
 
-def considered(p: Prediction, rows: Sequence[Considered], chosen: int) -> Table:
+def considered(p: Prediction, rows: Sequence[Considered], chosen: int) -> DocTable:
     """The mappings weighed, with the throughput of each."""
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     packed = p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch
@@ -53,4 +59,4 @@ def considered(p: Prediction, rows: Sequence[Considered], chosen: int) -> Table:
         Column("bubble", number=True, priority=5),
         Column("samples/s", number=True),
     )
-    return Table(columns, cells, marked=chosen)
+    return DocTable(columns, cells, marked=chosen)

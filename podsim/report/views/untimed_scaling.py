@@ -3,14 +3,14 @@
 from podsim.model.program import Part
 from podsim.model.scaling import ScaleReport, ScaleRow
 from podsim.report import numbers
-from podsim.report.doc import Axis, Chart, Column, Note, Series, Table, Tone
+from podsim.report.doc import Chart, ChartAxis, Column, DocSeries, DocTable, Note, Tone
 from podsim.report.views.grades import short_grade
 
 
 def answer(report: ScaleReport) -> str:
     """The answer in one line: "878 samples/s on 16 IPUs to 3,400 on 64: 3.9 × for 4 × the IPUs"."""
     first, last = report.answered[0], report.answered[-1]
-    rates = [one.throughput_samples_per_s.value for one in (first, last)]
+    rates = [prediction.throughput_samples_per_s.value for prediction in (first, last)]
     small = f"{numbers.significant(rates[0])} samples/s on {first.ipus:,} IPUs"
     if first is last:
         return small
@@ -19,9 +19,9 @@ def answer(report: ScaleReport) -> str:
     return f"{small} to {large}: {gain} × for {times} × the IPUs"
 
 
-def machines(report: ScaleReport) -> Table:
+def machines(report: ScaleReport) -> DocTable:
     """A row a machine: throughput and efficiency in place of time."""
-    step = numbers.scale([one.step_s.value for one in report.answered], numbers.STEP_TIME)
+    step = numbers.scale([prediction.step_s.value for prediction in report.answered], numbers.STEP_TIME)
     columns = (
         Column("machine"),
         Column("IPUs", number=True, priority=10),
@@ -37,7 +37,7 @@ def machines(report: ScaleReport) -> Table:
         Column("SRAM", number=True, priority=6),
         Column("grade", priority=3),
     )
-    return Table(columns, tuple(_cells(row, step) for row in report.rows))
+    return DocTable(columns, tuple(_cells(row, step) for row in report.rows))
 
 
 def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
@@ -46,15 +46,23 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
         return row.topology, f"{row.ipus:,}", "no", *([""] * 10)
     rate = p.throughput_samples_per_s
     figures = 1 if numbers.is_coarse(rate) else 3
-    shares = (numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
-              for part in (Part.BUBBLE, Part.ALL_REDUCE, Part.RACK_STEPS))  # fmt: skip
+    shares = (
+        numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
+        for part in (Part.BUBBLE, Part.ALL_REDUCE, Part.RACK_STEPS)
+    )
     return (
-        row.topology, f"{row.ipus:,}", numbers.significant(rate.value, figures),
+        row.topology,
+        f"{row.ipus:,}",
+        numbers.significant(rate.value, figures),
         f"{numbers.significant(rate.low, figures)} – {numbers.significant(rate.high, figures)}",
-        numbers.significant(rate.value / p.ipus, figures), numbers.percent(row.efficiency or 0.0), *shares,
-        step.number(p.step_s.value, figures), f"{p.mapping.global_batch:,}", numbers.percent(p.memory.fraction),
+        numbers.significant(rate.value / p.ipus, figures),
+        numbers.percent(row.efficiency or 0.0),
+        *shares,
+        step.number(p.step_s.value, figures),
+        f"{p.mapping.global_batch:,}",
+        numbers.percent(p.memory.fraction),
         short_grade(rate),
-    )  # fmt: skip
+    )
 
 
 def legend(report: ScaleReport) -> tuple[Note, ...]:
@@ -62,17 +70,22 @@ def legend(report: ScaleReport) -> tuple[Note, ...]:
     flags = " or ".join(report.answered[0].length_flags)
     return (
         Note(f"run length not specified; give {flags}", "time to train"),
-        Note("efficiency is throughput an IPU over the first machine's; bubble, all-reduce on links and software that "
-             "starts collectives by share of a step", "", Tone.QUIET),
-    )  # fmt: skip
+        Note(
+            "efficiency is throughput an IPU over the first machine's; bubble, all-reduce on links and software that "
+            "starts collectives by share of a step",
+            "",
+            Tone.QUIET,
+        ),
+    )
 
 
 def chart(report: ScaleReport) -> Chart:
     """Throughput against IPUs."""
-    found = [(float(one.ipus), one.throughput_samples_per_s) for one in report.answered]
-    predicted = Series(
-        "predicted", tuple((ipus, rate.value) for ipus, rate in found),
-        band=tuple((rate.low, rate.high) for _, rate in found),
-    )  # fmt: skip
-    sizes = Axis("IPUs", log=True, ticks=tuple(ipus for ipus, _ in found))
-    return Chart("throughput, samples/s", sizes, Axis("samples/s", log=True), (predicted,))
+    result = [(float(prediction.ipus), prediction.throughput_samples_per_s) for prediction in report.answered]
+    predicted = DocSeries(
+        "predicted",
+        tuple((ipus, rate.value) for ipus, rate in result),
+        band=tuple((rate.low, rate.high) for _, rate in result),
+    )
+    sizes = ChartAxis("IPUs", log=True, ticks=tuple(ipus for ipus, _ in result))
+    return Chart("throughput, samples/s", sizes, ChartAxis("samples/s", log=True), (predicted,))

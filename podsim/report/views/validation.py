@@ -12,7 +12,7 @@ from podsim.model.validation import (
     ValidationPoint,
 )
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, Heading, Note, Table, Tone
+from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Heading, Note, Tone
 
 TITLES = {
     STEP: "step time",
@@ -46,7 +46,7 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
     return Doc(tuple(groups))
 
 
-def _points(points: list[ValidationPoint], *, verbose: bool) -> Table:
+def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
     ladder = numbers.STEP_TIME if points[0].quantity == STEP else numbers.TIME
     unit = numbers.scale([point.published for point in points], ladder)
     columns = [
@@ -69,10 +69,10 @@ def _points(points: list[ValidationPoint], *, verbose: bool) -> Table:
         )
         return (*shown, point.note) if verbose else shown
 
-    return Table(tuple(columns), tuple(row(point) for point in points))
+    return DocTable(tuple(columns), tuple(row(point) for point in points))
 
 
-def _summary(result: Validation) -> Table:
+def _summary(result: Validation) -> DocTable:
     columns = (
         Column("quantity", wraps=True),
         Column("points", number=True, priority=2),
@@ -83,13 +83,13 @@ def _summary(result: Validation) -> Table:
         Column("held-out worst", number=True, priority=1),
     )
     rows = tuple(
-        (TITLES.get(quantity, quantity), f"{found.count}", *three(found), *three(found.held_out)[::2])
-        for quantity, found in result.summary.items()
+        (TITLES.get(quantity, quantity), f"{summary.count}", *three(summary), *three(summary.held_out)[::2])
+        for quantity, summary in result.summary.items()
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
-def _held_out(result: Validation, *, verbose: bool) -> Table:
+def _held_out(result: Validation, *, verbose: bool) -> DocTable:
     """Errors by what was left out of the fit; `verbose` adds each group."""
     columns = (
         Column("left out of the fit"),
@@ -98,15 +98,15 @@ def _held_out(result: Validation, *, verbose: bool) -> Table:
         Column("bar", number=True),
     )
     rows = []
-    for by, found in result.held_out.items():
+    for by, out in result.held_out.items():
         bar = numbers.percent(HELD_OUT_BARS[by])
-        rows.append((f"each {by}", f"{found.overall.count}", *three(found.overall), bar))
+        rows.append((f"each {by}", f"{out.overall.count}", *three(out.overall), bar))
         if verbose:
-            rows += [(f"  {name}", f"{one.count}", *three(one), "") for name, one in found.groups.items()]
-    return Table(columns, tuple(rows))
+            rows += [(f"  {name}", f"{group.count}", *three(group), "") for name, group in out.groups.items()]
+    return DocTable(columns, tuple(rows))
 
 
-def _curves(result: Validation, *, verbose: bool) -> Table:
+def _curves(result: Validation, *, verbose: bool) -> DocTable:
     """Where a left-out point lies decides how it is found: by its neighbours, by the law, or held."""
     columns = (
         Column("reference points", wraps=True),
@@ -117,29 +117,34 @@ def _curves(result: Validation, *, verbose: bool) -> Table:
         Column("worst", number=True),
     )
     rows = tuple(
-        (f"{one.benchmark}, {one.which}", WHERE[one.where], f"{one.errors.count}", *three(one.errors))
-        for one in result.convergence
-        if verbose or one.which == "as used"
+        (
+            f"{summary.benchmark}, {summary.which}",
+            WHERE[summary.where],
+            f"{summary.errors.count}",
+            *three(summary.errors),
+        )
+        for summary in result.convergence
+        if verbose or summary.which == "as used"
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
-def three(found: ErrorSummary | None) -> tuple[str, str, str]:
+def three(summary: ErrorSummary | None) -> tuple[str, str, str]:
     """Mean, signed mean and worst error, as printed."""
-    if found is None:
+    if summary is None:
         return numbers.UNKNOWN, numbers.UNKNOWN, numbers.UNKNOWN
     return (
-        numbers.percent(found.mean_abs, 1),
-        numbers.signed_percent(found.mean_signed),
-        numbers.signed_percent(found.worst),
+        numbers.percent(summary.mean_abs, 1),
+        numbers.signed_percent(summary.mean_signed),
+        numbers.signed_percent(summary.worst),
     )
 
 
 def _verdict(result: Validation, *, verbose: bool) -> Iterator[Block]:
     for quantity, which, size, limit in result.misses:
-        found, allowed = numbers.percent(size, 1), numbers.percent(limit, 1)
-        text = f"{TITLES.get(quantity, quantity)}: {which} {found}, tolerance {allowed}"
+        answer, allowed = numbers.percent(size, 1), numbers.percent(limit, 1)
+        text = f"{TITLES.get(quantity, quantity)}: {which} {answer}, tolerance {allowed}"
         yield Note(text, "outside", Tone.WARNING)
-    said = "FAIL" if result.misses else "PASS"
+    words = "FAIL" if result.misses else "PASS"
     more = "" if verbose else " · -v adds time to train with predicted samples"
-    yield Note(f"{said} · held out: fitted without any machine of that size{more} · {NOT_MLPERF}", "", Tone.QUIET)
+    yield Note(f"{words} · held out: fitted without any machine of that size{more} · {NOT_MLPERF}", "", Tone.QUIET)

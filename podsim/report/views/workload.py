@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from podsim.convergence.curve import critical_batch
 from podsim.model.quantity import Provenance
 from podsim.model.training import Benchmark, EvaluationStyle
-from podsim.model.workload import Kind, Operator, Pass, Unit, Workload
+from podsim.model.workload import Kind, LayerUnit, Operator, Pass, Workload
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, Fact, Facts, Heading, Note, Table
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note
 from podsim.report.views import each_operator
 from podsim.report.views import provenance as origins
 
@@ -45,9 +45,12 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
     packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
     yield Fact(
-        "samples a row", numbers.short(workload.samples_per_row, 3), "", f"a sample is one {workload.sample}",
+        "samples a row",
+        numbers.short(workload.samples_per_row, 3),
+        "",
+        f"a sample is one {workload.sample}",
         packed if workload.packing != 1 else "",
-    )  # fmt: skip
+    )
     yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
     if workload.minimum:
         place = ", ".join(filter(None, (workload.minimum.source, workload.minimum.locator)))
@@ -79,11 +82,11 @@ def _flop(operators: list[Operator], run: Pass) -> float:
     return sum(operator.flop(run) for operator in operators)
 
 
-def _units(workload: Workload) -> Table:
-    found: dict[tuple[str, int, float, int], list[Unit]] = defaultdict(list)
+def _units(workload: Workload) -> DocTable:
+    result: dict[tuple[str, int, float, int], list[LayerUnit]] = defaultdict(list)
     for unit in workload.units:
-        found[unit.group, unit.parameters, unit.flop(Pass.FORWARD), unit.out_elements].append(unit)
-    flop = numbers.rates((forward for _, _, forward, _ in found), "FLOP")
+        result[unit.group, unit.parameters, unit.flop(Pass.FORWARD), unit.out_elements].append(unit)
+    flop = numbers.rates((forward for _, _, forward, _ in result), "FLOP")
     columns = (
         Column("units", wraps=True),
         Column("count", number=True),
@@ -92,18 +95,18 @@ def _units(workload: Workload) -> Table:
         Column("output elements", number=True, priority=2),
     )
     rows = []
-    for (group, parameters, forward, elements), units in found.items():
+    for (group, parameters, forward, elements), units in result.items():
         names = units[0].name if len(units) == 1 else f"{group}: {units[0].name} … {units[-1].name}"
         rows.append((names, str(len(units)), numbers.count(parameters), flop.number(forward), numbers.count(elements)))
-    return Table(columns, tuple(rows))
+    return DocTable(columns, tuple(rows))
 
 
-def _operators(workload: Workload) -> Table:
-    found: dict[Kind, list[Operator]] = defaultdict(list)
+def _operators(workload: Workload) -> DocTable:
+    operators: dict[Kind, list[Operator]] = defaultdict(list)
     for unit in workload.units:
         for operator in unit.operators:
-            found[operator.kind].append(operator)
-    flop = {kind: [_flop(operators, run) for run in TRAINING] for kind, operators in found.items()}
+            operators[operator.kind].append(operator)
+    flop = {kind: [_flop(operators, run) for run in TRAINING] for kind, operators in operators.items()}
     total = sum(map(sum, flop.values()))
     unit_of_flop = numbers.rates(map(max, flop.values()), "FLOP")
     columns = (
@@ -121,16 +124,16 @@ def _operators(workload: Workload) -> Table:
             *(_or_hardly_any(unit_of_flop, each) for each in flop[kind]),
             numbers.percent(sum(flop[kind]) / total if total else None, 1),
         )
-        for kind, operators in found.items()
+        for kind, operators in operators.items()
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)
 
 
 def _or_hardly_any(unit: numbers.Scale, value: float) -> str:
     return "< 0.01" if 0 < value / unit.factor < 0.01 else unit.number(value)
 
 
-def _presets(workload: Workload) -> Table:
+def _presets(workload: Workload) -> DocTable:
     columns = (
         Column("preset"),
         Column("topology"),
@@ -147,15 +150,21 @@ def _presets(workload: Workload) -> Table:
         for preset in workload.presets:
             batch = preset.micro_batch * preset.accumulation * preset.replicas * workload.samples_per_row
             yield (
-                preset.name, preset.topology, f"{preset.replicas} × {preset.ipus_per_replica}",
-                str(preset.micro_batch), str(preset.accumulation), f"{round(batch):,}", preset.optimizer, preset.sdk,
+                preset.name,
+                preset.topology,
+                f"{preset.replicas} × {preset.ipus_per_replica}",
+                str(preset.micro_batch),
+                str(preset.accumulation),
+                f"{round(batch):,}",
+                preset.optimizer,
+                preset.sdk,
                 str(preset.hosts),
-            )  # fmt: skip
+            )
 
-    return Table(columns, tuple(rows()))
+    return DocTable(columns, tuple(rows()))
 
 
-def _practices(workload: Workload) -> Table:
+def _practices(workload: Workload) -> DocTable:
     columns = (
         Column("practice"),
         Column("chips", priority=2),
@@ -168,16 +177,21 @@ def _practices(workload: Workload) -> Table:
     )
     rows = tuple(
         (
-            practice.name, ", ".join(practice.chips), ", ".join(map(str, practice.ipus_per_replica)),
-            str(len(practice.layout)) if practice.layout else numbers.UNKNOWN, practice.schedule.value,
-            practice.recompute.value, practice.state.value, ", ".join(practice.sdks) or "any",
+            practice.name,
+            ", ".join(practice.chips),
+            ", ".join(map(str, practice.ipus_per_replica)),
+            str(len(practice.layout)) if practice.layout else numbers.UNKNOWN,
+            practice.schedule.value,
+            practice.recompute.value,
+            practice.state.value,
+            ", ".join(practice.sdks) or "any",
         )
         for practice in workload.practices
-    )  # fmt: skip
-    return Table(columns, rows)
+    )
+    return DocTable(columns, rows)
 
 
-def _convergence(workload: Workload) -> Table:
+def _convergence(workload: Workload) -> DocTable:
     columns = (
         Column("global batch", number=True),
         Column("samples", number=True),
@@ -193,4 +207,4 @@ def _convergence(workload: Workload) -> Table:
         )
         for point in workload.points
     )
-    return Table(columns, rows)
+    return DocTable(columns, rows)

@@ -10,5 +10,5 @@ NAMES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py
 
 def target(name: str) -> Target:
     """The function of a target."""
-    found: Target = import_module(f"fuzz.targets.{name}").one_input
-    return found
+    target: Target = import_module(f"fuzz.targets.{name}").one_input
+    return target

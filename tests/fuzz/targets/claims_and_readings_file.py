@@ -6,14 +6,22 @@ from fuzz.choices import Choices
 from fuzz.scratch import plain, toml_target
 
 
-def run(_path: Path, found: object, _draw: Choices) -> object:
+def run(_path: Path, value: object, _draw: Choices) -> object:
     """The values."""
-    return plain(found)
+    return plain(value)
 
 
 one_input = toml_target(
-    ("calibration/claims.toml", "calibration/readings.toml", "calibration/loss-laws.toml", "calibration/practices.toml",
-     "topologies/comparators/*.toml", "calibration/comparators/parameters.toml", "calibration/samplers/*.toml",
-     "topologies/family.toml", "workloads/phases/*.toml"),
+    (
+        "calibration/claims.toml",
+        "calibration/readings.toml",
+        "calibration/loss-laws.toml",
+        "calibration/practices.toml",
+        "topologies/comparators/*.toml",
+        "calibration/comparators/parameters.toml",
+        "calibration/samplers/*.toml",
+        "topologies/family.toml",
+        "workloads/phases/*.toml",
+    ),
     run,
-)  # fmt: skip
+)

@@ -52,20 +52,80 @@ VERBS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Verbs with arguments and flags that are quick to answer. Plans, sweeps, explanations and fits have no quick ones."""
 SLOW = (("plan",), ("explain",), ("sweep",), ("validate",), ("calibrate",), ("workload", "list"))
 VALID: dict[str, tuple[str, ...]] = {
-    "N": ("1", "2", "4", "8", "16", "64"), "X": ("1", "0.5", "1e6", "2"), "SHARE": ("0.5", "0.9", "0.95"),
-    "TIME": ("5min", "1h", "1 d"), "USD": ("1", "100k", "0.2"), "NAME": ("2.3", "gc200", "bow", "mlperf-v1.1-closed"),
-    "NAME|FILE": ("pod16", "bow-pod16", "gc200", "bow", "pod16.toml"), "FILE": ("out.json", "out.csv"),
-    "PATH=VALUE": ("chip.clock=1.4 GHz", "gw-link.bandwidth=200 Gbit/s"), "SIZES": ("4,8", "64x64", "1,2"),
-    "KIND": ("link:ipu0-ipu1=0.5", "ipu:0=0.9"), "SIZE": ("1MB", "8 KiB"), "RATE": ("100/s", "1 GB/s"),
-    "BYTES": ("1 MB",), "POWER": ("100kW",), "LIST": ("pod16,dgx-a100",), "GROUP": ("all", "4"), "": ("",),
-}  # fmt: skip
+    "N": ("1", "2", "4", "8", "16", "64"),
+    "X": ("1", "0.5", "1e6", "2"),
+    "SHARE": ("0.5", "0.9", "0.95"),
+    "TIME": ("5min", "1h", "1 d"),
+    "USD": ("1", "100k", "0.2"),
+    "NAME": ("2.3", "gc200", "bow", "mlperf-v1.1-closed"),
+    "NAME|FILE": ("pod16", "bow-pod16", "gc200", "bow", "pod16.toml"),
+    "FILE": ("out.json", "out.csv"),
+    "PATH=VALUE": ("chip.clock=1.4 GHz", "gw-link.bandwidth=200 Gbit/s"),
+    "SIZES": ("4,8", "64x64", "1,2"),
+    "KIND": ("link:ipu0-ipu1=0.5", "ipu:0=0.9"),
+    "SIZE": ("1MB", "8 KiB"),
+    "RATE": ("100/s", "1 GB/s"),
+    "BYTES": ("1 MB",),
+    "POWER": ("100kW",),
+    "LIST": ("pod16,dgx-a100",),
+    "GROUP": ("all", "4"),
+    "": ("",),
+}
 HOSTILE = (
-    "0", "-1", "1e308", "-1e308", "9" * 400, "1e-308", "nan", "inf", "", " ", "²", "\u0661", "\u202e", "\x1b[31m",
-    "\x07", "=1+1", "-", "--", "--json", "x" * 5000, "../../etc/passwd", "/dev/zero", "/dev/full", "/proc/self/mem",
-    "\0", "\udcff", "a.toml", "a.json", "a.onnx", ".", "/", "~", "$(id)", "`id`", "a=b=c", "=", "1,2,3", "1 GB/s",
-    "0x10", "1_000", "1,000", "100000000000", "9007199254740993", "true", "None", "[]", "{}", "%s%n", "\ud83d\ude00",
-    "\ufeff", "\r\n", "1.5", "65536",
-)  # fmt: skip
+    "0",
+    "-1",
+    "1e308",
+    "-1e308",
+    "9" * 400,
+    "1e-308",
+    "nan",
+    "inf",
+    "",
+    " ",
+    "²",
+    "\u0661",
+    "\u202e",
+    "\x1b[31m",
+    "\x07",
+    "=1+1",
+    "-",
+    "--",
+    "--json",
+    "x" * 5000,
+    "../../etc/passwd",
+    "/dev/zero",
+    "/dev/full",
+    "/proc/self/mem",
+    "\0",
+    "\udcff",
+    "a.toml",
+    "a.json",
+    "a.onnx",
+    ".",
+    "/",
+    "~",
+    "$(id)",
+    "`id`",
+    "a=b=c",
+    "=",
+    "1,2,3",
+    "1 GB/s",
+    "0x10",
+    "1_000",
+    "1,000",
+    "100000000000",
+    "9007199254740993",
+    "true",
+    "None",
+    "[]",
+    "{}",
+    "%s%n",
+    "\ud83d\ude00",
+    "\ufeff",
+    "\r\n",
+    "1.5",
+    "65536",
+)
 FORMS = ("--json", "--quiet", "--verbose", "--csv")
 UNFIT = (
     "--sequence",
@@ -97,9 +157,20 @@ def ready() -> None:
     if ArgumentCollection._from_callable.__name__ != "remembered":  # tests have it already
         ArgumentCollection._from_callable = remembering()  # type: ignore[method-assign]
     put("pod16.toml", dict(seeds("topologies/*.toml"))["pod16.toml"].encode())
-    put("my.json", json.dumps({"model_type": "bert", "hidden_size": 64, "num_hidden_layers": 2,
-                               "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100,
-                               "max_position_embeddings": 32}).encode())  # fmt: skip
+    put(
+        "my.json",
+        json.dumps(
+            {
+                "model_type": "bert",
+                "hidden_size": 64,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 4,
+                "intermediate_size": 128,
+                "vocab_size": 100,
+                "max_position_embeddings": 32,
+            }
+        ).encode(),
+    )
     put("old.json", told(["topology", "show", "pod16", "--json"])[1].encode())
 
 
@@ -128,7 +199,7 @@ def flag(flags: tuple[tuple[str, str], ...], draw: Choices, *, hostile: bool) ->
     """One flag with a value; switches are rarely given one."""
     name, takes = draw.of(flags)
     if hostile and not takes and not draw.chance(5):
-        name, takes = draw.of([one for one in flags if one[1]] or flags)
+        name, takes = draw.of([flag for flag in flags if flag[1]] or flags)
     choices = tuple(takes.split("|")) if "|" in takes and not takes.isupper() else VALID.get(takes, ("1",))
     value = draw.of(HOSTILE) if hostile else draw.of(choices)
     if not takes:
@@ -146,16 +217,16 @@ def words_of(draw: Choices) -> list[str]:
     words = [*arguments]
     if hostile and words and draw.chance(25):
         words[draw.below(len(words))] = draw.of(HOSTILE)
-    fitting = tuple(one for one in known if hostile or one[0] not in UNFIT)
+    fitting = tuple(texts for texts in known if hostile or texts[0] not in UNFIT)
     added = [flag(fitting, draw, hostile=False)] if fitting and draw.chance(50) else []
     if hostile and fitting:
         added += [flag(fitting, draw, hostile=True) for _ in range(draw.some(2))]
-    added = list({one[0].partition("=")[0]: one for one in added}.values())
-    given = {one[0].partition("=")[0] for one in added}
+    added = list({texts[0].partition("=")[0]: texts for texts in added}.values())
+    given = {texts[0].partition("=")[0] for texts in added}
     if "--topology" in given:
         given.add("--pod")
-    words += [one for one in quick if one.partition("=")[0] not in given]
-    words += [word for one in added for word in one]
+    words += [text for text in quick if text.partition("=")[0] not in given]
+    words += [word for texts in added for word in texts]
     if slow:  # none of these may begin in earnest
         words.append(draw.of(("--nonsense", "--out=/nonexistent/x.html", "--json=maybe", "--help")))
     if hostile and draw.chance(10):
@@ -189,11 +260,11 @@ def check(words: list[str], code: int, out: str, err: str) -> None:
     strange = [letter for letter in out + err if not (letter.isprintable() or letter == "\n")]
     if strange and "import" not in words and "--color" not in " ".join(words):
         raise Violation(f"{strange[:3]} on the screen of {words}")
-    found = HEAD.search(COLOUR.sub("", err))
-    if code == 2 and not found:
+    match = HEAD.search(COLOUR.sub("", err))
+    if code == 2 and not match:
         raise Violation(f"no error is named of {words}\n{err}")
-    if code == 2 and found and found[1] not in CODES:
-        raise Violation(f"{found[1]} is no code of docs/errors.md")
+    if code == 2 and match and match[1] not in CODES:
+        raise Violation(f"{match[1]} is no code of docs/errors.md")
     if code in (0, 1) and "--json" in words and out.startswith("{"):
         document: Any = json.loads(out)
         check_intervals(document)

@@ -13,10 +13,48 @@ from podsim.topology.fabric import Fabric, build
 from podsim.topology.faults import broken
 
 KINDS = ("ipu-link", "gw-link", "ipu", "machine", "rack", "host-link", "link", "pcie", "gateway", "²", "IPU", "")
-NAMES = ("0", "1", "3", "63", "64", "ipu0>ipu1", "ipu0>ipu2", "machine0>machine1", "gw0>gw1", "rack0", "0-3", "",
-         "\u0661", "9" * 30, "ipu0", "ipu1>ipu0", "00", "-1")  # fmt: skip
-STATES = ("down", "lost", "0.5", "5/6", "80%", "0", "1", "2", "1/0", "nan", "inf", "-0.5", "1e-9", "0.999", "²", "",
-          "9" * 400, "100%", "0%", ".5")  # fmt: skip
+NAMES = (
+    "0",
+    "1",
+    "3",
+    "63",
+    "64",
+    "ipu0>ipu1",
+    "ipu0>ipu2",
+    "machine0>machine1",
+    "gw0>gw1",
+    "rack0",
+    "0-3",
+    "",
+    "\u0661",
+    "9" * 30,
+    "ipu0",
+    "ipu1>ipu0",
+    "00",
+    "-1",
+)
+STATES = (
+    "down",
+    "lost",
+    "0.5",
+    "5/6",
+    "80%",
+    "0",
+    "1",
+    "2",
+    "1/0",
+    "nan",
+    "inf",
+    "-0.5",
+    "1e-9",
+    "0.999",
+    "²",
+    "",
+    "9" * 400,
+    "100%",
+    "0%",
+    ".5",
+)
 
 
 @cache

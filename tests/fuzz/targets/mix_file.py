@@ -8,11 +8,11 @@ from fuzz.scratch import plain, rarely, toml_target
 from podsim import api
 
 
-def run(path: Path, found: object, draw: Choices) -> object:
+def run(path: Path, value: object, draw: Choices) -> object:
     """The jobs; very rarely a plan."""
     if rarely(draw) and rarely(draw):
         return plain(api.plan_mix(path, machines="pod16"))
-    return plain(found)
+    return plain(value)
 
 
 one_input = toml_target(("examples/mix.toml",), run)

@@ -10,30 +10,43 @@ from fuzz.scratch import folder
 
 from podsim.api.upkeep import _catalog
 from podsim.calibrate import own_logs
-from podsim.calibrate.own_mapping import Told
+from podsim.calibrate.own_mapping import LogOptions
 from podsim.errors import InputError
 from podsim.files.mllog import tree
 
 SYSTEM = {
-    "system_name": "IPU-POD16", "accelerator_model_name": "Colossus MK2 IPU", "accelerators_per_node": 16,
-    "number_of_nodes": 1, "framework": "TensorFlow", "other_software_stack": "Poplar SDK v2.3",
-}  # fmt: skip
+    "system_name": "IPU-POD16",
+    "accelerator_model_name": "Colossus MK2 IPU",
+    "accelerators_per_node": 16,
+    "number_of_nodes": 1,
+    "framework": "TensorFlow",
+    "other_software_stack": "Poplar SDK v2.3",
+}
 STRANGE = (*mutate.JSON_STRANGE, "bert", "resnet", "IPU-POD16", 1e12, "success", "aborted", "1e18", -1e12, 1024)
 
 
 def lines(draw: Choices) -> list[str]:
     """A log with a few changes."""
     events: list[tuple[str, object, dict[str, object]]] = [
-        ("submission_platform", "IPU-POD16", {}), ("submission_benchmark", draw.of(["bert", "resnet"]), {}),
-        ("submission_division", "open", {}), ("global_batch_size", 3200, {}), ("seed", 7, {}),
-        ("gradient_accumulation_steps", 10, {}), ("opt_name", "sgd", {}), ("train_samples", 1281167, {}),
-        ("target_quality", 0.759, {}), ("run_start", None, {}),
-    ]  # fmt: skip
+        ("submission_platform", "IPU-POD16", {}),
+        ("submission_benchmark", draw.of(["bert", "resnet"]), {}),
+        ("submission_division", "open", {}),
+        ("global_batch_size", 3200, {}),
+        ("seed", 7, {}),
+        ("gradient_accumulation_steps", 10, {}),
+        ("opt_name", "sgd", {}),
+        ("train_samples", 1281167, {}),
+        ("target_quality", 0.759, {}),
+        ("run_start", None, {}),
+    ]
     for block in range(draw.some(4)):
         events += [
-            ("block_start", None, {"epoch_count": 4}), ("block_stop", None, {}), ("eval_start", None, {}),
-            ("eval_accuracy", 0.6 + 0.1 * block, {"epoch_num": 4 * (block + 1)}), ("eval_stop", None, {}),
-        ]  # fmt: skip
+            ("block_start", None, {"epoch_count": 4}),
+            ("block_stop", None, {}),
+            ("eval_start", None, {}),
+            ("eval_accuracy", 0.6 + 0.1 * block, {"epoch_num": 4 * (block + 1)}),
+            ("eval_stop", None, {}),
+        ]
     events.append(("run_stop", None, {"status": "success"}))
     made = []
     for at, (key, value, metadata) in enumerate(events):
@@ -62,13 +75,15 @@ def one_input(data: bytes) -> str:
     (logs / "system.json").write_text(json.dumps(system), encoding="utf-8")
 
     def ask() -> object:
-        found = tree.read(logs)
-        told = Told(topology=draw.of([None, "pod16"]), presets=(), ipus_per_replica=draw.of([None, 1, 4]), sdk=None)
+        result = tree.read(logs)
+        options = LogOptions(
+            topology=draw.of([None, "pod16"]), presets=(), ipus_per_replica=draw.of([None, 1, 4]), sdk=None
+        )
         try:
-            own_logs.read(logs, told, _catalog(), from_points=False)
+            own_logs.read(logs, options, _catalog(), from_points=False)
         except InputError as error:
             check_error(error)
-            if not found.runs:
+            if not result.runs:
                 raise
 
     return judged(ask)

@@ -9,15 +9,25 @@ from podsim import api
 from podsim.files import catalog
 
 
-def run(path: Path, found: object, draw: Choices) -> object:
+def run(path: Path, value: object, draw: Choices) -> object:
     """The values; rarely a prediction with them."""
     if path.name != "parameters.toml":
-        return plain(found)
+        return plain(value)
     catalog.own_parameters(path)
     if rarely(draw):
-        return plain(api.predict("resnet50", pod=16, engine="analytic", replicas=16, ipus_per_replica=1,
-                                 micro_batch=20, accumulation=8, parameters=str(path)))  # fmt: skip
-    return plain(found)
+        return plain(
+            api.predict(
+                "resnet50",
+                pod=16,
+                engine="analytic",
+                replicas=16,
+                ipus_per_replica=1,
+                micro_batch=20,
+                accumulation=8,
+                parameters=str(path),
+            )
+        )
+    return plain(value)
 
 
 one_input = toml_target(("calibration/parameters.toml", "calibration/free.toml", "calibration/sdk.toml"), run)

@@ -9,7 +9,7 @@ from podsim.files import catalog
 from podsim.files.write import points_text
 
 
-def run(path: Path, _found: object, _draw: Choices) -> object:
+def run(path: Path, _value: object, _draw: Choices) -> object:
     """Points are written and read again."""
     if path.name.startswith(("bert-", "resnet50-")):
         points = catalog.points_of(path)

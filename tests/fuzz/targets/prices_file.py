@@ -6,9 +6,9 @@ from fuzz.choices import Choices
 from fuzz.scratch import plain, toml_target
 
 
-def run(_path: Path, found: object, _draw: Choices) -> object:
+def run(_path: Path, value: object, _draw: Choices) -> object:
     """The values."""
-    return plain(found)
+    return plain(value)
 
 
 one_input = toml_target(("calibration/prices/*.toml",), run)

@@ -8,9 +8,34 @@ from fuzz.judge import ACCEPTED, REFUSED, Violation
 from podsim import units
 
 NUMBERS = (
-    "1", "0", "1.5", ".5", "100", "1,000", "1_000", "1e3", "1E-3", "-1", "+2", "1e308", "1e-308", "9" * 400, "inf",
-    "nan", "-inf", "\u0661", "²", "1.", "1,00", "0x1", "1e", "", "1 000", "1e400", "12,345.678",
-)  # fmt: skip
+    "1",
+    "0",
+    "1.5",
+    ".5",
+    "100",
+    "1,000",
+    "1_000",
+    "1e3",
+    "1E-3",
+    "-1",
+    "+2",
+    "1e308",
+    "1e-308",
+    "9" * 400,
+    "inf",
+    "nan",
+    "-inf",
+    "\u0661",
+    "²",
+    "1.",
+    "1,00",
+    "0x1",
+    "1e",
+    "",
+    "1 000",
+    "1e400",
+    "12,345.678",
+)
 SPACES = ("", " ", " ", "  ", "\t", "\u00a0", "\n", "\u202e")
 KNOWN = ("s", "Hz", "B", "B/s", "FLOP/s", "W", "bit/s")
 SPELLED = tuple(
@@ -39,7 +64,7 @@ def one_input(data: bytes) -> str:
         if not math.isfinite(value) or units.parse(units.spell(value, unit), unit) != value:
             raise Violation(f"{text!r} is {value!r} {unit}, which is not read back")
     for read in (units.whole, units.decimal):
-        found = read(text)
-        if found is not None and not math.isfinite(found):
-            raise Violation(f"{text!r} is {found}")
+        result = read(text)
+        if result is not None and not math.isfinite(result):
+            raise Violation(f"{text!r} is {result}")
     return ACCEPTED if accepted else REFUSED

@@ -34,8 +34,8 @@ def seed() -> tuple[Path, str, SweepReport]:
     """The sweep, its results, and what it says."""
     path = folder() / "sweep.toml"
     path.write_text(SWEEP, encoding="utf-8")
-    found = api.sweep(path, results=folder() / "sound.jsonl", jobs=1)
-    return path, (folder() / "sound.jsonl").read_text(encoding="utf-8"), found
+    report = api.sweep(path, results=folder() / "sound.jsonl", jobs=1)
+    return path, (folder() / "sound.jsonl").read_text(encoding="utf-8"), report
 
 
 def one_input(data: bytes) -> str:
@@ -43,14 +43,21 @@ def one_input(data: bytes) -> str:
     draw = Choices(data)
     path, text, sound = seed()
     for _ in range(draw.below(3)):
-        text = draw.of((with_another_digit, mutate.without_a_line, mutate.with_a_line_twice, mutate.with_an_odd_letter,
-                        mutate.cut_short))(text, draw)  # fmt: skip
+        text = draw.of(
+            (
+                with_another_digit,
+                mutate.without_a_line,
+                mutate.with_a_line_twice,
+                mutate.with_an_odd_letter,
+                mutate.cut_short,
+            )
+        )(text, draw)
     results = folder() / "edited.jsonl"
     results.write_text(text, encoding="utf-8", errors="replace")
 
     def ask() -> object:
-        found = api.sweep(path, results=results, jobs=1)
-        if found.rows != sound.rows:
+        report = api.sweep(path, results=results, jobs=1)
+        if report.rows != sound.rows:
             shutil.copy(results, folder() / "believed.jsonl")
             raise Violation("an edited result is believed")
         return None

@@ -30,13 +30,13 @@ QUESTIONS = (
 @cache
 def seeds() -> tuple[dict[str, Any], ...]:
     """Answers of this podsim."""
-    found = []
+    result = []
     for question in QUESTIONS:
         out = io.StringIO()
         with redirect_stdout(out):
             assert main(question.split()) == 0
-        found.append(json.loads(out.getvalue()))
-    return tuple(found)
+        result.append(json.loads(out.getvalue()))
+    return tuple(result)
 
 
 def again(_flags: object, _parameters: object) -> Any:
@@ -58,8 +58,8 @@ def one_input(data: bytes) -> str:
         paths.reverse()
 
     def ask() -> object:
-        found = difference(saved.read(paths[0]), saved.read(paths[1]), again)
-        view.document(found, verbose=True)
-        return json.loads(json_difference.difference(found))["causes"]
+        result = difference(saved.read(paths[0]), saved.read(paths[1]), again)
+        view.document(result, verbose=True)
+        return json.loads(json_difference.difference(result))["causes"]
 
     return judged(ask)

@@ -18,9 +18,11 @@ WORKLOADS = ("resnet50", "bert", "vit-base")
 @cache
 def settable(machine: str) -> tuple[tuple[str, str], ...]:
     """Paths of a machine that may be set, with the text that its files have."""
-    found = catalog.topology(machine)
-    return tuple((path, found.provenance[path].text if path in found.provenance else "1")
-                 for path in what_if.settable(found.tables, Topology))  # fmt: skip
+    document = catalog.topology(machine)
+    return tuple(
+        (path, document.provenance[path].text if path in document.provenance else "1")
+        for path in what_if.settable(document.tables, Topology)
+    )
 
 
 def change(machine: str, draw: Choices) -> str:
@@ -32,8 +34,8 @@ def change(machine: str, draw: Choices) -> str:
             value = float(number) * draw.of(FACTORS)
         except ValueError:
             value, unit = 4.0, ""
-        said = f"{value:.6g}" if space else str(round(value))
-        return f"{path}={said}{space}{unit}"
+        words = f"{value:.6g}" if space else str(round(value))
+        return f"{path}={words}{space}{unit}"
     value = draw.of(STRANGE)
     text = f"{draw.of((path, path, 'workload.transformer.layers', 'workload.x', 'chip', '', 'noise.x', 'a.b'))}={value}"
     at = draw.below(len(text) + 1)
@@ -44,8 +46,18 @@ def one_input(data: bytes) -> str:
     """Up to three changes of a machine, or one of a workload."""
     draw = Choices(data)
     if draw.chance(20):
-        path = draw.of(("transformer.layers", "transformer.width", "transformer.heads", "residual_cnn.blocks", "name",
-                        "benchmark.quality", "unit.encoder.layers", "sequence"))  # fmt: skip
+        path = draw.of(
+            (
+                "transformer.layers",
+                "transformer.width",
+                "transformer.heads",
+                "residual_cnn.blocks",
+                "name",
+                "benchmark.quality",
+                "unit.encoder.layers",
+                "sequence",
+            )
+        )
         text = f"workload.{path}={draw.of(('1', '2', '12', '100000', '0', '-1', '1e9', *STRANGE))}"
         return judged(lambda: catalog.workload(draw.of(WORKLOADS), [text]).value.name)
     machine = draw.of(MACHINES)

@@ -25,4 +25,4 @@ def one_input(data: bytes) -> str:
     """One settings file."""
     draw = Choices(data)
     path = put("podsim.toml", mutate.toml(TEXT, draw))
-    return judged(lambda: [word for one in settings.read(path) for word in one.words])
+    return judged(lambda: [word for setting in settings.read(path) for word in setting.words])

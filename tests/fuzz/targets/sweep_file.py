@@ -5,10 +5,10 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, toml_target
 
-from podsim.planning.sweeps import run as sweeps
+from podsim.planning.sweeps import compute as sweeps
 
 
-def run(path: Path, _found: object, _draw: Choices) -> object:
+def run(path: Path, _value: object, _draw: Choices) -> object:
     """The points, none of them predicted."""
     laid = sweeps.laid_out(path, 12)
     return plain(len(laid.points)) if hasattr(laid, "points") else None

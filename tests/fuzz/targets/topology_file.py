@@ -16,8 +16,17 @@ def run(path: Path, machine: Topology, draw: Choices) -> object:
     if rarely(draw):
         return plain(api.collective("all-reduce", bytes="1 MB", topology=str(path), engine="analytic"))
     if rarely(draw):
-        return plain(api.predict("resnet50", topology=str(path), engine="analytic", replicas=4, ipus_per_replica=1,
-                                 micro_batch=16, accumulation=8))  # fmt: skip
+        return plain(
+            api.predict(
+                "resnet50",
+                topology=str(path),
+                engine="analytic",
+                replicas=4,
+                ipus_per_replica=1,
+                micro_batch=16,
+                accumulation=8,
+            )
+        )
     return plain(machine)
 
 

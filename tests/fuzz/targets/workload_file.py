@@ -14,8 +14,18 @@ def run(path: Path, workload: Workload, draw: Choices) -> object:
     """Its size; rarely a prediction under a stated mapping."""
     view.document(workload, {})
     if rarely(draw) and rarely(draw):
-        return plain(api.predict(str(path), pod=4, engine="analytic", replicas=4, ipus_per_replica=1, micro_batch=1,
-                                 accumulation=8, samples=1e6))  # fmt: skip
+        return plain(
+            api.predict(
+                str(path),
+                pod=4,
+                engine="analytic",
+                replicas=4,
+                ipus_per_replica=1,
+                micro_batch=1,
+                accumulation=8,
+                samples=1e6,
+            )
+        )
     return workload.parameters
 
 

@@ -1,0 +1,295 @@
+"""The weight update as blocks: reduce-scatter in the rack, all-reduce between racks, optimizer, all-gather (Eq. 9).
+
+With replicated tensor sharding each replica of a rack updates its shard of the state; without it the gathered buffer
+is the reduced gradient and every replica updates everything: the traffic is the same.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+from podsim.caches.tables import Table
+from podsim.lowering import collective_choice, pacing, sharding
+from podsim.lowering.collective_parts import CollectiveContext, CollectivePlan, SoftwareOverhead
+from podsim.lowering.groups import Group
+from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import rates, slowed
+from podsim.model.calibration import ParameterSet
+from podsim.model.collective import Algorithm, Collective, Pace
+from podsim.model.program import Block, Flow, Part, Task, TaskKind, TimeByPart
+from podsim.model.sums import sum_in_order
+from podsim.model.training import StatePlace
+from podsim.model.workload import LayerUnit
+from podsim.physics.hostio import HOST_CALL_S
+from podsim.physics.sync import COLLECTIVE_STEP_S, machine_sync_s
+from podsim.tiles.cost import Rates
+from podsim.topology.fabric import Fabric
+from podsim.topology.measure import MOST_IPUS_PER_RACK
+
+BETWEEN_RACKS = "rack all-reduce"  # the block of it
+NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
+NORM_BYTES = 2 * 4  # of a tensor: those of its weights and of its step, float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one IPU of a replica contributes to the update; `units` are weights and tensors of each unit it holds."""
+
+    ipu: int
+    units: tuple[sharding.WeightCount, ...]
+
+    @property
+    def parameters(self) -> int:
+        """Its weights."""
+        return sum(unit.parameters for unit in self.units)
+
+    @property
+    def tensors(self) -> int:
+        """The tensors they lie in."""
+        return sum(unit.tensors for unit in self.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Everything that lowering the update needs to know."""
+
+    pipeline: Pipeline
+    optimizer: str
+    shares: tuple[Share, ...]
+    local: int  # replicas of one rack
+    rates: Rates
+
+    @property
+    def racks(self) -> int:
+        """Racks that hold replicas."""
+        return max(1, self.pipeline.mapping.replicas // self.local)
+
+    def parameter(self, name: str) -> float:
+        """A fitted number."""
+        return self.pipeline.machine.parameters.value(name)
+
+    @property
+    def buckets(self) -> int:
+        """Collectives one after the other: one a tensor, one a full buffer, or one in all if merged (Eq. 10)."""
+        practice = self.pipeline.mapping.practice
+        if practice.merged_collectives:
+            return 1
+        if practice.collective_buffer_bytes:
+            largest = max(share.parameters for share in self.shares) * practice.gradient_bytes
+            return max(1, math.ceil(largest / practice.collective_buffer_bytes))
+        return max(share.tensors for share in self.shares)
+
+    @property
+    def shards(self) -> int:
+        """Replicas of a rack that share the state of the optimizer; 1 where each has all of it."""
+        return self.local if self.pipeline.mapping.practice.state_sharded else 1
+
+    def setting(self, share: float = 1.0) -> CollectiveContext:
+        """Where its collectives run, and what each IPU of a replica brings: `share` of its gradients."""
+        each = self.pipeline.mapping.practice.gradient_bytes * share
+        return self._setting({share.ipu: share.parameters * each for share in self.shares})
+
+    def _setting(self, volumes_bytes: Mapping[int, float]) -> CollectiveContext:
+        mapping = self.pipeline.mapping
+        brought = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(mapping.ipus_per_replica))
+        overhead = in_training(self.pipeline.machine.parameters, self.buckets)
+        return CollectiveContext(self.pipeline.fabric, brought, mapping.ipus, self.pipeline.folded, overhead)
+
+    def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> CollectivePlan:
+        """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
+        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
+        return collective_choice.in_domain(self.setting(), group, what, only)
+
+    def norms(self) -> CollectivePlan:
+        """Sums over the shards of the norms of every tensor, in as many collectives as there are buffers."""
+        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
+        context = self._setting({share.ipu: float(share.tensors * NORM_BYTES) for share in self.shares})
+        return collective_choice.in_domain(context, group, Collective.ALL_REDUCE)
+
+
+def in_training(parameters: ParameterSet, buffers: int = 1) -> SoftwareOverhead:
+    """What software adds to the collectives of a training step (Eq. 10)."""
+    return SoftwareOverhead(
+        efficiency=parameters.value("collective.efficiency"),
+        step_s=COLLECTIVE_STEP_S,
+        rack_step_s=parameters.value("rack.step"),
+        buffers=buffers,
+    )
+
+
+def shares(pipeline: Pipeline) -> tuple[Share, ...]:
+    """Weights and tensors by IPU of a replica."""
+    weights: dict[int, list[sharding.WeightCount]] = {}
+    for stage in pipeline.mapping.stages:
+        weights.setdefault(stage.ipu, []).extend(
+            sharding.WeightCount(unit.parameters, unit.weight_tensors) for unit in stage.units
+        )
+    return tuple(Share(ipu, tuple(weights[ipu])) for ipu in sorted(weights))
+
+
+def _update(pipeline: Pipeline, optimizer: str) -> Update:
+    topology, mapping = pipeline.machine.topology, pipeline.mapping
+    local = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
+    return Update(pipeline, optimizer, shares(pipeline), local, rates(pipeline.machine, pipeline.workload))
+
+
+Around = tuple[tuple[Block, ...], tuple[Block, ...]]  # collectives before the optimizer, and after it
+_KNOWN: WeakKeyDictionary[Fabric, Table[object, Around]] = WeakKeyDictionary()
+MOST_KNOWN = 64  # a search needs one for each size of replica, a fit more than can be held
+
+
+def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
+    """The weight update of a step, in order; without the reduction in the rack where that is done already.
+
+    Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
+    """
+    update = _update(pipeline, optimizer)
+    known = _KNOWN.setdefault(pipeline.fabric, Table(MOST_KNOWN))
+    before, after = known.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
+    return (*before, _block(update, "weight update", _optimizer(update)), *after)
+
+
+def _rests_on(update: Update, reduced: bool) -> object:
+    """Everything that decides the collectives on one fabric."""
+    pipeline, mapping = update.pipeline, update.pipeline.mapping
+    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
+    split = mapping.replicas, mapping.ipus_per_replica, update.shares
+    practice = update.buckets, update.shards, mapping.practice.gradient_bytes
+    return update.optimizer in NORM_OPTIMIZERS, fitted, split, practice, pipeline.folded, reduced
+
+
+def _collectives(update: Update, reduced: bool) -> Around:
+    scatter = update.in_rack(Collective.REDUCE_SCATTER) if update.local > 1 else None
+    before, after = list[Block](), list[Block]()
+    if scatter and not reduced:
+        before.append(_block(update, "reduce-scatter", _tasks(scatter)))
+    if update.racks > 1:
+        before.append(_block(update, BETWEEN_RACKS, _tasks(_between_racks(update))))
+    if update.shards > 1 and update.optimizer in NORM_OPTIMIZERS:
+        before.append(_block(update, "norms", _tasks(update.norms())))
+    if scatter:
+        # The same steps backwards: what is soonest there is soonest here.
+        gather = update.in_rack(Collective.ALL_GATHER, only=scatter.algorithm)
+        after.append(_block(update, "all-gather", _tasks(gather)))
+    return tuple(before), tuple(after)
+
+
+def _block(update: Update, name: str, tasks: Sequence[Task]) -> Block:
+    return Block(name, _unrolled(tasks, update.pipeline.folded))
+
+
+def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:
+    """The reduction in the rack of each IPU of a replica by itself, by the method of all; none for one replica.
+
+    A pair is the IPU of the replica and its tasks, whose needs count from the first of them.
+    """
+    update = _update(pipeline, optimizer)
+    if update.local == 1:
+        return ()
+    algorithm = update.in_rack(Collective.REDUCE_SCATTER).algorithm
+    alone = (replace(update, shares=(share,)) for share in update.shares if share.parameters)
+    return tuple(
+        (
+            each.shares[0].ipu,
+            _unrolled(_tasks(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)), pipeline.folded),
+        )
+        for each in alone
+    )
+
+
+def _tasks(plan: CollectivePlan) -> tuple[Task, ...]:
+    """Step after step: IPUs exchange in supersteps."""
+    return pacing.tasks(plan, Pace.LOCKSTEP)
+
+
+def _between_racks(update: Update) -> CollectivePlan:
+    """All-reduce of the reduced shards over GW-Links: by halves or round a ring, whichever is sooner."""
+    size = update.pipeline.mapping.ipus_per_replica
+    group = Group(update.racks, size * update.local)
+    return collective_choice.soonest(
+        update.setting(1 / update.local), group, Collective.ALL_REDUCE, collective_choice.BETWEEN_RACKS
+    )
+
+
+def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
+    """Equal tasks in a row as one with a repeat, or each for itself; tasks of these blocks form a chain or a fan."""
+    if folded or all(task.repeat == 1 for task in tasks):
+        return tuple(tasks)
+    result: list[Task] = []
+    end: dict[int, int] = {}
+    for number, task in enumerate(tasks):
+        needs = tuple(end[need] for need in task.needs)
+        for _ in range(task.repeat):
+            result.append(Task(task.kind, task.name, task.where, task.cut, needs, task.flows, task.part))
+            needs = (len(result) - 1,)
+        end[number] = len(result) - 1
+    return tuple(result)
+
+
+def _optimizer(update: Update) -> list[Task]:
+    """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
+    pipeline, practice = update.pipeline, update.pipeline.mapping.practice
+    tasks: list[Task] = []
+    for share in update.shares:
+        elements = math.ceil(share.parameters / update.shards)
+        cut: TimeByPart = ((Part.WEIGHT_UPDATE, _update_s(update, share)),) if elements else ()
+        order = _order(update, share)
+        streams = practice.state is StatePlace.STREAMING and elements > 0
+        for replica in pipeline.replicas:
+            where = replica * pipeline.mapping.ipus_per_replica + share.ipu
+            own = (*slowed(cut, pipeline.clock(where)), *order)
+            flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
+            task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
+            tasks += _stateful(task, flows, len(tasks))
+    hops = min(pipeline.machine.topology.ipus_per_rack, MOST_IPUS_PER_RACK)
+    sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
+    tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
+    if practice.returns_to_host:
+        host: TimeByPart = ((Part.HOST_STEP, HOST_CALL_S / pipeline.mapping.updates_per_call),)
+        tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
+    return tasks
+
+
+def _stateful(task: Task, state: tuple[Flow, ...], first: int) -> list[Task]:
+    """A weight update between loading its state and storing it, where that is in streaming memory."""
+    if not state:
+        return [task]
+    load = Task(TaskKind.HOST, "load state", task.where, (), flows=state, part=Part.STREAMING)
+    store = replace(load, name="store state", needs=(first + 1,))
+    return [load, replace(task, needs=(first,)), store]
+
+
+WEIGHTS_AT_ONCE = 8192  # on a tile: state that streams through passes in parts that leave room for everything else
+
+
+def _order(update: Update, share: Share) -> TimeByPart:
+    """What the order of shards costs an IPU, where there are any."""
+    if update.shards == 1:
+        return ()
+    replica = [sharding.WeightCount(share.parameters, share.tensors) for share in update.shares]
+    order_s = sharding.seconds(update.pipeline.machine.parameters, update.shares.index(share), replica)
+    return ((Part.SHARDING, order_s),) if order_s else ()
+
+
+def _update_s(update: Update, share: Share) -> float:
+    """The optimizer's plans for the shards of an IPU's weights, tensor by tensor, unit by unit [s] (Eq. 11)."""
+    return sum_in_order(
+        _planned_s(update.rates, update.optimizer, unit, update.shards) for unit in share.units if unit.parameters
+    )
+
+
+def seconds(pipeline: Pipeline, optimizer: str, units: Sequence[LayerUnit], shards: int) -> float:
+    """The update on an IPU of its shard of some units [s]."""
+    planned = rates(pipeline.machine, pipeline.workload)
+    weights = (sharding.WeightCount(unit.parameters, unit.weight_tensors) for unit in units)
+    return sum_in_order(_planned_s(planned, optimizer, unit, shards) for unit in weights if unit.parameters)
+
+
+def _planned_s(planned: Rates, optimizer: str, unit: sharding.WeightCount, shards: int) -> float:
+    """The weights of a unit in tensors of one size, in as many parts as keep each tile to a few [s]."""
+    chip, tensors = planned.planner.target.chip, max(1, unit.tensors)
+    elements = math.ceil(unit.parameters / tensors / shards)
+    parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
+    cycles = planned.planner.updated(optimizer, math.ceil(elements / parts)).cycles
+    return tensors * parts * cycles.total * planned.stretch / chip.clock_hz

@@ -1,0 +1,331 @@
+"""Which published practice a mapping follows, and what to fall back on where none was published."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from podsim.errors import InputError, MissingParameter
+from podsim.lowering import layout
+from podsim.model.fabric import Topology
+from podsim.model.framework import INTERFACES, NAMES, Framework, check_training
+from podsim.model.mapping import Mapping, Stage
+from podsim.model.prediction import MemoryFit
+from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.model.workload import Workload
+from podsim.planning.available_memory import largest_that_fits
+from podsim.predicting.maturity import version
+from podsim.scenario import Scenario
+
+IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
+PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
+TENSOR_SHARDS = (8, 4, 2, 1)  # those of graphcore-examples (GPT-3) first, then what needs fewer exchanges
+FURTHER_SHARDS, ATTENTION_PARTS = 16, 8  # what a row of 8,192 tokens takes: llama31-8b, which nobody published
+MOST_IPUS = 64  # a replica: an IPU-Link domain (topologies/README.md)
+MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """What is to be otherwise than practice has it; None leaves it."""
+
+    schedule: Schedule | None = None
+    framework: Framework | None = None
+    prefetch: int | None = None
+    overlap: bool = False
+    io_tiles: int | None = None
+    recompute: Recompute | None = None
+    state: StatePlace | None = None
+    tensor_shards: int | None = None
+    state_sharded: bool | None = None
+    cut_further: bool = False  # of a step in phases: half a layer a phase, queries of attention in parts
+
+    def of(self, practice: Practice) -> Practice:
+        """The practice with that changed; InputError where its tensor shards go with no such schedule."""
+        if faults := tuple(self.unscheduled((practice,))):
+            raise InputError(
+                "the mapping does not suit the practice",
+                code="bad-mapping",
+                context=faults,
+                hint="leave out --schedule",
+            )
+        overlaps = self.overlap or practice.overlaps_reduction
+        io_tiles = practice.io_tiles if self.io_tiles is None else self.io_tiles
+        if self.tensor_shards is not None and not practice.io_tiles and self.io_tiles is None:
+            io_tiles = PHASED_IO_TILES
+        return replace(
+            practice,
+            tensor_shards=self.tensor_shards or practice.tensor_shards,
+            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else practice.ipus_per_replica,
+            state_sharded=practice.state_sharded if self.state_sharded is None else self.state_sharded,
+            schedule=self.schedule or practice.schedule,
+            recompute=self.recompute or practice.recompute,
+            state=self.state or practice.state,
+            framework=self.framework or practice.framework,
+            returns_to_host=INTERFACES[self.framework].calls_each_update
+            if self.framework
+            else practice.returns_to_host,
+            prefetch=practice.prefetch if self.prefetch is None else self.prefetch,
+            overlaps_reduction=overlaps,
+            attention_parts=ATTENTION_PARTS if self.cut_further else practice.attention_parts,
+            half_layers=practice.half_layers or self.cut_further,
+            io_tiles=IO_TILES if overlaps and self.io_tiles is None and not io_tiles else io_tiles,
+        )
+
+    def faults(self, tiles: int) -> Iterator[str]:
+        """What no chip of so many tiles can do."""
+        io_tiles = self.io_tiles if self.io_tiles is not None else IO_TILES if self.overlap else 0
+        if io_tiles >= tiles:
+            yield f"--io-tiles must be below the {tiles:,} tiles of the chip, not {io_tiles:,}"
+        if self.overlap and self.io_tiles == 0:
+            yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
+
+    def unscheduled(self, practices: Sequence[Practice]) -> Iterator[str]:
+        """What no practice of a workload can do: tensor shards run a phase at a time."""
+        phased = practices and all(practice.tensor_shards > 1 for practice in practices)
+        if phased and self.schedule not in (None, Schedule.PHASED):
+            yield f"--schedule {self.schedule}: tensor shards, as {practices[0].name} has them, run in phases alone"
+
+    def notes(self, practice: Practice) -> Iterator[str]:
+        """How a changed practice differs from what was published."""
+        if self.tensor_shards is not None:
+            yield (
+                f"nothing else fits: a layer at a time in phases, {practice.tensor_shards} tensor shards, weights and "
+                f"state in streaming memory, {practice.io_tiles} IO tiles as GPT-3 2.7B has; nobody published it"
+            )
+            if self.cut_further:
+                yield f"attention and feed-forward in phases of their own, queries in {practice.attention_parts} parts"
+        elif self.schedule is not None:
+            yield f"what if: schedule {practice.schedule}, as asked"
+        if self.framework is not None:
+            yield f"framework {self.framework}, as asked"
+        if self.prefetch is not None:
+            yield f"what if: inputs of {practice.prefetch} micro-batches loaded ahead, as asked"
+        if self.overlap:
+            yield "what if: gradients are reduced while other IPUs still run backward, as asked"
+        if self.io_tiles is not None or self.overlap:
+            yield f"what if: {practice.io_tiles} of the tiles set aside for traffic, the rest compute"
+
+
+AS_PRACTISED = WhatIf()
+
+
+def _divided(shards: int) -> tuple[int, ...]:
+    """Sizes of a replica that so many tensor shards divide."""
+    return tuple(size for size in powers(MOST_IPUS) if size % shards == 0)
+
+
+def powers(most: int) -> list[int]:
+    """1, 2, 4 and so on."""
+    return [2**i for i in range(most.bit_length())]
+
+
+def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
+    """What else to try where nothing fits: weights that are streamed, unless the machine has no streaming memory."""
+    if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
+        for shards in TENSOR_SHARDS:
+            yield streamed(base, shards)
+        yield replace(streamed(base, FURTHER_SHARDS), cut_further=True)
+
+
+def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
+    """A step in phases with so many tensor shards: weights and state streamed, layers recomputed from what enters."""
+    return replace(
+        base,
+        schedule=Schedule.PHASED,
+        recompute=Recompute.CHECKPOINTS,
+        state=StatePlace.STREAMING,
+        tensor_shards=shards,
+        state_sharded=sharded,
+    )
+
+
+def may_stream(workload: Workload) -> bool:
+    """Whether a step may run in phases that nobody published: that of a decoder, of which nobody published another."""
+    if any(practice.schedule is Schedule.PHASED for practice in workload.practices):
+        return False
+    from podsim.workloads import shards
+
+    try:
+        shards.check(workload.units, shards.ShardGrid(1, 1))
+    except InputError:
+        return False
+    return True
+
+
+def what_if(scenario: Scenario) -> WhatIf:
+    """What a scenario wants otherwise than practice has it."""
+    flags, name = scenario.what_if, scenario.software.framework
+    framework = NAMES[name] if name else None
+    if framework:
+        check_training(framework)
+    return WhatIf(
+        schedule=Schedule(flags.schedule) if flags.schedule else None,
+        prefetch=flags.prefetch,
+        overlap=flags.overlap,
+        io_tiles=flags.io_tiles,
+        framework=framework,
+    )
+
+
+def published(
+    workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
+) -> Practice | None:
+    """The practice published for this chip and size, else for the chip it is `like`.
+
+    Of this SDK where there is one, else of the last one before it, else of the first one after it.
+    """
+    of_size = [
+        practice
+        for practice in _searched(workload)
+        if ipus_per_replica in practice.ipus_per_replica
+        and (practice.most_replicas is None or replicas <= practice.most_replicas)
+    ]
+    own = [practice for practice in of_size if chip in practice.chips]
+    fitting = own or [practice for practice in of_size if like in practice.chips]
+    if not any(practice.sdks for practice in fitting):
+        return next(iter(fitting[::-1]), None)
+    return max(fitting, key=lambda practice: _release(practice, sdk))
+
+
+def _release(practice: Practice, sdk: str) -> tuple[int, tuple[int, ...]]:
+    """How well a practice suits a release: the later before it, or the sooner after it, the better."""
+    releases = [version(sdk) for sdk in practice.sdks]
+    before = [release for release in releases if release <= version(sdk)]
+    if before:
+        return 2, max(before)
+    return (1, tuple(-part for part in min(releases))) if releases else (0, ())
+
+
+def _searched(workload: Workload) -> list[Practice]:
+    """Practices that are not those of presets alone."""
+    return [practice for practice in workload.practices if not practice.preset_only]
+
+
+def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> Practice:
+    """The practice nearest in chip, SDK and size, without its split of layers; MissingParameter where there is none."""
+    if not (known := _searched(workload)):
+        raise MissingParameter(
+            f"workload {workload.name} has no [[practice]]: how it is stored and scheduled is not known",
+            hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a practice",
+        )
+
+    def distance(practice: Practice) -> tuple[bool, bool, int]:
+        size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in practice.ipus_per_replica)
+        return chip not in practice.chips, sdk not in practice.sdks, size
+
+    best = min(known, key=distance)
+    # One micro-batch at a time suits a replica of one IPU; over several the published pipelines are grouped.
+    pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
+    return replace(
+        best,
+        name=f"{best.name}, split evenly",
+        layout=(),
+        schedule=Schedule.GROUPED if pipelined else best.schedule,
+    )
+
+
+def options(
+    workload: Workload, topology: Topology, sdk: str, ipus_per_replica: int, replicas: int
+) -> tuple[Practice, ...]:
+    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits.
+
+    On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
+    """
+    chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
+    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
+    if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
+        return (stated,)
+    base = stated or nearest(workload, chip, sdk, ipus_per_replica)
+    if base.schedule is Schedule.PHASED:
+        return (base,)  # all of it is streamed already
+    on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
+    stored = (base, on_chip, streaming) if streams else (on_chip,)
+    recomputed = replace(stored[-1], recompute=Recompute.CHECKPOINTS)
+    unique: list[Practice] = []  # a layout is not hashable
+    for practice in (*stored, recomputed):
+        if practice not in unique:
+            unique.append(practice)
+    return tuple(unique)
+
+
+class MappingBuilder:
+    """Builds mappings of one workload on one machine, the split of layers computed once for each replica size."""
+
+    def __init__(self, workload: Workload, topology: Topology, sdk: str, what_if: WhatIf = AS_PRACTISED) -> None:
+        self.workload, self.topology, self.sdk = workload, topology, sdk
+        self.what_if = what_if
+        self._stages: dict[tuple[str, int], tuple[Stage, ...]] = {}
+
+    def otherwise(self, what_if: WhatIf) -> "MappingBuilder":
+        """One of the same workload and machine where other things are otherwise."""
+        return MappingBuilder(self.workload, self.topology, self.sdk, what_if)
+
+    def mapping(
+        self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> Mapping:
+        """A mapping that follows a practice but for what is to be otherwise."""
+        practice, tiles = self.what_if.of(practice), self.topology.chip.tiles
+        if practice.io_tiles >= tiles:
+            raise InputError(
+                f"practice {practice.name} sets {practice.io_tiles:,} tiles aside, the chip has {tiles:,}",
+                code="bad-mapping",
+            )
+        key = (practice.name, ipus_per_replica)
+        if key not in self._stages:
+            self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)
+        footprint = max(stage.ipu for stage in self._stages[key]) + 1
+        if footprint > ipus_per_replica:
+            raise InputError(
+                f"practice {practice.name} places stages on {footprint} IPUs, the mapping has "
+                f"{ipus_per_replica} a replica",
+                code="mapping-does-not-divide",
+            )
+        return Mapping(
+            replicas=replicas,
+            ipus_per_replica=ipus_per_replica,
+            micro_batch=micro_batch,
+            accumulation=accumulation,
+            stages=self._stages[key],
+            practice=practice,
+            samples_per_row=self.workload.samples_per_row,
+        )
+
+    def _different(self, tried: Sequence[Practice]) -> list[Practice]:
+        """As they would be applied, each once."""
+        practices: list[Practice] = []
+        for practice in map(self.what_if.of, tried):
+            if practice not in practices:
+                practices.append(practice)
+        return practices
+
+    def fitting(
+        self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> tuple[tuple[Mapping, MemoryFit], ...]:
+        """Ways to store a mapping, in the order of `options`, each at the largest available memory that fits.
+
+        None after the first that fits at the default: it is as published, or the least change of that. Where no option
+        fits, the last one alone, which does not.
+        """
+        tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
+        result: list[tuple[Mapping, MemoryFit]] = []
+        for practice in self._different(tried):
+            as_practised = self.mapping(
+                practice,
+                replicas=replicas,
+                ipus_per_replica=ipus_per_replica,
+                micro_batch=micro_batch,
+                accumulation=accumulation,
+            )
+            mapping, memory = largest_that_fits(self.workload, as_practised, self.topology)
+            if memory.fits:
+                result.append((mapping, memory))
+                if not mapping.memory_lowered:
+                    break
+        return tuple(result) or ((mapping, memory),)
+
+    def first_that_fits(
+        self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> tuple[Mapping, MemoryFit]:
+        """The first of `fitting`; one that does not fit where none does."""
+        return self.fitting(
+            replicas=replicas, ipus_per_replica=ipus_per_replica, micro_batch=micro_batch, accumulation=accumulation
+        )[0]

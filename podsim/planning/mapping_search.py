@@ -1,0 +1,419 @@
+"""Search of the legal mappings of a workload on a machine for the shortest time to train."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from podsim.errors import InputError, MissingParameter, PodsimError
+from podsim.lowering.layout import most_ipus
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Choice, Considered, MemoryFit
+from podsim.model.program import Part, StepTimeline
+from podsim.model.training import Schedule
+from podsim.planning import batches
+from podsim.planning.available_memory import fastest
+from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
+from podsim.planning.no_fit import does_not_fit
+from podsim.predicting import assemble
+from podsim.predicting.run import expected_s
+from podsim.scenario import Constraints
+
+SETTLED = 6  # candidates timed once more and shown
+ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
+UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best mapping on some of the IPUs, why, and its time to train [s]."""
+
+    search: "Search"
+    mapping: Mapping
+    choice: Choice
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLine:
+    """A split and micro-batch that fits, with the accumulations to weigh; `mapping` has the largest."""
+
+    mapping: Mapping
+    memory: MemoryFit
+    accumulations: Sequence[int]
+
+
+@dataclass
+class Search:
+    """One search: what was weighed, and why the rest was not."""
+
+    question: assemble.TrainingCase
+    planner: MappingBuilder
+    constraints: Constraints
+    on_progress: Callable[[int, int], None] | None = None
+    ipus: int = 0  # IPUs to use; 0 for all of the machine
+    legal: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    nearest: tuple[MemoryFit, Mapping] | None = None
+    nearest_by: MappingBuilder | None = None
+    indivisible: InputError | None = None  # why the first split that could not be lowered was not
+    full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
+    evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
+    global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
+    recipes: tuple[float, ...] = ()  # global batches to try where none is wanted: published ones, unless stated
+    least_ipu_s_per_row: float = 0.0  # of any split that fits, its pipeline full and its inputs there; 0 before any
+    smaller: bool = False  # whether less than a published batch will do
+    recipe: float | None = None  # the one of them that is tried, in samples
+
+    def __post_init__(self) -> None:
+        topology, workload = self.question.machine.topology, self.question.workload
+        self.ipus = self.ipus or topology.ipus
+        own_length = self.question.samples != workload.benchmark.run_samples  # to which its global batch belongs
+        self.recipes = self.recipes or batches.recipes(workload, topology, own_length=own_length)
+        self.recipe = next(iter(self.recipes), None)
+
+    def run(self) -> Best:
+        """The best mapping and why; Infeasible where none fits."""
+        quick, result = self.question.by_formula, list[tuple[float, Mapping, MemoryFit]]()
+        lines = self._of_recipes(quick) or self._of_smaller_batches(quick)
+        if not lines:
+            raise self.no()
+        for done, line in enumerate(lines, start=1):
+            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            result += self._timed(quick, line, full)
+            if self.on_progress:
+                self.on_progress(done, len(lines))
+        result.sort(key=lambda item: self._handicap(item[1]) * item[0])
+        shown = sorted(
+            (self._settle(quick, mapping, memory) for _, mapping, memory in result[:SETTLED]),
+            key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
+        )
+        mapping = shown[0].mapping
+        choice = Choice(
+            given="search",
+            legal=self.legal,
+            rejected=dict(sorted(self.rejected.items())),
+            considered=self._with_batches(quick, shown[0], result, tuple(shown)),
+            reason=self._reason(shown, result),
+        )
+        return Best(self, mapping, choice, assemble.answer_s(quick, mapping))
+
+    def _of_recipes(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+        """What fits at the first published batch that divides."""
+        for recipe in self.recipes or (None,):
+            self.recipe = recipe
+            if lines := self._nearest_first(quick) or self._relaxed(quick):
+                return lines
+        return []
+
+    def _of_smaller_batches(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+        """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
+        if not (self.rejected["do not fit in streaming memory"] and self.recipes):
+            return []
+        self.smaller = True
+        return self._of_recipes(quick)
+
+    def _nearest_first(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+        near, far = self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        return self._fitting(quick, near, usual) or self._fitting(quick, near, all_) or self._fitting(quick, far, all_)
+
+    def _relaxed(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+        """What fits with weights streamed, where nothing else does."""
+        if self.nearest is None:
+            return []
+        usual = self.planner
+        for what_if in relaxed(usual.what_if, usual.workload, usual.topology):
+            self.planner = usual.otherwise(what_if)
+            if lines := self._nearest_first(quick):
+                return lines
+        self.planner = usual
+        return []
+
+    def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
+        """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
+        quick, (near, far) = self.question.by_formula, self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        result = list[tuple[float, Mapping, MemoryFit]]()
+        for line in self._fitting(quick, [*near, *far], tuple(sorted({*usual, *all_}))):
+            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            result += self._timed(quick, line, full)
+        return result
+
+    def settled(self, mapping: Mapping, memory: MemoryFit) -> Considered:
+        """One of `every`, timed exactly."""
+        return self._settle(self.question.by_formula, mapping, memory)
+
+    def _published(self) -> set[int]:
+        """Replica sizes of published practice, whatever the chip."""
+        return {size for practice in self.question.workload.practices for size in practice.ipus_per_replica}
+
+    def _handicap(self, mapping: Mapping) -> float:
+        return 1.0 if mapping.ipus_per_replica in self._published() else 1 + UNPROVEN
+
+    def _sizes(self) -> tuple[list[int], list[int]]:
+        """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
+        if self.constraints.ipus_per_replica:
+            return [self.constraints.ipus_per_replica], []
+        legal = powers(min(self.ipus, MOST_IPUS))
+        most = 2 * max(self._published(), default=MOST_IPUS)
+        return [size for size in legal if size <= most], [size for size in legal if size > most]
+
+    def _fitting(
+        self, quick: assemble.TrainingCase, sizes: list[int], micro_batches: tuple[int, ...]
+    ) -> list[SearchLine]:
+        """What fits of these replica sizes and micro-batches."""
+        lines = list[SearchLine]()
+        for size in sizes:
+            replicas = self._replicas(size)
+            for micro_batch in micro_batches if replicas else ():
+                line = self._line(quick, replicas, size, micro_batch)
+                if line is None:
+                    break  # a larger micro-batch holds no less
+                lines += line
+        return lines
+
+    def _replicas(self, size: int) -> int:
+        """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal."""
+        replicas = self.constraints.replicas or self.ipus // size
+        if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
+            return replicas
+        self.rejected["do not divide"] += 1
+        return 0
+
+    def _micro_batches(self, widest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Micro-batches to search: those of published mappings, and the rest in case none of those fits.
+
+        All at once where the published ones leave the least batch of a machine this size too near the end of the
+        reference points, or beyond it.
+        """
+        if self.constraints.micro_batch:
+            return (self.constraints.micro_batch,), ()
+        workload = self.question.workload
+        published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
+        replicas = self._replicas(widest) or self.constraints.replicas or 1
+        least = min(published, default=1) * replicas * workload.samples_per_row
+        narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
+        return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
+
+    def _line(
+        self, quick: assemble.TrainingCase, replicas: int, size: int, micro_batch: int
+    ) -> list[SearchLine] | None:
+        """A split with its accumulations; empty where it does not divide, None where it does not fit."""
+        accumulations = self._accumulations(replicas, micro_batch)
+        if not accumulations:
+            return []
+        try:
+            accumulations, mapping, memory = self._widest(quick, replicas, size, micro_batch, accumulations)
+        except InputError as error:
+            self.rejected["do not divide"] += len(accumulations)
+            self.indivisible = self.indivisible or error
+            return []
+        if not memory.fits:
+            self.rejected[f"do not fit in {'SRAM' if memory.fraction > 1 else 'streaming memory'}"] += len(
+                accumulations
+            )
+            if self.nearest is None or _missed(memory) < _missed(self.nearest[0]):
+                self.nearest, self.nearest_by = (memory, mapping), self.planner
+            return None
+        self.legal += len(accumulations)
+        return [SearchLine(mapping, memory, accumulations)]
+
+    def _timed(
+        self, quick: assemble.TrainingCase, line: SearchLine, full: StepTimeline
+    ) -> Iterator[tuple[float, Mapping, MemoryFit]]:
+        """Every accumulation of a line with its time [s]: a step grows by one period for each micro-batch (Eq. 34).
+
+        Below the depth of the pipeline that is a lower bound; the settled candidates are timed exactly.
+        """
+        mapping = line.mapping
+        self.full[_split(mapping)] = full
+        in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
+        row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
+        self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
+        for accumulation in line.accumulations:
+            candidate = replace(mapping, accumulation=accumulation)
+            step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
+            yield self._time_s(quick, candidate, step_s), candidate, line.memory
+
+    def _widest(
+        self, quick: assemble.TrainingCase, replicas: int, size: int, micro_batch: int, accumulations: list[int]
+    ) -> tuple[list[int], Mapping, MemoryFit]:
+        """Those that fit with the mapping of the most; in phases a batch lies in streaming memory, so fewer may."""
+        while True:
+            most = max(accumulations)
+            stored = self.planner.fitting(
+                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=most
+            )
+            mapping, memory = fastest(quick, stored)
+            stuck = mapping.schedule is not Schedule.PHASED or memory.fraction > 1 or most == 1
+            if (
+                memory.fits
+                or stuck
+                or self.constraints.accumulation
+                or self.constraints.global_batch
+                or not self._chosen()
+            ):
+                return accumulations, mapping, memory
+            self.rejected["do not fit in streaming memory"] += 1
+            accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
+
+    def _chosen(self) -> bool:
+        """Whether the batch is free: nobody asks for one and no recipe goes with one."""
+        return self.smaller or bool(self.question.workload.points or self.question.by_law)
+
+    def _time_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
+        beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
+        return expected_s(beat, assemble.samples(quick, mapping.global_batch))
+
+    def _evaluation_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
+        """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
+        afterwards = self.question.workload.benchmark.evaluates_checkpoints
+        if not (mapping.practice.forward_evaluation or afterwards):
+            return assemble.evaluation_s(quick, mapping, step_s)
+        key = (*_split(mapping), min(mapping.accumulation, mapping.filling))
+        if key not in self.evaluations_s:
+            self.evaluations_s[key] = assemble.evaluation_s(quick, mapping, step_s)
+        return self.evaluations_s[key]
+
+    def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
+        """Accumulations that reach the batches worth weighing: fixed, or the reference's batches and powers of two."""
+        constraints, workload = self.constraints, self.question.workload
+        rows_samples = micro_batch * replicas * workload.samples_per_row
+        if constraints.accumulation:
+            return [constraints.accumulation]
+        recipe, by_law = self.recipe, self.question.by_law
+        if not constraints.global_batch and not workload.points and recipe and not by_law:
+            return self._near(recipe, rows_samples)
+        if constraints.global_batch:
+            count = constraints.global_batch / rows_samples
+            if count < 1 or abs(count - round(count)) > 1e-9:
+                self.rejected["do not divide"] += 1
+                below = math.floor(count)
+                self.global_batches |= {max(1, below) * rows_samples, (below + 1) * rows_samples}
+                return []
+            return [round(count)]
+        points = workload.points
+        if by_law:
+            return sorted({1, *(max(1, round(batch / rows_samples)) for batch in by_law.batches)})
+        if not points:
+            raise MissingParameter(
+                f'nobody says at which global batch "{workload.name}" runs',
+                hint="--global-batch 1024, or global_batch in [benchmark] of the workload file",
+            )
+        targets = {float(point.batch) for point in points} | {points[0].batch * 2.0**i for i in range(12)}
+        counts = {max(1, round(batch / rows_samples)) for batch in targets if batch <= 2 * points[-1].batch}
+        return sorted(counts | {1})
+
+    def _near(self, recipe: float, rows_samples: float) -> list[int]:
+        """The accumulation nearest to the batch of a recipe, where that changes it little: its length goes with it."""
+        nearest, kept = batches.accumulation(recipe, rows_samples)
+        if kept:
+            return [nearest]
+        self.global_batches.add(nearest * rows_samples)
+        self.rejected["miss the published global batch"] += 1
+        return []
+
+    def _settle(self, quick: assemble.TrainingCase, mapping: Mapping, memory: MemoryFit) -> Considered:
+        """One candidate timed exactly: from the line where its pipeline is full, else by itself."""
+        timeline, more = self.full[_split(mapping)], mapping.accumulation - mapping.filling
+        if more < 0:
+            timeline, more = assemble.step(quick, mapping), 0
+        step_s = timeline.step_s + more * timeline.period_s
+        need = assemble.samples(quick, mapping.global_batch)
+        return Considered(
+            mapping=mapping,
+            time_to_train_s=self._time_s(quick, mapping, step_s),
+            step_s=step_s,
+            samples=need.mean,
+            bubble=timeline.breakdown_s[Part.BUBBLE] / step_s,
+            memory=memory.fraction,
+        )
+
+    def _with_batches(
+        self,
+        quick: assemble.TrainingCase,
+        best: Considered,
+        result: list[tuple[float, Mapping, MemoryFit]],
+        shown: tuple[Considered, ...],
+    ) -> tuple[Considered, ...]:
+        """The settled ones, and the chosen split at other batches: half and twice show what convergence takes."""
+        known = {c.mapping.global_batch for c in shown if _split(c.mapping) == _split(best.mapping)}
+        others = []
+        for factor in (4, 2, 0.5, 0.25):
+            near = [
+                (abs(m.global_batch / (best.mapping.global_batch * factor) - 1), m, content)
+                for _, m, content in result
+                if _split(m) == _split(best.mapping)
+            ]
+            away, mapping, memory = min(near, key=lambda item: item[0])
+            if away < 0.4 and mapping.global_batch not in known:
+                known.add(mapping.global_batch)
+                others.append(self._settle(quick, mapping, memory))
+        return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
+
+    def _reason(self, shown: list[Considered], result: list[tuple[float, Mapping, MemoryFit]]) -> str:
+        best, mapping = shown[0], shown[0].mapping
+        larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
+        quickest = min(shown, key=lambda item: item.time_to_train_s)
+        text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
+        if quickest is not best:
+            size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
+            text += (
+                f" at a replica size that was published; {quickest.mapping.replicas:,} × {size} comes out "
+                f"{100 * ahead:.0f} % quicker, too little to trust a size that no submission used"
+            )
+        if self.question.samples is None and larger and mapping.replicas > 1:
+            text += (
+                f"; memory would hold a batch above {mapping.global_batch:,}, convergence would not repay it: "
+                "a larger batch thins the bubble and the all-reduce but needs more samples"
+            )
+        if not (self.question.workload.points and self.question.workload.presets):
+            text += "; podsim workload map weighs other micro-batches and storage too"
+        return text
+
+    @property
+    def too_many_replicas(self) -> bool:
+        """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
+        batch = self.constraints.global_batch or next(iter(self.recipes), math.inf)
+        return self.nearest is None and min(self.global_batches, default=0) > batch
+
+    def nearest_global_batches(self) -> tuple[float, ...]:
+        """Batches that divide, where none is wanted and the published one does not."""
+        if self.constraints.global_batch or self.constraints.accumulation or not (self.recipes and self.global_batches):
+            return ()
+        return batches.nearest(self.global_batches, self.recipes[-1])
+
+    def no(self) -> PodsimError:
+        """Why no mapping was found."""
+        if self.nearest is not None:
+            return does_not_fit(self.nearest_by or self.planner, *self.nearest)
+        number = self.constraints.global_batch or 0
+        near = [
+            max((b for b in self.global_batches if b <= number), default=0),
+            min((b for b in self.global_batches if b > number), default=0),
+        ]
+        counts = [f"{count:,} {why}" for why, count in sorted(self.rejected.items())]
+        if self.indivisible is not None:  # another batch would not help
+            return InputError(
+                self.indivisible.message,
+                code="mapping-does-not-divide",
+                context=[*self.indivisible.context, *counts],
+                hint=self.indivisible.hint,
+            )
+        return InputError(
+            "no mapping divides as asked",
+            code="mapping-does-not-divide",
+            context=counts,
+            hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
+            or "leave out --ipus-per-replica or --replicas and let podsim choose",
+        )
+
+
+def _missed(memory: MemoryFit) -> tuple[float, float]:
+    """By how much a mapping misses: what is shorter of both memories, then SRAM."""
+    return round(memory.needed, 3), memory.fraction
+
+
+def _split(mapping: Mapping) -> tuple[int, int, int]:
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch

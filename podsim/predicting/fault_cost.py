@@ -1,0 +1,95 @@
+"""What faults cost a step and a run: the healthy machine beside what is left of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.lowering.lower import lower
+from podsim.model.fault import Detour, FaultReport
+from podsim.model.residue import RESIDUE, cleaned
+from podsim.topology import wiring
+from podsim.topology.fabric import Fabric
+from podsim.topology.remaining import renamed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import Prediction
+    from podsim.predicting.assemble import TrainingCase
+
+
+def compared(
+    healthy: Prediction,
+    hurt: Prediction,
+    texts: Sequence[str],
+    detours: Sequence[Detour],
+    left: str = "",
+    without_slow_s: float | None = None,
+) -> Prediction:
+    """The prediction of the machine with faults, which says what they cost (Eq. 51).
+
+    `without_slow_s` is the step with slow links taken out of use [s], kept where it is sooner.
+    """
+    near_s = RESIDUE * healthy.step_s.value
+    more = {part: seconds - healthy.breakdown_s.get(part, 0.0) for part, seconds in hurt.breakdown_s.items()}
+    rates = healthy.throughput_samples_per_s.value, hurt.throughput_samples_per_s.value
+    report = FaultReport(
+        texts=tuple(texts),
+        healthy_step_s=healthy.step_s.value,
+        step_s=hurt.step_s.value,
+        slowdown=rates[0] / rates[1] - 1,
+        healthy_time_to_train_s=healthy.time_to_train_s.value,
+        time_to_train_s=hurt.time_to_train_s.value,
+        parts=cleaned(more, healthy.step_s.value),
+        detours=tuple(detours),
+        left=left,
+        without_slow_s=without_slow_s if (without_slow_s or math.inf) < hurt.step_s.value - near_s else None,
+    )
+    return replace(hurt, faults=report)
+
+
+def detours(question: TrainingCase, mapping: Mapping, machines: int = 0) -> tuple[Detour, ...]:
+    """Ways of the flows of a step that lead elsewhere than without faults, in the order of their use.
+
+    Nodes have the names of the whole machine, in which so many machines lie before those asked.
+    """
+    fabric, usual = question.fabric, Fabric(question.machine.topology)
+    if not fabric.damage.down:
+        return ()
+    program = lower(
+        question.workload,
+        replace(mapping, accumulation=1),
+        question.machine,
+        fabric,
+        optimizer=question.optimizer,
+        folded=question.folded,
+    )
+    detours: dict[tuple[int, ...], Detour | None] = {}
+    for block in program.blocks:
+        for flow in (flow for task in block.tasks for flow in task.flows):
+            if flow.route not in detours:
+                detours[flow.route] = _detour(fabric, usual, flow.route)
+
+    def whole(nodes: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(renamed(fabric.topology, node, machines) for node in nodes)
+
+    return tuple(Detour(usual=whole(way.usual), taken=whole(way.taken)) for way in detours.values() if way)
+
+
+def _detour(fabric: Fabric, usual: Fabric, route: tuple[int, ...]) -> Detour | None:
+    taken = tuple(_nodes(fabric, route))
+    if not taken or not (taken[0].startswith(wiring.IPU) and taken[-1].startswith(wiring.IPU)):
+        return None
+    number, other = (int(end.removeprefix(wiring.IPU)) for end in (taken[0], taken[-1]))
+    before = tuple(_nodes(usual, usual.route(number, other).links))
+    return Detour(usual=before, taken=taken) if before != taken else None
+
+
+def _nodes(fabric: Fabric, route: tuple[int, ...]) -> Iterator[str]:
+    for number in route[:1]:
+        yield fabric.link(number).source
+    for number in route:
+        yield fabric.link(number).target

@@ -1,0 +1,178 @@
+"""How far a step time may be off, split by why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from podsim.engines import analytic
+from podsim.lowering import sharding
+from podsim.lowering.lower import lower_update
+from podsim.lowering.weight_update import BETWEEN_RACKS
+from podsim.model.program import Part
+from podsim.model.quantity import NINETY, Cause, Grade
+from podsim.model.sums import sum_in_order
+
+if TYPE_CHECKING:
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.machine import Machine
+    from podsim.model.mapping import Mapping as WorkMapping
+    from podsim.model.program import StepTimeline
+    from podsim.predicting.assemble import TrainingCase
+
+PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
+OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
+OF_FRAMEWORK = Grade.EXTRAPOLATED
+"""The grade of waits for input at best: their constants are fitted to whole programs, no calibrated step."""
+STRETCHED = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC, Part.BUBBLE, Part.WEIGHT_UPDATE)
+"""What grows with the stretch of a program; the syncs between chips in it do not, a hundredth of a step at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDoubt:
+    """Variances of the log of a step time by cause, its grade, and the factor beyond the calibrated sizes.
+
+    `forms` has the log of the step in each other form of the model that the fit cannot rule out, over that predicted.
+    """
+
+    variances: Mapping[Cause, float]
+    grade: Grade
+    beyond: float
+    forms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def spread(self) -> float:
+        """Log standard error, all causes together."""
+        return math.sqrt(sum_in_order(self.variances.values()))
+
+
+def step_doubt(
+    machine: Machine,
+    workload: str,
+    sensitivity: Mapping[str, float],
+    *,
+    ipus: int,
+    forms: Mapping[str, float] | None = None,
+) -> StepDoubt:
+    """Variances of a step on so many IPUs: by sensitivities to fitted parameters and logs in other forms (Eq. 31)."""
+    parameters = machine.parameters
+    largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
+    beyond = max(ipus / largest, smallest / ipus, 1.0) if largest else 1.0
+    grade = Grade.EXTRAPOLATED if beyond > 1 else Grade.INTERPOLATED
+    others = 0
+    if machine.chip.name not in parameters.chips:
+        others, grade = others + 1, Grade.EXTRAPOLATED
+    if machine.topology.fabric:
+        grade = Grade.ASSUMED  # no such machine exists
+    if not largest:
+        others, grade = others + 1, Grade.ASSUMED
+    variances = {
+        Cause.PARAMETERS: parameter_variance(parameters, sensitivity),
+        Cause.MODEL: parameters.model_error**2,
+        Cause.FORM: form_variance(forms or {}),
+        Cause.NOISE: parameters.run_spread**2,
+        Cause.DISTANCE: (PER_DOUBLING * math.log2(beyond)) ** 2,
+        Cause.CHIP: others * OTHER_CHIP**2,
+        Cause.RELEASE: _release_error(machine) ** 2,
+    }
+    if machine.maturity:
+        grade = max(grade, machine.maturity.grade, key=lambda grade: grade.rank)
+    return StepDoubt(variances=variances, grade=grade, beyond=beyond, forms=forms or {})
+
+
+def _release_error(machine: Machine) -> float:
+    """Log error of a release without published runs: that of its maturity.
+
+    Where a result is left out with all others of its release, and none is stated: how far fitted releases differ.
+    """
+    if machine.maturity:
+        return machine.maturity.error
+    fitted = machine.parameters.fitted
+    if machine.sdk in machine.parameters.sdks or f"sdk-{machine.sdk}.program" in fitted:
+        return 0.0
+    logs = [math.log(item.value) for name, item in fitted.items() if name.startswith("sdk-")]
+    return math.sqrt(fmean(log**2 for log in logs)) if logs else 0.0
+
+
+def form_variance(forms: Mapping[str, float]) -> float:
+    """Variance for which a 90 % interval by itself ends at the answer of the form that is furthest away (Eq. 31)."""
+    return (max(map(abs, forms.values()), default=0.0) / NINETY) ** 2
+
+
+def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float]) -> float:
+    """What the covariance of the fitted parameters makes of a time that hangs so on them (Eq. 31)."""
+    moved = {name: share * parameters.fitted[name].error for name, share in sensitivity.items()}
+    related = parameters.correlation
+    return max(
+        0.0,
+        sum_in_order(
+            value * other * (1.0 if a == b else related.get(a, {}).get(b, 0.0))
+            for a, value in moved.items()
+            for b, other in moved.items()
+        ),
+    )
+
+
+def of_step(
+    question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]
+) -> StepDoubt:
+    """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
+    moved = sensitivity(question, timeline)
+    known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
+    if added := _of_framework(question, mapping, timeline):
+        parameters = known.variances[Cause.PARAMETERS] + added
+        grade = max(known.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
+        known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
+    if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
+        return known
+    from podsim.files import tensor_parallel
+
+    unmeasured = (share * tensor_parallel.time_error()) ** 2
+    return replace(known, variances={**known.variances, Cause.TENSOR_PARALLEL: unmeasured}, grade=Grade.ASSUMED)
+
+
+def _of_framework(question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline) -> float:
+    """Variance of the log of a step from the constants of its framework (Eq. 13)."""
+    framework, costs = mapping.practice.framework, question.machine.frameworks
+    whole_s = timeline.breakdown_s.get(Part.FRAMEWORK, 0.0)
+    if framework is None or not whole_s:
+        return 0.0
+    fitted_s = mapping.accumulation * sum_in_order(costs.parts(framework, mapping.replicas).values())
+    share = min(fitted_s, whole_s) / timeline.step_s
+    return costs.variance(framework, mapping.replicas, share)
+
+
+def sensitivity(question: TrainingCase, timeline: StepTimeline) -> dict[str, float]:
+    """Log change of a step time with that of each fitted parameter, read from where the step goes (Eq. 31)."""
+    share = {part: seconds / timeline.step_s for part, seconds in timeline.breakdown_s.items()}
+    stretched = sum_in_order(share.get(part, 0.0) for part in STRETCHED)
+    known = {
+        "program.stretch": stretched,
+        f"sdk-{question.machine.like}.program": stretched,
+        "rack.step": share.get(Part.RACK_STEPS, 0.0),
+        "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0) - share.get(Part.TENSOR_PARALLEL, 0.0),
+        **dict.fromkeys(sharding.FORMS, share.get(Part.SHARDING, 0.0)),
+    }
+    return {name: known[name] for name in question.machine.parameters.fitted if name in known}
+
+
+def between_racks(question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline) -> float:
+    """Share of what links take for an update that is between racks."""
+    if not timeline.breakdown_s.get(Part.ALL_REDUCE):
+        return 0.0
+    program = lower_update(
+        question.workload,
+        mapping,
+        question.machine,
+        question.fabric,
+        optimizer=question.optimizer,
+        folded=question.folded,
+    )
+    racks = replace(program, blocks=tuple(block for block in program.blocks if block.name == BETWEEN_RACKS))
+    whole_s, racks_s = (
+        analytic.run(program, question.fabric).breakdown_s[Part.ALL_REDUCE] for program in (program, racks)
+    )
+    return racks_s / whole_s if whole_s else 0.0

@@ -1,0 +1,112 @@
+"""Rules of names: one owner for a class name, nouns for things, one file name for one role.
+
+It stands beside test_words.py, or is merged into it: both import from `source`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from source import ROOT, modules, place, tree
+
+# No noun says what they hold.
+PARTICIPLES = frozenset({"asked", "wanted", "found", "held", "said", "told", "one", "weighed"})
+
+# Names of fields that are keys of JSON answers.
+KEYS = {
+    ("model/plan.py", "found"): "what a candidate has where it misses a demand",
+    ("model/validation.py", "held"): "how many intervals cover the measured value",
+}
+
+# Folders whose files are named for the verb or the thing that they serve; each holds one part of its slice.
+ROLES = {
+    "podsim/api": "its function of the library",
+    "podsim/cli": "what its commands share",
+    "podsim/cli/commands": "its command",
+    "podsim/files": "its files, read and written",
+    "podsim/model": "its data",
+    "podsim/report/views": "its page",
+    "podsim/calibrate/microbenchmarks": "measurements of it",
+}
+
+# Names that two folders without such a role share, since they do the same for their part.
+SAME_ROLE = {
+    "judge": "claims and published rows held against podsim, by the same rules",
+    "evaluate": "what podsim says of a claim and of a published row",
+    "run_cost": "the cost of a run, computed and as a page",
+}
+
+
+def owners() -> dict[str, list[str]]:
+    """Places of each class by its name."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in modules("podsim"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(place(path, node.lineno))
+    return places
+
+
+def bound(module: ast.AST) -> Iterator[tuple[str, int]]:
+    """Names that a module gives to classes, functions, parameters, variables and fields."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+
+
+def participles(path: Path, module: ast.AST) -> list[str]:
+    """Places of names that are participles."""
+    return [
+        f"{place(path, line)} {name}"
+        for name, line in bound(module)
+        if name.strip("_").lower() in PARTICIPLES and not any(place(path).endswith(f) and name == n for f, n in KEYS)
+    ]
+
+
+def shared_file_names() -> dict[str, list[str]]:
+    """Files of one name in two folders, of which at most one is without a role of its own."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in modules("podsim"):
+        folder = place(path.parent)
+        if path.stem not in {"__init__", "__main__", *SAME_ROLE} and folder not in ROLES:
+            places[path.stem].append(folder)
+    return {name: folders for name, folders in places.items() if len(folders) > 1}
+
+
+def test_a_class_name_has_one_owner() -> None:
+    assert {name: places for name, places in owners().items() if len(places) > 1} == {}
+
+
+def test_no_participle_is_a_name() -> None:
+    assert [name for path in modules("podsim") for name in participles(path, tree(path))] == []
+
+
+def test_a_file_name_means_one_thing() -> None:
+    assert shared_file_names() == {}
+
+
+def test_every_line_is_formatted() -> None:
+    mark = "# fmt: " + "skip"
+    assert [place(path) for path in modules("podsim", "tests") if mark in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["found = 1", "def _asked(): ...", "for one in names: ...", "def f(wanted): ...", "class Told: ..."]
+)
+def test_a_participle_is_noticed(text: str) -> None:
+    assert participles(ROOT / "podsim/units.py", ast.parse(text))
+
+
+@pytest.mark.parametrize("text", ["plan = 1", "def _request(): ...", "foundation = 2", "one_at_a_time = True"])
+def test_a_noun_is_left_alone(text: str) -> None:
+    assert not participles(ROOT / "podsim/units.py", ast.parse(text))

@@ -1,0 +1,191 @@
+"""The mapping podsim chooses: legal, the best it weighed, and shown with what it was weighed against."""
+
+from itertools import pairwise
+
+import pytest
+
+import podsim
+from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
+from podsim.model.quantity import Grade
+from podsim.planning.mapping_search import UNPROVEN
+
+MACHINES = ["pod4", "pod16", "pod64", "pod128", "pod256", "pod512", "pod1024", "bow-pod64"]
+ASKED = [(workload, name) for workload in ("bert", "resnet50") for name in MACHINES]
+FOUND = {}
+
+
+def predicted(workload, name):
+    """Each question once."""
+    if (workload, name) not in FOUND:
+        FOUND[workload, name] = podsim.predict(workload, topology=name, engine="analytic")
+    return FOUND[workload, name]
+
+
+def published_sizes(workload):
+    return {size for practice in catalog.workload(workload).value.practices for size in practice.ipus_per_replica}
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_the_chosen_mapping_is_legal(workload, name):
+    result = predicted(workload, name)
+    mapping = result.mapping
+    assert mapping.ipus <= result.ipus
+    assert result.memory.fits
+    placed = [unit.name for stage in mapping.stages for unit in stage.units]
+    assert placed == [unit.name for unit in catalog.workload(workload).value.units]
+    assert {stage.ipu for stage in mapping.stages} == set(range(mapping.ipus_per_replica))
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_no_mapping_that_was_weighed_beats_the_chosen_one(workload, name):
+    """Where a replica size was never published it has to be 5 % better, and the reason names it."""
+    result = predicted(workload, name)
+    chosen = next(c for c in result.choice.considered if c.mapping == result.mapping)
+    proven = published_sizes(workload)
+    for other in result.choice.considered:
+        handicap = 1.0 if other.mapping.ipus_per_replica in proven else 1 + UNPROVEN
+        mine = 1.0 if result.mapping.ipus_per_replica in proven else 1 + UNPROVEN
+        assert chosen.time_to_train_s * mine <= other.time_to_train_s * handicap * (1 + 1e-12)
+    quicker = any(c.time_to_train_s < chosen.time_to_train_s for c in result.choice.considered)
+    assert quicker == ("quicker, too little to trust" in result.choice.reason)
+
+
+@pytest.mark.parametrize(("workload", "name"), ASKED)
+def test_what_is_shown_was_timed_and_not_estimated(workload, name):
+    """The first row is the chosen mapping with the very step time of the answer."""
+    result = predicted(workload, name)
+    first = result.choice.considered[0]
+    assert first.mapping == result.mapping
+    assert first.step_s == pytest.approx(result.step_s.value, rel=1e-12)
+    assert first.samples == pytest.approx(result.samples_to_converge.value, rel=1e-12)
+    assert first.memory == pytest.approx(result.memory.fraction)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 96},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 3, "accumulation": 64},
+        {"replicas": 16, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 48},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 1, "accumulation": 256},
+        {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 144},
+    ],
+)
+def test_no_mapping_given_by_hand_beats_the_search(flags):
+    by_hand = podsim.predict("bert", pod=64, **flags, engine="analytic")
+    assert predicted("bert", "pod64").time_to_train_s.value <= by_hand.time_to_train_s.value * 1.01
+
+
+def test_at_pod512_convergence_limits_the_batch_and_the_choice_shows_it():
+    """The same split at a smaller batch needs fewer samples and at a larger one a thinner all-reduce: both lose."""
+    result = predicted("bert", "pod512")
+    chosen, mapping = result.choice.considered[0], result.mapping
+    same = [c for c in result.choice.considered if c.mapping.replicas == mapping.replicas]
+    smaller = [c for c in same if c.mapping.global_batch <= mapping.global_batch / 2]
+    larger = [c for c in same if c.mapping.global_batch >= mapping.global_batch * 2]
+    assert smaller
+    assert larger
+    for other in smaller:
+        assert other.samples < chosen.samples
+        assert other.mapping.global_batch / other.step_s < mapping.global_batch / chosen.step_s
+    for other in larger:
+        assert other.samples > chosen.samples
+        assert other.mapping.global_batch / other.step_s > mapping.global_batch / chosen.step_s
+    assert "memory would hold a batch above" in result.choice.reason
+    assert max(c.memory for c in larger) <= 1
+
+
+def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
+    """By samples alone the largest batch would be the best, whatever the network needs to converge with it."""
+    free, usual = podsim.predict("bert", pod=64, samples=3e6, engine="analytic"), predicted("bert", "pod64")
+    assert free.mapping.global_batch == usual.mapping.global_batch
+    assert free.choice.reason.startswith("batch and split of a run to 0.72 masked-LM accuracy: ")
+
+
+@pytest.mark.parametrize(
+    ("workload", "name", "beyond"),
+    [("bert", "pod512", 2), ("bert", "pod1024", 4), ("resnet50", "pod1024", 4), ("bert", "pod4", 4)],
+)
+def test_beyond_the_machines_calibrated_the_answer_says_by_how_much(workload, name, beyond):
+    result = predicted(workload, name)
+    assert (result.time_to_train_s.grade, result.time_to_train_s.beyond) == (Grade.EXTRAPOLATED, beyond)
+    assert (result.step_s.grade, result.step_s.beyond) == (Grade.EXTRAPOLATED, beyond)
+
+
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+def test_a_larger_pod_is_quicker_and_less_sure(workload):
+    sizes = [predicted(workload, f"pod{ipus}") for ipus in (4, 16, 64, 128, 256, 512, 1024)]
+    times = [size.time_to_train_s for size in sizes]
+    assert all(more.value < less.value for less, more in pairwise(times))
+    widths = [size.step_s.high / size.step_s.low for size in sizes[-3:]]
+    assert widths == sorted(set(widths))
+
+
+def test_at_one_global_batch_more_ipus_are_each_less_busy():
+    result = [podsim.predict("bert", pod=ipus, global_batch=12288, engine="analytic").mfu for ipus in (64, 256, 1024)]
+    assert result == sorted(result, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "holds"),
+    [
+        ({"replicas": 4}, lambda m: m.replicas == 4),
+        ({"ipus_per_replica": 16}, lambda m: m.ipus_per_replica == 16),
+        ({"micro_batch": 1}, lambda m: m.micro_batch == 1),
+        ({"accumulation": 50}, lambda m: m.accumulation == 50),
+        ({"global_batch": 4608}, lambda m: m.global_batch == 4608),
+        ({"replicas": 8, "global_batch": 4608}, lambda m: (m.replicas, m.global_batch) == (8, 4608)),
+        ({"micro_batch": 2, "accumulation": 10}, lambda m: (m.micro_batch, m.accumulation) == (2, 10)),
+    ],
+)
+def test_what_is_fixed_stays_and_the_rest_is_searched(flags, holds):
+    prediction = podsim.predict("bert", pod=64, **flags, engine="analytic")
+    assert holds(prediction.mapping)
+    assert prediction.choice.given == "search"
+    assert all(holds(c.mapping) for c in prediction.choice.considered)
+
+
+@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or --global-batch 1004"), (2, "16")])
+def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch, hint):
+    replicas = {"replicas": 8} if batch == 2 else {}
+    with pytest.raises(InputError) as caught:
+        podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **replicas)
+    assert caught.value.code == "mapping-does-not-divide"
+    assert f"--global-batch {hint}" in caught.value.hint
+
+
+def test_more_ipus_a_replica_than_there_are_blocks_do_not_divide():
+    with pytest.raises(InputError) as caught:
+        podsim.predict("resnet50", pod=64, ipus_per_replica=64, engine="analytic")
+    assert caught.value.code == "mapping-does-not-divide"
+    assert "--ipus-per-replica" in caught.value.hint
+
+
+def test_a_model_that_no_split_holds_is_answered_no():
+    with pytest.raises(Infeasible) as caught:
+        podsim.predict("bert", pod=16, changes={"workload.transformer.layers": "400"}, engine="analytic")
+    assert caught.value.code == "does-not-fit"
+
+
+@pytest.mark.parametrize("flags", [{"accumulation": 2 * 10**9}, {"global_batch": 2 * 10**9}])
+def test_a_step_of_very_many_micro_batches_is_answered_too(flags):
+    """Equal cycles fold: thousands of millions of micro-batches take no longer to predict than a hundred."""
+    split = {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2}
+    prediction, small = (
+        podsim.predict("bert", pod=64, **split, **request) for request in (flags, {"accumulation": 1000})
+    )
+    cycles = flags.get("accumulation", 2 * 10**9 / 32)
+    assert prediction.step_s.value == pytest.approx(small.timeline.period_s * cycles, rel=1e-5)
+
+
+def test_rejected_mappings_are_counted_by_reason():
+    result = predicted("bert", "pod64")
+    assert result.choice.rejected["do not fit in SRAM"] > 0
+    assert result.choice.legal > len(result.choice.considered)
+
+
+def test_progress_ends_when_all_sizes_are_done():
+    seen = []
+    podsim.predict("bert", pod=64, engine="analytic", on_progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(done, len(seen)) for done in range(1, len(seen) + 1)]
