@@ -33,7 +33,7 @@ def compare(
     to_chip: str | None = None,
     to_sdk: str | None = None,
     to_preset: str | None = None,
-    practice: Mapping[str, Any] | None = None,
+    configuration: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
     **money: Unpack[OwnershipKeywords],
 ) -> Comparison:
@@ -42,7 +42,7 @@ def compare(
     Sides that do not fit are listed as `infeasible`, and others are compared with the first that fits.
     Raises InputError where the question is malformed, Infeasible where no side fits.
     """
-    scenario = cases.practised(scenario, practice or {})
+    scenario = cases.with_configuration(scenario, configuration or {})
     variants = cases.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
     terms = purse(**money)
     cases.check_chips(variants)

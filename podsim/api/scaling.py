@@ -76,8 +76,8 @@ def scale(
 
 def _published(run: Named, preset: str | None) -> str | None:
     """The preset where it is a published mapping; a configuration leaves batch and mapping to the search."""
-    configurations = {configuration.name for model in run.models for configuration in model.configurations}
-    return None if preset in configurations else preset
+    large_pods = {large_pod.name for model in run.models for large_pod in model.large_pods}
+    return None if preset in large_pods else preset
 
 
 def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:

@@ -35,7 +35,7 @@ class OtherCase:
         """What its step time depends on: results of two divisions often share one mapping."""
         at = self.preset
         split = at.replicas, at.ipus_per_replica, at.micro_batch, at.accumulation, at.hosts
-        return self.point.workload, self.point.topology, self.point.sdk, at.practice, at.optimizer, *split
+        return self.point.workload, self.point.topology, self.point.sdk, at.configuration, at.optimizer, *split
 
     def question(self, parameters: ParameterSet, engine: Engine = analytic.run, *, seed: int = 0) -> TrainingCase:
         """The question that asks for this result."""
@@ -76,7 +76,7 @@ def cases(
 
 
 def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -> Preset:
-    """The published mapping a point names, or its own mapping with the practice of that preset.
+    """The published mapping a point names, or its own mapping with the configuration of that preset.
 
     Raises InputError where the workload has no such preset.
     """

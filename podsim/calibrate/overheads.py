@@ -40,17 +40,17 @@ def gathered(cases: Iterable[OtherCase], parameters: ParameterSet) -> dict[str, 
 
 def parts_s(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     """What the logs of one case say of each mechanism that it shows [s]."""
-    point, practice = case.point, case.mapping.practice
+    point, configuration = case.point, case.mapping.configuration
     style = case.workload.benchmark.style
     table = {}
     if style is EvaluationStyle.INTERVAL:
         table["load"] = point.startup_s
     if style is EvaluationStyle.EPOCHS:
         table["load"] = point.first_evaluation_s - point.each_evaluation_s
-        table["process" if practice.separate_evaluation else "switch"] = point.graph_switch_s
+        table["process" if configuration.separate_evaluation else "switch"] = point.graph_switch_s
         if point.evaluations:
             table["checkpoint"] = (point.train_s - point.steps * point.step_s) / point.evaluations
-    if style is EvaluationStyle.EPOCHS or (style is EvaluationStyle.INTERVAL and practice.forward_evaluation):
+    if style is EvaluationStyle.EPOCHS or (style is EvaluationStyle.INTERVAL and configuration.forward_evaluation):
         table["call"] = max(LEAST_CALL_S, point.each_evaluation_s - forward_s(case.question(parameters), case.mapping))
     return {name: seconds for name, seconds in table.items() if seconds > 0}
 

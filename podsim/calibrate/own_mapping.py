@@ -76,7 +76,7 @@ def machine_name(run: LogRun, systems: Sequence[SystemFile]) -> str:
 
 
 def mapping(split: Split, workload: Workload, topology: Topology, options: LogOptions) -> Preset:
-    """The mapping of a log, with the practice of a preset; UnknownMapping where it cannot be told."""
+    """The mapping of a log, with the configuration of a preset; UnknownMapping where it cannot be told."""
     pool = [item for item in workload.presets if not options.presets or item.name in options.presets]
     if not pool:
         known = sorted({item.name for item in workload.presets})
@@ -85,7 +85,7 @@ def mapping(split: Split, workload: Workload, topology: Topology, options: LogOp
         pool = [item for item in pool if item.ipus_per_replica == options.ipus_per_replica]
         if not pool:
             sizes = sorted({item.ipus_per_replica for item in workload.presets})
-            message = f"no published practice of {workload.name} has {options.ipus_per_replica} IPUs a replica"
+            message = f"no published configuration of {workload.name} has {options.ipus_per_replica} IPUs a replica"
             raise UnknownMapping(message, [f"{size} IPUs a replica" for size in sizes])
     exact = [item for item in pool if item.topology == topology.name and _states(item, split, workload)]
     if exact:
@@ -128,7 +128,7 @@ def _nearest(items: Sequence[Preset], split: Split) -> list[Preset]:
 
 def _only(items: Sequence[Preset], split: Split, workload: Workload) -> Preset:
     """The one mapping of several presets; a mapping that two releases ran is two."""
-    kinds = {(p.replicas, p.ipus_per_replica, p.micro_batch, p.accumulation, p.practice, p.sdk): p for p in items}
+    kinds = {(p.replicas, p.ipus_per_replica, p.micro_batch, p.accumulation, p.configuration, p.sdk): p for p in items}
     if len(kinds) > 1:
         names = " or ".join(sorted({item.name for item in kinds.values()}))
         message = (
@@ -139,7 +139,7 @@ def _only(items: Sequence[Preset], split: Split, workload: Workload) -> Preset:
 
 
 def _own(items: Sequence[Preset], split: Split, workload: Workload, topology: Topology) -> Preset:
-    """A mapping nobody published, with the newest practice of the presets that are left."""
+    """A mapping nobody published, with the newest configuration of the presets that are left."""
     base = max(items, key=lambda item: (tuple(map(int, re.findall(r"\d+", item.sdk))), item.name))
     replicas = max(1, topology.ipus // base.ipus_per_replica)
     accumulation = split.accumulation or base.accumulation

@@ -56,7 +56,7 @@ def scored(runs: Sequence[Figures]) -> list[Figures]:
 def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk: str, clock: Clock) -> CalibrationPoint:
     """The point that runs make; one or more of them reached the target.
 
-    `preset` is the mapping that was used; its name says whose practice was followed.
+    `preset` is the mapping that was used; its name says whose configuration was followed.
     """
     counted = [figures for figures in scored(runs) if figures.run.reached] or [run for run in runs if run.run.reached]
     reached = [run for run in runs if run.run.reached]

@@ -15,7 +15,7 @@ from podsim.model.verbs import VERBS
 MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
 MACHINE = Group("machine", sort_key=1)
 MAPPING = Group("mapping (left out: podsim searches the legal ones)", sort_key=2)
-PRACTICE = Group("what if, instead of published practice", sort_key=3)
+CONFIGURATION = Group("what if, instead of the published configuration", sort_key=3)
 RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
@@ -155,17 +155,19 @@ class MappingFlags(FixedFlags):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConfigurationFlags:
-    """What is to be otherwise than published practice has it."""
+    """What is to be otherwise than published configuration has it."""
 
-    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", PRACTICE)] = None
-    prefetch: Annotated[int | None, flag("predict", "prefetch", PRACTICE)] = None
+    schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", CONFIGURATION)] = (
+        None
+    )
+    prefetch: Annotated[int | None, flag("predict", "prefetch", CONFIGURATION)] = None
 
     framework: Annotated[
         Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
-        flag("predict", "framework", PRACTICE),
+        flag("predict", "framework", CONFIGURATION),
     ] = None
-    overlap: Annotated[bool, flag("predict", "overlap", PRACTICE)] = False
-    io_tiles: Annotated[int | None, flag("predict", "io_tiles", PRACTICE)] = None
+    overlap: Annotated[bool, flag("predict", "overlap", CONFIGURATION)] = False
+    io_tiles: Annotated[int | None, flag("predict", "io_tiles", CONFIGURATION)] = None
 
 
 @Parameter(name="*")
@@ -289,7 +291,7 @@ def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups shar
 
 
 ANY_MODEL = ModelFlags()
-ANY_MACHINE, ANY_MAPPING, ANY_PRACTICE = MachineFlags(), MappingFlags(), ConfigurationFlags()
+ANY_MACHINE, ANY_MAPPING, ANY_CONFIGURATION = MachineFlags(), MappingFlags(), ConfigurationFlags()
 ANY_LENGTH, ANY_REPLICA, ANY_RELEASE = LengthFlags(), ReplicaFlags(), ReleaseFlags()
 ANY_FIXED, ANY_SAMPLES = FixedFlags(), SamplesFlags()
 ANY_RUN, ANY_ENGINE, ANY_OUTPUT = RunFlags(), EngineFlags(), OutputFlags()

@@ -82,20 +82,22 @@ def _machine(used: Used) -> Mapping[str, Provenance]:
 
 
 def _workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> Mapping[str, Provenance]:
-    """The numbers of a workload; of its practices and presets those that answers rest on, all where there are none."""
+    """The numbers of a workload; of configurations and presets those that answers rest on, all where there are none."""
     from podsim.files import catalog
 
     document = catalog.workload(name, changes)
     if not answers:
         return document.provenance
     parts = [part for answer in answers for part in answer.phases or (answer,)]
-    practices = {part.mapping.practice.name for part in parts}
+    configurations = {part.mapping.configuration.name for part in parts}
     presets = {(part.choice.given.removeprefix("preset "), part.topology) for part in parts}
     labels = member_labels(document.tables.get("preset"))
     idle = {
-        f"practice.{practice.name}."
-        for practice in document.value.practices
-        if not any(taken == practice.name or taken.startswith(f"{practice.name}, ") for taken in practices)
+        f"configuration.{configuration.name}."
+        for configuration in document.value.configurations
+        if not any(
+            taken == configuration.name or taken.startswith(f"{configuration.name}, ") for taken in configurations
+        )
     } | {
         f"preset.{labels.get(at, at)}."
         for at, preset in enumerate(document.value.presets)

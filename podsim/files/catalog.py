@@ -222,7 +222,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         reference = convergence(file.value.name)
         own = reference.value
         provenance |= {f"convergence.{path}": provenance for path, provenance in reference.provenance.items()}
-    if file.value.practices and file.value.benchmark:
+    if file.value.configurations and file.value.benchmark:
         value = builders.build(file.value, own)
     else:
         from podsim.files import reference_networks

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from podsim import units
 from podsim.errors import InputError, meant
-from podsim.files.faults import counted, printable
+from podsim.files.faults import RENAMED, counted, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label
@@ -99,11 +99,16 @@ def _leaves(raw: Any, annotated: Any, path: Path) -> Iterator[Leaf]:
             yield from _leaves(raw.get(key), inner, (*path, key))
 
 
+def _now(path: str) -> str:
+    """A path with the keys of earlier releases by their names of now."""
+    return ".".join(RENAMED.get(part, part) for part in path.split("."))
+
+
 def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     """Raise where there are changes of paths that do not exist, with what does."""
     known = list(known)
     if strangers:
-        rows = [(change.path, "unknown path" + meant(change.path, known)) for change in strangers]
+        rows = [(change.path, "unknown path" + meant(_now(change.path), known)) for change in strangers]
         raise _error(rows, more=["what can be set:", *_columns(_around(strangers[0].path, known))])
 
 

@@ -84,12 +84,12 @@ def _stated(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
-    """Everything wrong with a workload whose parts are each right; unknown practices even where they are not."""
-    yield from _practices_known(tables)
+    """Everything wrong with a workload whose parts are each right; unknown configurations even where they are not."""
+    yield from _configurations_known(tables)
     if file:
-        yield from _different("practice", [practice.name for practice in file.practices])
+        yield from _different("configuration", [configuration.name for configuration in file.configurations])
         yield from _different("preset", [f"{preset.name} on {preset.topology}" for preset in file.presets])
-        names = [item.name for item in file.configurations] + sorted({preset.name for preset in file.presets})
+        names = [item.name for item in file.large_pods] + sorted({preset.name for preset in file.presets})
         yield from _different("configuration", names)
         yield from _layouts_in_replica(file)
         yield from _sizes(file)
@@ -138,20 +138,26 @@ def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
         yield Fault(("unit",), excess)
 
 
-def _practices_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
-    known = [practice["name"] for _, practice in _tables(tables, "practice") if isinstance(practice.get("name"), str)]
+def _configurations_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
+    known = [
+        configuration["name"]
+        for _, configuration in _tables(tables, "configuration")
+        if isinstance(configuration.get("name"), str)
+    ]
     for at, preset in _tables(tables, "preset"):
-        practice = preset.get("practice")
-        if isinstance(practice, str) and practice not in known:
-            yield Fault(("preset", at, "practice"), unknown(practice, known))
+        configuration = preset.get("configuration")
+        if isinstance(configuration, str) and configuration not in known:
+            yield Fault(("preset", at, "configuration"), unknown(configuration, known))
 
 
 def _layouts_in_replica(file: WorkloadFile) -> Iterator[Fault]:
-    for at, practice in enumerate(file.practices):
-        most = max(practice.ipus_per_replica, default=0)
-        for place, stage in enumerate(practice.layout):
+    for at, configuration in enumerate(file.configurations):
+        most = max(configuration.ipus_per_replica, default=0)
+        for place, stage in enumerate(configuration.layout):
             if stage.ipu >= most:
-                yield Fault(("practice", at, "layout", place, "ipu"), f"{stage.ipu} of {most} IPUs; the first is 0")
+                yield Fault(
+                    ("configuration", at, "layout", place, "ipu"), f"{stage.ipu} of {most} IPUs; the first is 0"
+                )
 
 
 def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:

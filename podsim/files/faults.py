@@ -56,6 +56,10 @@ def _prints(value: str | int) -> bool:
     return isinstance(value, str) or abs(value) < 10**LONGEST
 
 
+RENAMED: Final = {"practice": "configuration"}
+"""Keys of earlier releases and their names now: an error names the new one."""
+
+
 def unknown(word: str, known: Sequence[str]) -> str:
     """Say that a choice is not known, and what it may have been or may be."""
     return f"{shown(word)} is not known" + (meant(word, known) or "; known: " + ", ".join(f'"{k}"' for k in known))
@@ -92,7 +96,9 @@ def _unmatched(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> 
     faults = []
     names = [entry.key for entry in missing]
     for key in sorted(extra)[:MOST_SHOWN]:
-        near = get_close_matches(key, names, n=1) or get_close_matches(key, entries(cls), n=1)
+        now = RENAMED.get(key, key)
+        near = [now] if now in entries(cls) else get_close_matches(key, names, n=1)
+        near = near or get_close_matches(key, entries(cls), n=1)
         names = [name for name in names if name not in near]
         hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(entries(cls))}"
         faults.append(Fault((*path, key), "unknown key" + hint))

@@ -41,7 +41,7 @@ SCHEMAS: Final = {
     "losses": "podsim.losses/1",
     "prices": "podsim.prices/1",
     "sweep": "podsim.sweep/1",
-    "practices": "podsim.practices/1",
+    "configurations": "podsim.configurations/1",
     "tensor-parallel": "podsim.tensor_parallel/1",
     "scenario": "podsim.scenario/1",
     "sources": "podsim.sources/1",

@@ -125,10 +125,10 @@ def _releases(loaded: Loaded) -> "Document[Releases]":
     return document(loaded, Releases, releases.faults)
 
 
-def _practices(loaded: Loaded) -> Document[Any]:
-    from podsim.files import practices
+def _configurations(loaded: Loaded) -> Document[Any]:
+    from podsim.files import configurations
 
-    return practices.of_loaded(loaded)
+    return configurations.of_loaded(loaded)
 
 
 def _tensor_parallel(loaded: Loaded) -> Document[Any]:
@@ -177,7 +177,7 @@ READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "phases": _phases,
     "losses": _loss_laws,
     "sweep": _sweep,
-    "practices": _practices,
+    "configurations": _configurations,
     "tensor-parallel": _tensor_parallel,
     "sampler": _sampler,
 }

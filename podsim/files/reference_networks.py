@@ -7,21 +7,21 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from podsim.files.practices import general as general_practice
+from podsim.files.configurations import general as general_configuration
 from podsim.model.network_kind import NetworkKind
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Benchmark, Convergence, Practice, Schedule
+from podsim.model.training import Benchmark, Convergence, Schedule, SoftwareConfiguration
 from podsim.model.workload import Kind, LayerUnit, Pass, Workload
 from podsim.workloads import families
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from podsim.model.family import GeneralPractice, WorkloadFile
+    from podsim.model.family import GeneralConfiguration, WorkloadFile
     from podsim.model.quantity import Provenance
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
-GENERAL: Final = "no practice is published"  # how the note begins that a reference network makes untrue
+GENERAL: Final = "no configuration is published"  # how the note begins that a reference network makes untrue
 NEAR: Final = 2.0  # factor within which a configuration of a language model still suits another
 
 
@@ -59,7 +59,7 @@ def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     return None
 
 
-def reference(units: tuple[LayerUnit, ...], general: GeneralPractice) -> Reference | None:
+def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Reference | None:
     """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
 
     One whose attention is alike all through goes before one whose attention changes from stage to stage, and the other
@@ -90,7 +90,7 @@ def _is_uniform(units: tuple[LayerUnit, ...]) -> bool:
 
 def _of_its_width(workload: Workload) -> bool:
     """Whether a configuration suits no other network than its own."""
-    phased = all(practice.schedule is Schedule.PHASED for practice in workload.practices)
+    phased = all(configuration.schedule is Schedule.PHASED for configuration in workload.configurations)
     return phased or any(unit.once for unit in workload.units)
 
 
@@ -102,7 +102,7 @@ def _compared(units: tuple[LayerUnit, ...], other: Workload, provenance: Mapping
         same=max(abs(parameters - 1), abs(flop - 1)) <= SAME,
         parameters=parameters,
         flop=flop,
-        provenance={path: provenance for path, provenance in provenance.items() if path.startswith("practice.")},
+        provenance={path: provenance for path, provenance in provenance.items() if path.startswith("configuration.")},
     )
 
 
@@ -117,11 +117,11 @@ def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
 def completed(
     file: WorkloadFile, convergence: Convergence | None, stated: set[str]
 ) -> tuple[Workload, Mapping[str, Provenance]]:
-    """The workload of a file that lacks practices, a benchmark or both, and where what it lacks is from."""
-    usual = general_practice()
-    like = None if file.practices else reference(families.chain(file), usual.value)
+    """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from."""
+    usual = general_configuration()
+    like = None if file.configurations else reference(families.chain(file), usual.value)
     workload = families.build(file, convergence, usual.value)
-    known = {"benchmark": bool(file.benchmark), "practice": bool(file.practices or like)}
+    known = {"benchmark": bool(file.benchmark), "configuration": bool(file.configurations or like)}
     lacking = {
         path: provenance for path, provenance in usual.provenance.items() if not known.get(path.partition(".")[0], True)
     }
@@ -140,12 +140,12 @@ def configured(workload: Workload, like: Reference, stated: set[str]) -> Workloa
     taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
     if like.same:
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
-        taken |= {"presets": other.presets, "configurations": other.configurations}
+        taken |= {"presets": other.presets, "configurations": other.large_pods}
         taken |= {"same_as": other} if other.points else {}
         taken |= {} if "minimum" in stated else {"minimum": other.minimum}
     if "benchmark" not in stated:
         taken["benchmark"] = _benchmark(like, workload.benchmark)
-    return replace(workload, practices=_practices(workload.units, like), notes=(*notes, like.basis), **taken)
+    return replace(workload, configurations=_configurations(workload.units, like), notes=(*notes, like.basis), **taken)
 
 
 def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
@@ -162,16 +162,17 @@ def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
     return replace(own, global_batch=batch, global_batch_tokens=theirs.global_batch_tokens)
 
 
-def _practices(units: tuple[LayerUnit, ...], like: Reference) -> tuple[Practice, ...]:
-    """Its practices; a published split of layers stays where the units are the same, else layers are split evenly."""
+def _configurations(units: tuple[LayerUnit, ...], like: Reference) -> tuple[SoftwareConfiguration, ...]:
+    """Its configurations; a published split of layers stays where the units are the same, else it is even."""
     groups = Counter(unit.group for unit in units)
 
-    def placed(practice: Practice) -> Counter[str]:
+    def placed(configuration: SoftwareConfiguration) -> Counter[str]:
         table: Counter[str] = Counter()
-        for stage in practice.layout:
+        for stage in configuration.layout:
             table.update(stage.units)
         return table
 
     return tuple(
-        each if like.same and placed(each) == groups else replace(each, layout=()) for each in like.workload.practices
+        each if like.same and placed(each) == groups else replace(each, layout=())
+        for each in like.workload.configurations
     )

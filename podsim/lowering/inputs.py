@@ -20,7 +20,7 @@ class Inputs:
 
     def take(self, tasks: list[Task], begin: tuple[int, ...]) -> tuple[int, ...]:
         """The first stage, free after `begin`, takes the next input: what it has to wait for."""
-        depth, taken = self.pipeline.mapping.practice.prefetch, self._taken
+        depth, taken = self.pipeline.mapping.configuration.prefetch, self._taken
         self._taken += 1
         if depth == 0:
             self._load(tasks, begin)

@@ -48,13 +48,13 @@ class Phased:
     @cached_property
     def cut(self) -> ShardGrid:
         """How products are cut over the replica."""
-        columns = self.pipeline.mapping.practice.tensor_shards
+        columns = self.pipeline.mapping.configuration.tensor_shards
         return ShardGrid(columns, self.pipeline.mapping.ipus_per_replica // columns)
 
     @cached_property
     def parts(self) -> int:
         """Replicas that share the storage of weights and state."""
-        return self.pipeline.mapping.replicas if self.pipeline.mapping.practice.state_sharded else 1
+        return self.pipeline.mapping.replicas if self.pipeline.mapping.configuration.state_sharded else 1
 
     @cached_property
     def columns_near(self) -> bool:
@@ -124,9 +124,9 @@ def _pass(phased: Phased, work: StageWork, count: int, *, backward: bool) -> Ite
     yield Block(f"load weights {name}", _loaded(phased, work.stage, weights), count)
     batch = Joined()
     traffic = tuple(_traffic(phased, work, backward=backward))
-    practice = line.mapping.practice
+    configuration = line.mapping.configuration
     # Tiles set aside carry what comes and goes while the others compute, but where the program waits for it.
-    beside = practice.io_tiles > 0 and not practice.streams_in_line
+    beside = configuration.io_tiles > 0 and not configuration.streams_in_line
     batch.add(traffic, ())
     arrived = batch.ends
     cost = work.backward if backward else work.forward
@@ -162,7 +162,7 @@ def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: floa
     """A collective over all replicas, each position of a replica by itself."""
     mapping = phased.pipeline.mapping
     tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
-    buffers = 1 if mapping.practice.merged_collectives else tensors
+    buffers = 1 if mapping.configuration.merged_collectives else tensors
     group = Group(mapping.replicas, mapping.ipus_per_replica)
     context = _setting(phased, volume_bytes, buffers)
     return _OVER.remember(
@@ -191,7 +191,7 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
     row = phased.whole[line.work[0].stage.units[-1].name].out_elements
     tensors = (not first) * (2 if backward else 1) + (not last)
     elements = tensors * row + (3 if backward else 1) * _encoded(phased, work.stage)
-    volume = elements * line.mapping.micro_batch * line.mapping.practice.checkpoint_bytes
+    volume = elements * line.mapping.micro_batch * line.mapping.configuration.checkpoint_bytes
     if elements:
         yield _stream(phased, "activations", volume / phased.cut.shards)
     if first and not backward:
@@ -260,7 +260,7 @@ def _of_shards(phased: Phased, exchange: Exchanged, columns_near: bool) -> _OfSh
 def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
     """Summed over the replicas and stored, each its shard; those of shared weights go to streaming memory and back."""
     own = sum(unit.parameters for unit in stage.units)
-    each = phased.pipeline.mapping.practice.gradient_bytes
+    each = phased.pipeline.mapping.configuration.gradient_bytes
     volume, shared = float(own * each), float((_resident_bytes(stage) - own) * each)
     tasks = Joined()
     if own and phased.pipeline.mapping.replicas > 1:
@@ -274,11 +274,11 @@ def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
     """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 76)."""
     line = phased.pipeline
     elements = -(-sum(unit.parameters for unit in stage.units) // phased.parts)
-    practice = line.mapping.practice
+    configuration = line.mapping.configuration
     if not elements:
         return
-    state = sum(practice.moment_bytes)
-    loaded = elements * (practice.gradient_bytes + phased.element_bytes + state)
+    state = sum(configuration.moment_bytes)
+    loaded = elements * (configuration.gradient_bytes + phased.element_bytes + state)
     seconds = weight_update.seconds(line, phased.optimizer, stage.units, phased.parts)
     tasks = Joined()
     tasks.add((_stream(phased, "load state", loaded),), ())
@@ -306,7 +306,7 @@ def _end(phased: Phased) -> Block:
     line = phased.pipeline
     tasks = Joined()
     tasks.add((_sync(phased),), ())
-    if line.mapping.practice.returns_to_host:
+    if line.mapping.configuration.returns_to_host:
         host = ((Part.HOST_STEP, HOST_CALL_S / line.mapping.updates_per_call),)
         tasks.add_after((Task(TaskKind.HOST, "host step", -1, host, part=Part.HOST_STEP),))
     return Block("end", tuple(tasks.tasks))

@@ -3,19 +3,19 @@
 from podsim.errors import InputError
 from podsim.model.mapping import Stage
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Practice, Schedule
+from podsim.model.training import Schedule, SoftwareConfiguration
 from podsim.model.workload import Kind, LayerUnit, Pass, Workload
 
 
-def stages(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
-    """The practice's own split where it states one, else an even one; InputError where there are too few units.
+def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
+    """The configuration's own split where it states one, else an even one; InputError where there are too few units.
 
     In phases a stage is what runs at once on all IPUs of the replica, each with its shard.
     """
-    if practice.schedule is Schedule.PHASED:
-        return _phases(workload, practice, ipus)
-    if practice.layout:
-        return _stated(workload, practice)
+    if configuration.schedule is Schedule.PHASED:
+        return _phases(workload, configuration, ipus)
+    if configuration.layout:
+        return _stated(workload, configuration)
     if ipus == 1:
         return (Stage(index=0, ipu=0, units=workload.units),)
     most = most_ipus(workload)
@@ -33,42 +33,45 @@ def most_ipus(workload: Workload) -> int:
     return max(1, len(workload.units) - _tied(workload))
 
 
-def _phases(workload: Workload, practice: Practice, ipus: int) -> tuple[Stage, ...]:
+def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
     from podsim.workloads import shards  # few workloads need it
 
-    if ipus % practice.tensor_shards:
+    if ipus % configuration.tensor_shards:
         raise InputError(
-            f"practice {practice.name} cuts products over {practice.tensor_shards} IPUs, which do not "
+            f"configuration {configuration.name} cuts products over {configuration.tensor_shards} IPUs, which do not "
             f"divide {ipus} a replica",
             code="mapping-does-not-divide",
-            hint=f"--pod {practice.tensor_shards} or more, replicas of at least so many IPUs",
+            hint=f"--pod {configuration.tensor_shards} or more, replicas of at least so many IPUs",
         )
-    cut = shards.ShardGrid(practice.tensor_shards, ipus // practice.tensor_shards)
+    cut = shards.ShardGrid(configuration.tensor_shards, ipus // configuration.tensor_shards)
     if cut.shards > 1:
         shards.check(workload.units, cut)
     parts: list[list[LayerUnit]] = [[]]
     for unit in workload.units:
-        parts[-1].append(shards.in_parts(shards.sharded(unit, cut), practice.attention_parts))
-        if unit.checkpoint or practice.half_layers:
+        parts[-1].append(shards.in_parts(shards.sharded(unit, cut), configuration.attention_parts))
+        if unit.checkpoint or configuration.half_layers:
             parts.append([])
     return tuple(Stage(index=at, ipu=0, units=tuple(part)) for at, part in enumerate(part for part in parts if part))
 
 
-def _stated(workload: Workload, practice: Practice) -> tuple[Stage, ...]:
+def _stated(workload: Workload, configuration: SoftwareConfiguration) -> tuple[Stage, ...]:
     result, left = [], list(workload.units)
-    for index, layout in enumerate(practice.layout):
+    for index, layout in enumerate(configuration.layout):
         count = sum(layout.units.values())
         taken, left = tuple(left[:count]), left[count:]
         groups = {group: sum(unit.group == group for unit in taken) for group in layout.units}
         if groups != dict(layout.units):
             raise InputError(
-                f"practice {practice.name}: stage {index} asks for {dict(layout.units)}, the next units are {groups}",
+                f"configuration {configuration.name}: stage {index} has {dict(layout.units)}, "
+                f"but the next units are {groups}",
                 code="bad-layout",
             )
         result.append(Stage(index=index, ipu=layout.ipu, units=taken))
     if left:
-        raise InputError(f"practice {practice.name}: the layout leaves out {left[0].name} and after", code="bad-layout")
+        raise InputError(
+            f"configuration {configuration.name}: the layout leaves out {left[0].name} and after", code="bad-layout"
+        )
     return tuple(result)
 
 

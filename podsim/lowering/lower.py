@@ -39,14 +39,14 @@ def lower(
     """
     if not folded:
         _refuse_many(mapping)
-    machine = computing(machine, mapping.practice)
+    machine = computing(machine, mapping.configuration)
     work = stage_work(workload, mapping, machine, tiles=tiles)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.PHASED:
         from podsim.lowering import layerwise  # few workloads need it
 
         return layerwise.program(line, optimizer)
-    reductions = weight_update.reductions(line, optimizer) if mapping.practice.overlaps_reduction else ()
+    reductions = weight_update.reductions(line, optimizer) if mapping.configuration.overlaps_reduction else ()
     rest = weight_update.blocks(line, optimizer, reduced=bool(reductions))
     return StepProgram(
         blocks=merged_blocks.step(line, reductions, rest),
@@ -68,7 +68,7 @@ def lower_evaluation(
     tiles: "TileEngine | None" = None,
 ) -> StepProgram:
     """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
-    machine = computing(machine, mapping.practice)
+    machine = computing(machine, mapping.configuration)
     work = stage_work(workload, mapping, machine, forward_only=served is not None, tiles=tiles)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
@@ -91,7 +91,9 @@ def lower_update(
     """The weight update alone, without what leads to it; in phases the whole step, which it is spread over."""
     if mapping.schedule is Schedule.PHASED:
         return lower(workload, mapping, machine, fabric, optimizer=optimizer, folded=folded)
-    line = Pipeline(workload, mapping, computing(machine, mapping.practice), fabric, (), mapping.accumulation, folded)
+    line = Pipeline(
+        workload, mapping, computing(machine, mapping.configuration), fabric, (), mapping.accumulation, folded
+    )
     return StepProgram(
         blocks=weight_update.blocks(line, optimizer),
         ipus=mapping.ipus_per_replica * len(line.replicas),
@@ -102,11 +104,11 @@ def lower_update(
 
 def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
     """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
-    if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.practice.prefetch < 2:
+    if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.configuration.prefetch < 2:
         return 0
-    work = stage_work(workload, mapping, computing(machine, mapping.practice))
+    work = stage_work(workload, mapping, computing(machine, mapping.configuration))
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
-    return 2 * len(work) + mapping.practice.prefetch if merged_blocks.chained(line) else 0
+    return 2 * len(work) + mapping.configuration.prefetch if merged_blocks.chained(line) else 0
 
 
 def _refuse_many(mapping: Mapping) -> None:

@@ -24,7 +24,7 @@ def _is_1f1b(pipeline: Pipeline) -> bool:
 
 def _runs_ahead(pipeline: Pipeline) -> bool:
     """Whether inputs wait for room rather than for a barrier: several at once, and one takes longer than some turn."""
-    if pipeline.mapping.practice.prefetch < 2:
+    if pipeline.mapping.configuration.prefetch < 2:
         return False
     seconds = alone_s(pipeline.inputs, pipeline.fabric.capacities)
     return any(turn.takes and seconds > _least_s(pipeline, turn) for turn in turns(pipeline))
@@ -48,7 +48,7 @@ def step(pipeline: Pipeline, reductions: Sequence[Reduction], update: Sequence[B
         ends += joined.add(tasks, finished[ipu])
     joined.ends = tuple(ends)
     left = tuple(update)
-    if pipeline.mapping.practice.prefetch > 1 and chained(pipeline):
+    if pipeline.mapping.configuration.prefetch > 1 and chained(pipeline):
         for block in left:
             joined.add_after(block.tasks)
         left = ()

@@ -59,7 +59,7 @@ class Pipeline:
         slow = self.fabric.damage.slow
         if not slow:
             return 1.0
-        size, span = self.mapping.ipus_per_replica, self.mapping.practice.norm_span
+        size, span = self.mapping.ipus_per_replica, self.mapping.configuration.norm_span
         replica, ipu = divmod(where, size)
         first = replica - replica % span
         return min(slow.get(other * size + ipu, 1.0) for other in range(first, first + span))
@@ -116,7 +116,7 @@ class Pipeline:
     @cached_property
     def in_line_s(self) -> float:
         """Time for which a micro-batch waits for its input under this framework [s] (Eq. 13)."""
-        framework = self.mapping.practice.framework
+        framework = self.mapping.configuration.framework
         parts = self.machine.frameworks.parts(framework or "", self.mapping.replicas)
         if not parts:
             return 0.0
@@ -182,7 +182,7 @@ def turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> tu
     first: tuple[int, ...] = ()
     if loads:
         tasks.append(input_task(pipeline))
-        first = (0,) if pipeline.mapping.practice.prefetch == 0 else ()
+        first = (0,) if pipeline.mapping.configuration.prefetch == 0 else ()
     (_sequential if sequential else _cycle)(pipeline, turn.active, tasks, first)
     if turn.takes and pipeline.in_line_s:
         ahead = 1 if loads and not first else 0  # an input loaded ahead is waited for at the end of the turn

@@ -23,7 +23,7 @@ def unlike(mapping: Mapping, fabric: Fabric) -> tuple[int, ...]:
     per = rack // size
     firsts = (number * per for number, _ in rack_classes(fabric))
     near = [replica for first in firsts for replica in range(first, min(first + per, mapping.replicas))]
-    if mapping.practice.overlaps_reduction:  # boundaries meet reductions, which lead round a fault as they can
+    if mapping.configuration.overlaps_reduction:  # boundaries meet reductions, which lead round a fault as they can
         return tuple(near)
     routes = {replica: _routes(mapping, fabric, replica) for replica in near}
     crossed = Counter(link for route in routes.values() for link in {at for route in route[0] for at in route.links})
@@ -36,8 +36,8 @@ def unlike(mapping: Mapping, fabric: Fabric) -> tuple[int, ...]:
 
 def _units(mapping: Mapping, fabric: Fabric, near: list[int]) -> Iterator[tuple[int, ...]]:
     """Replicas that are shown or not shown together: those whose state streams through one gateway, or share norms."""
-    together = mapping.practice.norm_span
-    if mapping.practice.state is StatePlace.STREAMING:
+    together = mapping.configuration.norm_span
+    if mapping.configuration.state is StatePlace.STREAMING:
         together = max(together, fabric.topology.ipus_per_machine // mapping.ipus_per_replica)
     units: dict[int, tuple[int, ...]] = {}
     for replica in near:

@@ -72,22 +72,22 @@ class Update:
     @property
     def buckets(self) -> int:
         """Collectives one after the other: one a tensor, one a full buffer, or one in all if merged (Eq. 10)."""
-        practice = self.pipeline.mapping.practice
-        if practice.merged_collectives:
+        configuration = self.pipeline.mapping.configuration
+        if configuration.merged_collectives:
             return 1
-        if practice.collective_buffer_bytes:
-            largest = max(share.parameters for share in self.shares) * practice.gradient_bytes
-            return max(1, math.ceil(largest / practice.collective_buffer_bytes))
+        if configuration.collective_buffer_bytes:
+            largest = max(share.parameters for share in self.shares) * configuration.gradient_bytes
+            return max(1, math.ceil(largest / configuration.collective_buffer_bytes))
         return max(share.tensors for share in self.shares)
 
     @property
     def shards(self) -> int:
         """Replicas of a rack that share the state of the optimizer; 1 where each has all of it."""
-        return self.local if self.pipeline.mapping.practice.state_sharded else 1
+        return self.local if self.pipeline.mapping.configuration.state_sharded else 1
 
     def setting(self, share: float = 1.0) -> CollectiveContext:
         """Where its collectives run, and what each IPU of a replica brings: `share` of its gradients."""
-        each = self.pipeline.mapping.practice.gradient_bytes * share
+        each = self.pipeline.mapping.configuration.gradient_bytes * share
         return self._setting({share.ipu: share.parameters * each for share in self.shares})
 
     def _setting(self, volumes_bytes: Mapping[int, float]) -> CollectiveContext:
@@ -155,8 +155,8 @@ def _rests_on(update: Update, reduced: bool) -> object:
     pipeline, mapping = update.pipeline, update.pipeline.mapping
     fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
     split = mapping.replicas, mapping.ipus_per_replica, update.shares
-    practice = update.buckets, update.shards, mapping.practice.gradient_bytes
-    return update.optimizer in NORM_OPTIMIZERS, fitted, split, practice, pipeline.folded, reduced
+    configuration = update.buckets, update.shards, mapping.configuration.gradient_bytes
+    return update.optimizer in NORM_OPTIMIZERS, fitted, split, configuration, pipeline.folded, reduced
 
 
 def _collectives(update: Update, reduced: bool) -> Around:
@@ -229,23 +229,23 @@ def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
 
 def _optimizer(update: Update) -> list[Task]:
     """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
-    pipeline, practice = update.pipeline, update.pipeline.mapping.practice
+    pipeline, configuration = update.pipeline, update.pipeline.mapping.configuration
     tasks: list[Task] = []
     for share in update.shares:
         elements = math.ceil(share.parameters / update.shards)
         cut: TimeByPart = ((Part.WEIGHT_UPDATE, _update_s(update, share)),) if elements else ()
         order = _order(update, share)
-        streams = practice.state is StatePlace.STREAMING and elements > 0
+        streams = configuration.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
             own = (*slowed(cut, pipeline.clock(where)), *order)
-            flows = pipeline.state(where, elements * sum(practice.moment_bytes)) if streams else ()
+            flows = pipeline.state(where, elements * sum(configuration.moment_bytes)) if streams else ()
             task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
             tasks += _stateful(task, flows, len(tasks))
     hops = min(pipeline.machine.topology.ipus_per_rack, MOST_IPUS_PER_RACK)
     sync = ((Part.SYNC, machine_sync_s(pipeline.machine.chip, hops)),)
     tasks.append(Task(TaskKind.SYNC, "sync all", -1, sync, tuple(range(len(tasks))), part=Part.SYNC))
-    if practice.returns_to_host:
+    if configuration.returns_to_host:
         host: TimeByPart = ((Part.HOST_STEP, HOST_CALL_S / pipeline.mapping.updates_per_call),)
         tasks.append(Task(TaskKind.HOST, "host step", -1, host, (len(tasks) - 1,), part=Part.HOST_STEP))
     return tasks

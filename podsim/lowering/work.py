@@ -10,7 +10,7 @@ from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.program import TimeByPart
 from podsim.model.tile_plan import TilePlan
-from podsim.model.training import AVAILABLE_MEMORY, Practice, Recompute
+from podsim.model.training import AVAILABLE_MEMORY, Recompute, SoftwareConfiguration
 from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
@@ -19,9 +19,9 @@ from podsim.tiles.planner import Planner, PlanTarget, numbered, plans
 from podsim.tiles.supersteps import TileEngine
 
 
-def computing(machine: Machine, practice: Practice) -> Machine:
-    """The machine as compute sees it: without the tiles that a practice sets aside for traffic."""
-    return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(practice.io_tiles)))
+def computing(machine: Machine, configuration: SoftwareConfiguration) -> Machine:
+    """The machine as compute sees it: without the tiles that a configuration sets aside for traffic."""
+    return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(configuration.io_tiles)))
 
 
 def rates(
@@ -74,9 +74,9 @@ def stage_plans(
     workload: Workload, mapping: Mapping, machine: Machine, stage: Stage
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
-    practice = mapping.practice
-    target = PlanTarget(computing(machine, practice).chip, workload.precision, practice.memory_proportion)
-    operators = [operator for unit in stage.units for operator in unit.active(mapping.practice)]
+    configuration = mapping.configuration
+    target = PlanTarget(computing(machine, configuration).chip, workload.precision, configuration.memory_proportion)
+    operators = [operator for unit in stage.units for operator in unit.active(mapping.configuration)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
         backward.insert(0, Pass.RECOMPUTE)
@@ -104,13 +104,13 @@ class _CostTable:
         self, workload: Workload, mapping: Mapping, machine: Machine, *, forward_only: bool, tiles: TileEngine | None
     ) -> None:
         self._forward_only = forward_only
-        self._practice: Practice = mapping.practice
+        self._configuration: SoftwareConfiguration = mapping.configuration
         self._rows = mapping.micro_batch
-        self._rates = rates(machine, workload, mapping.practice.memory_proportion, tiles)
-        self._norm_s = norm_span_s(machine) if mapping.practice.norm_span > 1 and mapping.replicas > 1 else 0.0
+        self._rates = rates(machine, workload, mapping.configuration.memory_proportion, tiles)
+        self._norm_s = norm_span_s(machine) if mapping.configuration.norm_span > 1 and mapping.replicas > 1 else 0.0
         target = self._rates.planner.target.key
         chip = self._rates.planner.target.chip
-        self._call = TileCost(compute_s=self._practice.operator_call_cycles / chip.clock_hz)
+        self._call = TileCost(compute_s=self._configuration.operator_call_cycles / chip.clock_hz)
         key = (
             target,
             self._rates.stretch,
@@ -125,7 +125,7 @@ class _CostTable:
 
     def stage(self, stage: Stage) -> Pair:
         """Forward and backward of a stage."""
-        units = [numbered(unit, self._practice) for unit in stage.units]
+        units = [numbered(unit, self._configuration) for unit in stage.units]
         key = tuple([numbers for _, numbers in units])
         known = self._known.get(key)
         if known is None:
@@ -147,7 +147,7 @@ class _CostTable:
 
     def _cost(self, operator: Operator) -> Pair:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
-        if self._practice.recompute is not Recompute.NONE:
+        if self._configuration.recompute is not Recompute.NONE:
             runs.append(Pass.RECOMPUTE)
         statistics = TileCost(sync_s=self._norm_s if operator.kind is Kind.BATCH_NORM else 0.0)
         forward = self._pass(operator, Pass.FORWARD) + statistics

@@ -107,7 +107,7 @@ FRAMEWORK = choice(
     "configuration; PopART and TensorFlow 1 are the reference].",
     aliases=tuple(OTHER_NAMES.items()),
 )
-PRACTICE = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
+CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number("samples", "Samples to converge; exactly that many are charged.", MOST_LENGTH)

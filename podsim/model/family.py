@@ -13,13 +13,13 @@ from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import (
     Benchmark,
-    Configuration,
     Convergence,
     EvaluationStyle,
+    LargePodSettings,
     Minimum,
-    Practice,
     Preset,
     ReferenceRound,
+    SoftwareConfiguration,
 )
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer, Yolo
 
@@ -150,11 +150,11 @@ class ReferenceNetworks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralPractice:
+class GeneralConfiguration:
     """How models are stored and ordered of which nobody has published a run, and the global batch of a step."""
 
     benchmark: Benchmark
-    practices: Annotated[tuple[Practice, ...], Key("practice")]
+    configurations: Annotated[tuple[SoftwareConfiguration, ...], Key("configuration")]
     references: Annotated[tuple[ReferenceNetworks, ...], Key("reference")] = ()
 
     def networks_of(self, kind: NetworkKind | None) -> tuple[str, ...]:
@@ -195,9 +195,9 @@ class WorkloadFile:
     benchmark: Benchmark | None = None
     convergence: Convergence | None = None
     reference: ReferenceRound | None = None
-    practices: Annotated[tuple[Practice, ...], Key("practice")] = ()
+    configurations: Annotated[tuple[SoftwareConfiguration, ...], Key("configuration")] = ()
     presets: Annotated[tuple[Preset, ...], Key("preset")] = ()
-    configurations: Annotated[tuple[Configuration, ...], Key("configuration")] = ()
+    large_pods: Annotated[tuple[LargePodSettings, ...], Key("large_pod")] = ()
 
     def __post_init__(self) -> None:
         if sum(getattr(self, family) is not None for family in FAMILIES) != 1:

@@ -33,7 +33,7 @@ class Machine:
 
     @property
     def like(self) -> str:
-        """The release with published runs whose practices and overheads hold."""
+        """The release with published runs whose configurations and overheads hold."""
         return self.maturity.like if self.maturity else self.sdk
 
     @property

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.workload import LayerUnit
 
 
@@ -24,9 +24,9 @@ class Mapping:
     micro_batch: int
     accumulation: int
     stages: tuple[Stage, ...]
-    practice: Practice
+    configuration: SoftwareConfiguration
     samples_per_row: float
-    memory_lowered: bool = False  # available-memory proportion of `practice` is below the default so that it fits
+    memory_lowered: bool = False  # available-memory proportion of `configuration` is below the default so that it fits
 
     @property
     def ipus(self) -> int:
@@ -46,7 +46,7 @@ class Mapping:
     @property
     def updates_per_call(self) -> int:
         """Weight updates for which the framework returns to its host program once."""
-        return max(1, self.practice.call_updates // self.replicas)
+        return max(1, self.configuration.call_updates // self.replicas)
 
     @property
     def filling(self) -> int:
@@ -56,14 +56,14 @@ class Mapping:
     @property
     def schedule(self) -> Schedule:
         """Order of micro-batches on the stages."""
-        return self.practice.schedule
+        return self.configuration.schedule
 
     @property
     def recompute(self) -> Recompute:
         """What backward recomputes."""
-        return self.practice.recompute
+        return self.configuration.recompute
 
     @property
     def state(self) -> StatePlace:
         """Where the optimizer state lives."""
-        return self.practice.state
+        return self.configuration.state

@@ -53,7 +53,7 @@ class Releases:
 class Maturity:
     """What a release without logs is taken for: programs take `factor` times what they do under the release `like`.
 
-    `error` is that of log factor; practices and overheads are those of `like`; `basis` says all that in words.
+    `error` is that of log factor; configurations and overheads are those of `like`; `basis` says all that in words.
     """
 
     like: str

@@ -1,4 +1,4 @@
-"""What a training run of a workload needs beside its operators: rules, reference points, published practice."""
+"""What a training run of a workload needs beside its operators: rules, reference points, published configurations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -159,7 +159,7 @@ class StageLayout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Practice:
+class SoftwareConfiguration:
     """How published submissions store and order this workload; applied where `chip` and `ipus_per_replica` match."""
 
     name: str
@@ -238,7 +238,7 @@ class Minimum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class LargePodSettings:
     """Software that a submitter would use on machines of more than `above` IPUs, where nothing is published.
 
     By name instead of a preset; the mapping is still searched for.
@@ -251,14 +251,16 @@ class Configuration:
     merged_collectives: bool
     forward_evaluation: bool
 
-    def of(self, practice: Practice) -> Practice:
-        """A practice with this software; itself where it has it already."""
+    def of(self, configuration: SoftwareConfiguration) -> SoftwareConfiguration:
+        """A configuration with this software; itself where it has it already."""
         changed = replace(
-            practice,
-            merged_collectives=practice.merged_collectives or self.merged_collectives,
-            forward_evaluation=practice.forward_evaluation or self.forward_evaluation,
+            configuration,
+            merged_collectives=configuration.merged_collectives or self.merged_collectives,
+            forward_evaluation=configuration.forward_evaluation or self.forward_evaluation,
         )
-        return practice if changed == practice else replace(changed, name=f"{practice.name}, {self.name}")
+        return (
+            configuration if changed == configuration else replace(changed, name=f"{configuration.name}, {self.name}")
+        )
 
     @property
     def text(self) -> str:
@@ -280,11 +282,11 @@ class Preset:
     ipus_per_replica: Count
     micro_batch: Count
     accumulation: Count
-    practice: str
+    configuration: str
     division: Division | None = None  # none outside MLPerf
     optimizer: str
     sdk: str
     hosts: Count
-    framework: Framework | None = None  # that of the practice unless stated
+    framework: Framework | None = None  # that of the configuration unless stated
     source: str
     locator: str = ""

@@ -24,7 +24,7 @@ _SCENARIO = (
     a.FIDELITY,
     a.SEED,
     a.FAULTS,
-    *a.PRACTICE,
+    *a.CONFIGURATION,
     *a.LENGTH,
     a.CHIPS,
     a.STEPS,
@@ -41,8 +41,8 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.SAMPLES,
         a.DIVISION,
     ),
-    "explain": (a.WORKLOAD, *_MAPPED, *_RUN, a.ENGINE, a.SEED, *a.PRACTICE, *a.LENGTH, a.ON_PROGRESS),
-    "explain_operators": (a.WORKLOAD, *_MAPPED, *a.PRACTICE),
+    "explain": (a.WORKLOAD, *_MAPPED, *_RUN, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS),
+    "explain_operators": (a.WORKLOAD, *_MAPPED, *a.CONFIGURATION),
     "goodput": (
         a.WORKLOAD,
         *_MAPPED,
@@ -58,7 +58,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
     "trace": (
         a.WORKLOAD,
         *_MAPPED,
-        *a.PRACTICE,
+        *a.CONFIGURATION,
         a.ENGINE,
         a.FIDELITY,
         a.FAULTS,
@@ -87,7 +87,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.FIDELITY,
         a.SEED,
         a.PARAMETERS,
-        *a.PRACTICE,
+        *a.CONFIGURATION,
         *a.LENGTH,
         *a.MONEY,
         a.ON_PROGRESS,
@@ -156,7 +156,10 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.word("to_sdk", "The same machine under this Poplar SDK.", "VERSION"),
         a.word("to_preset", "The same machine with this published mapping."),
         Argument(
-            name="practice", kind=ArgumentKind.MAPPING, members=a.PRACTICE, help="Flags of the practice, by name."
+            name="configuration",
+            kind=ArgumentKind.MAPPING,
+            members=a.CONFIGURATION,
+            help="Flags of the configuration, by name.",
         ),
     ),
     "plan": (
@@ -239,7 +242,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         *a.SPLIT,
         a.SAMPLES,
         a.SDK,
-        *a.PRACTICE,
+        *a.CONFIGURATION,
         *a.LENGTH,
         a.ON_PROGRESS,
         a.choice(
@@ -379,7 +382,7 @@ _DECLARED: Final[Mapping[str, tuple[Argument, ...]]] = {
         a.file("logs", "MLPerf result logs in any layout below a folder; docs/own-logs.md.", "DIR"),
         a.file("points", "Calibration points instead, as --points-out writes them.", "FILE|DIR"),
         a.TOPOLOGY._replace(help="The machine of all the logs, where they do not say."),
-        a.texts("presets", "Published mapping or practice that was followed, repeatable.", "NAME"),
+        a.texts("presets", "Published mapping or configuration that was followed, repeatable.", "NAME"),
         a.IPUS_PER_REPLICA._replace(help="IPUs of one copy of the model."),
         a.SDK._replace(help="Poplar SDK of the runs.", metavar="NAME"),
         a.switch("alone", "Leave the published points out."),

@@ -11,7 +11,15 @@ from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.padding import share_in_image
 from podsim.model.sums import sum_in_order
-from podsim.model.training import Benchmark, Configuration, Convergence, Minimum, Practice, Preset, ReferencePoint
+from podsim.model.training import (
+    Benchmark,
+    Convergence,
+    LargePodSettings,
+    Minimum,
+    Preset,
+    ReferencePoint,
+    SoftwareConfiguration,
+)
 
 
 class Pass(StrEnum):
@@ -255,7 +263,7 @@ class Operator:
     tied: bool = False  # weights counted with another operator
     input_gradient: bool = True  # false for the first operator of a model
     stashed: bool = True  # output needed by backward
-    option: str = ""  # present only where the practice says so ("attention_dropout")
+    option: str = ""  # present only where the configuration says so ("attention_dropout")
     weight_tensors: int = 0  # separate tensors the optimizer and the collectives see
     repeats: int = 1  # passes one after the other, each needing what the one before has left
     again: bool = False  # backward computes each repeat anew and keeps one at a time
@@ -329,9 +337,9 @@ class LayerUnit(Numbered):
         pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and o.shape.between]
         return self.cache_elements * pairs[0][0].n if tokens and pairs else 0
 
-    def active(self, practice: Practice) -> tuple[Operator, ...]:
-        """The operators that run under a practice."""
-        if practice.attention_dropout:
+    def active(self, configuration: SoftwareConfiguration) -> tuple[Operator, ...]:
+        """The operators that run under a configuration."""
+        if configuration.attention_dropout:
             return self.operators
         return tuple(operator for operator in self.operators if operator.option != "attention_dropout")
 
@@ -356,12 +364,12 @@ class Workload:
     row_bytes: float  # host input a row
     benchmark: Benchmark
     convergence: Convergence | None  # none where the length of a run is stated
-    practices: tuple[Practice, ...]
+    configurations: tuple[SoftwareConfiguration, ...]
     presets: tuple[Preset, ...]
     row_tokens: int | None = None  # of a language model
     decodes: bool = False  # a language model that says the next token, which scaling laws are about
     notes: tuple[str, ...] = ()  # what was assumed in reading it
-    configurations: tuple[Configuration, ...] = ()  # for machines larger than published ones
+    large_pods: tuple[LargePodSettings, ...] = ()  # for machines larger than published ones
     same_as: "Workload | None" = None  # the published network that this one is, where published runs choose its batch
     minimum: Minimum | None = None
 

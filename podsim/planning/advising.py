@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Considered, MemoryFit
-    from podsim.model.training import Practice
+    from podsim.model.training import SoftwareConfiguration
     from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
     from podsim.scenario import Constraints
@@ -81,8 +81,10 @@ def _evaluations(
     on_progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
-    practised = any(practice.schedule is Schedule.PHASED for practice in question.workload.practices)
-    waves = [_phased(question, usual, constraints) if practised else _resident(question, usual, constraints)]
+    phases_published = any(
+        configuration.schedule is Schedule.PHASED for configuration in question.workload.configurations
+    )
+    waves = [_phased(question, usual, constraints) if phases_published else _resident(question, usual, constraints)]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, usual, constraints))
@@ -178,25 +180,25 @@ def _advised(question: TrainingCase, best: _Best, item: Considered, timed: bool)
 
 def _preset(question: TrainingCase, mapping: Mapping) -> str:
     """The published mapping of this split and storage on this machine; "" where there is none."""
-    storage = {_storage(practice) for practice in question.workload.practices}
-    practice = mapping.practice
+    storage = {_storage(configuration) for configuration in question.workload.configurations}
+    configuration = mapping.configuration
     split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
-    if _storage(practice) not in storage:
+    if _storage(configuration) not in storage:
         return ""
     return next(
         (
             preset.name
             for preset in question.workload.presets
             if preset.topology == question.machine.topology.name
-            and preset.practice == practice.name
+            and preset.configuration == configuration.name
             and (preset.replicas, preset.ipus_per_replica, preset.micro_batch) == split
         ),
         "",
     )
 
 
-def _storage(practice: Practice) -> tuple[object, ...]:
+def _storage(configuration: SoftwareConfiguration) -> tuple[object, ...]:
     """What is kept where; whether state is shared is weighed in phases alone."""
-    in_phases = practice.schedule is Schedule.PHASED
-    shared = (practice.tensor_shards, practice.state_sharded) if in_phases else ()
-    return practice.name, practice.recompute, practice.state, *shared
+    in_phases = configuration.schedule is Schedule.PHASED
+    shared = (configuration.tensor_shards, configuration.state_sharded) if in_phases else ()
+    return configuration.name, configuration.recompute, configuration.state, *shared

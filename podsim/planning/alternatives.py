@@ -50,7 +50,7 @@ class _Split:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """An answer and what was otherwise than practice in it already; `larger` is the machine of twice the IPUs."""
+    """An answer and what was otherwise than configuration in it already; `larger` is the machine of twice the IPUs."""
 
     known: Answered
     what_if: WhatIf
@@ -79,7 +79,13 @@ def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
 
 def alternatives(around: Around) -> tuple[Alternative, ...]:
     """Other splits, batches, schedules, links, servers and machines; the most helpful first (Eq. 68)."""
-    alternatives = [*_splits(around), *_practices(around), *_faster_links(around), *_servers(around), *_larger(around)]
+    alternatives = [
+        *_splits(around),
+        *_configurations(around),
+        *_faster_links(around),
+        *_servers(around),
+        *_larger(around),
+    ]
     return tuple(sorted(alternatives, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
 
 
@@ -117,7 +123,7 @@ def _splits(around: Around) -> Iterator[Alternative]:
 
 
 def _split(around: Around, words: str, split: _Split, question: TrainingCase | None = None) -> Alternative:
-    """Another split on this machine, or on that of another question, with the practice that suits it."""
+    """Another split on this machine, or on that of another question, with the configuration that suits it."""
     case = question or around.known.question
     machine = case.machine
     planner = MappingBuilder(case.workload, machine.topology, machine.like, around.what_if)
@@ -181,22 +187,24 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float) -> str:
     return ", ".join(notes) or f"no part of a step changes by {100 * SEEN:g} % of the run"
 
 
-def _practices(around: Around) -> Iterator[Alternative]:
+def _configurations(around: Around) -> Iterator[Alternative]:
     """Another schedule, and reductions beside backward, where that is not so already."""
     mapping = around.known.mapping
-    if len(mapping.stages) > 1 and mapping.practice.tensor_shards == 1:  # shards go with phases alone
+    if len(mapping.stages) > 1 and mapping.configuration.tensor_shards == 1:  # shards go with phases alone
         others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
         for schedule in others:
-            yield _practice(
+            yield _configuration(
                 around, f"schedule {schedule}", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
             )
-    if mapping.replicas > 1 and not mapping.practice.overlaps_reduction:
-        yield _practice(around, "gradients reduced beside backward", "--overlap", replace(around.what_if, overlap=True))
+    if mapping.replicas > 1 and not mapping.configuration.overlaps_reduction:
+        yield _configuration(
+            around, "gradients reduced beside backward", "--overlap", replace(around.what_if, overlap=True)
+        )
 
 
-def _practice(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
+def _configuration(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
     known = around.known
-    mapping = replace(known.mapping, practice=what_if.of(known.mapping.practice))
+    mapping = replace(known.mapping, configuration=what_if.of(known.mapping.configuration))
     mapping, memory = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
     if not memory.fits:
         full = f"the fullest IPU would need {100 * memory.fraction:.0f} % of its SRAM"

@@ -42,11 +42,11 @@ def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapp
     if mapping.memory_lowered:
         mapping = at_default(mapping)
     usual = fit(mapping)
-    if usual.fits or mapping.practice.available_memory is not None or not _may_fit(usual):
+    if usual.fits or mapping.configuration.available_memory is not None or not _may_fit(usual):
         return mapping, usual
     for proportion in STEPS[1:]:
-        practice = replace(mapping.practice, available_memory=proportion)
-        smaller = replace(mapping, practice=practice, memory_lowered=True)
+        configuration = replace(mapping.configuration, available_memory=proportion)
+        smaller = replace(mapping, configuration=configuration, memory_lowered=True)
         content = fit(smaller)
         if content.fits:
             return smaller, content
@@ -55,7 +55,7 @@ def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapp
 
 def at_default(mapping: Mapping) -> Mapping:
     """The mapping as it is at the default proportion, where it was lowered."""
-    return replace(mapping, practice=replace(mapping.practice, available_memory=None), memory_lowered=False)
+    return replace(mapping, configuration=replace(mapping.configuration, available_memory=None), memory_lowered=False)
 
 
 def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
@@ -72,13 +72,13 @@ def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
 def lowering_note(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
     """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs."""
     full = f"IPU {usual.fullest.ipu} of a replica would need {100 * usual.fraction:.0f} % of its SRAM"
-    lower = mapping.practice.memory_proportion
+    lower = mapping.configuration.memory_proportion
     return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY}, with which {full}: {cost}"
 
 
 def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
     """Whether lower proportions were tried for a mapping that does not fit; "" where SRAM is not what it lacks."""
-    stated = mapping.practice.available_memory
+    stated = mapping.configuration.available_memory
     if memory_fit.fraction <= 1:
         return ""
     if stated is not None and not mapping.memory_lowered:

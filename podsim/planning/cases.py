@@ -63,9 +63,9 @@ def variants(
     return tuple(sides)
 
 
-def practised(scenario: Scenario, practice: Mapping[str, Any]) -> Scenario:
+def with_configuration(scenario: Scenario, configuration: Mapping[str, Any]) -> Scenario:
     """The scenario with flags of its what-ifs and framework, by name."""
-    flags = dict(practice)
+    flags = dict(configuration)
     framework = flags.pop("framework", scenario.software.framework)
     software = replace(scenario.software, framework=framework)
     return replace(scenario, software=software, what_if=replace(scenario.what_if, **flags))

@@ -47,7 +47,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
         faults.append(
             f"{constraints.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}"
         )
-    faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.unscheduled(workload.practices))
+    faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.unscheduled(workload.configurations))
     if constraints.accumulation and constraints.global_batch:
         faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
     if faults:
@@ -129,14 +129,16 @@ def _alone(named: Preset, constraints: Constraints) -> None:
 
 
 def published_mapping(planner: MappingBuilder, named: Preset) -> Mapping:
-    """The mapping of a preset; InputError where its practice is not in the workload."""
-    practice = next((p for p in planner.workload.practices if p.name == named.practice), None)
-    if practice is None:
-        raise InputError(f'preset {named.name} names an unknown practice "{named.practice}"', code="unknown-practice")
+    """The mapping of a preset; InputError where its configuration is not in the workload."""
+    configuration = next((p for p in planner.workload.configurations if p.name == named.configuration), None)
+    if configuration is None:
+        raise InputError(
+            f'preset {named.name} names an unknown configuration "{named.configuration}"', code="unknown-configuration"
+        )
     if named.framework:
-        practice = replace(practice, framework=named.framework)
+        configuration = replace(configuration, framework=named.framework)
     return planner.mapping(
-        practice,
+        configuration,
         replicas=named.replicas,
         ipus_per_replica=named.ipus_per_replica,
         micro_batch=named.micro_batch,
@@ -178,18 +180,18 @@ def _largest_fit(question: TrainingCase, planner: MappingBuilder, mapping: Mappi
 
 
 def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[str, ...]:
-    """What the practice decided that no flag did, and what a flag changed of it."""
-    practice = mapping.practice
-    moments = " and ".join(f"{8 * size}" for size in practice.moment_bytes)
-    over = "all replicas" if practice.schedule is Schedule.PHASED else "the replicas of a rack"
-    sharded = f", sharded over {over}" if practice.state_sharded else ""
+    """What the configuration decided that no flag did, and what a flag changed of it."""
+    configuration = mapping.configuration
+    moments = " and ".join(f"{8 * size}" for size in configuration.moment_bytes)
+    over = "all replicas" if configuration.schedule is Schedule.PHASED else "the replicas of a rack"
+    sharded = f", sharded over {over}" if configuration.state_sharded else ""
     return (
-        f"practice {practice.name}: schedule {practice.schedule}, recompute {practice.recompute}",
+        f"configuration {configuration.name}: schedule {configuration.schedule}, recompute {configuration.recompute}",
         (
-            f"optimizer state {practice.state}{sharded}, moments of {moments} bit, "
-            f"checkpoints of {8 * practice.checkpoint_bytes} bit"
+            f"optimizer state {configuration.state}{sharded}, moments of {moments} bit, "
+            f"checkpoints of {8 * configuration.checkpoint_bytes} bit"
         ),
         *lowering(question, mapping),
-        *planner.what_if.notes(practice),
+        *planner.what_if.notes(configuration),
         *planner.workload.notes,
     )

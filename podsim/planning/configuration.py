@@ -1,4 +1,4 @@
-"""Which published practice a mapping follows, and what to fall back on where none was published."""
+"""Which published configuration a mapping follows, and what to fall back on where none was published."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from podsim.model.fabric import Topology
 from podsim.model.framework import INTERFACES, NAMES, Framework, check_training
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit
-from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.workload import Workload
 from podsim.planning.available_memory import largest_that_fits
 from podsim.predicting.maturity import version
@@ -25,7 +25,7 @@ MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """What is to be otherwise than practice has it; None leaves it."""
+    """What is to be otherwise than configuration has it; None leaves it."""
 
     schedule: Schedule | None = None
     framework: Framework | None = None
@@ -38,35 +38,35 @@ class WhatIf:
     state_sharded: bool | None = None
     cut_further: bool = False  # of a step in phases: half a layer a phase, queries of attention in parts
 
-    def of(self, practice: Practice) -> Practice:
-        """The practice with that changed; InputError where its tensor shards go with no such schedule."""
-        if faults := tuple(self.unscheduled((practice,))):
+    def of(self, configuration: SoftwareConfiguration) -> SoftwareConfiguration:
+        """The configuration with that changed; InputError where its tensor shards go with no such schedule."""
+        if faults := tuple(self.unscheduled((configuration,))):
             raise InputError(
-                "the mapping does not suit the practice",
+                "the mapping does not suit the configuration",
                 code="bad-mapping",
                 context=faults,
                 hint="leave out --schedule",
             )
-        overlaps = self.overlap or practice.overlaps_reduction
-        io_tiles = practice.io_tiles if self.io_tiles is None else self.io_tiles
-        if self.tensor_shards is not None and not practice.io_tiles and self.io_tiles is None:
+        overlaps = self.overlap or configuration.overlaps_reduction
+        io_tiles = configuration.io_tiles if self.io_tiles is None else self.io_tiles
+        if self.tensor_shards is not None and not configuration.io_tiles and self.io_tiles is None:
             io_tiles = PHASED_IO_TILES
         return replace(
-            practice,
-            tensor_shards=self.tensor_shards or practice.tensor_shards,
-            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else practice.ipus_per_replica,
-            state_sharded=practice.state_sharded if self.state_sharded is None else self.state_sharded,
-            schedule=self.schedule or practice.schedule,
-            recompute=self.recompute or practice.recompute,
-            state=self.state or practice.state,
-            framework=self.framework or practice.framework,
+            configuration,
+            tensor_shards=self.tensor_shards or configuration.tensor_shards,
+            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else configuration.ipus_per_replica,
+            state_sharded=configuration.state_sharded if self.state_sharded is None else self.state_sharded,
+            schedule=self.schedule or configuration.schedule,
+            recompute=self.recompute or configuration.recompute,
+            state=self.state or configuration.state,
+            framework=self.framework or configuration.framework,
             returns_to_host=INTERFACES[self.framework].calls_each_update
             if self.framework
-            else practice.returns_to_host,
-            prefetch=practice.prefetch if self.prefetch is None else self.prefetch,
+            else configuration.returns_to_host,
+            prefetch=configuration.prefetch if self.prefetch is None else self.prefetch,
             overlaps_reduction=overlaps,
-            attention_parts=ATTENTION_PARTS if self.cut_further else practice.attention_parts,
-            half_layers=practice.half_layers or self.cut_further,
+            attention_parts=ATTENTION_PARTS if self.cut_further else configuration.attention_parts,
+            half_layers=configuration.half_layers or self.cut_further,
             io_tiles=IO_TILES if overlaps and self.io_tiles is None and not io_tiles else io_tiles,
         )
 
@@ -78,34 +78,36 @@ class WhatIf:
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
 
-    def unscheduled(self, practices: Sequence[Practice]) -> Iterator[str]:
-        """What no practice of a workload can do: tensor shards run a phase at a time."""
-        phased = practices and all(practice.tensor_shards > 1 for practice in practices)
+    def unscheduled(self, configurations: Sequence[SoftwareConfiguration]) -> Iterator[str]:
+        """What no configuration of a workload can do: tensor shards run a phase at a time."""
+        phased = configurations and all(configuration.tensor_shards > 1 for configuration in configurations)
         if phased and self.schedule not in (None, Schedule.PHASED):
-            yield f"--schedule {self.schedule}: tensor shards, as {practices[0].name} has them, run in phases alone"
+            yield f"--schedule {self.schedule}: tensor shards, as {configurations[0].name} has, run in phases alone"
 
-    def notes(self, practice: Practice) -> Iterator[str]:
-        """How a changed practice differs from what was published."""
+    def notes(self, configuration: SoftwareConfiguration) -> Iterator[str]:
+        """How a changed configuration differs from what was published."""
         if self.tensor_shards is not None:
             yield (
-                f"nothing else fits: a layer at a time in phases, {practice.tensor_shards} tensor shards, weights and "
-                f"state in streaming memory, {practice.io_tiles} IO tiles as GPT-3 2.7B has; nobody published it"
+                f"nothing else fits: a layer at a time in phases, {configuration.tensor_shards} tensor shards, "
+                f"weights and state in streaming memory, {configuration.io_tiles} IO tiles as GPT-3 2.7B has; "
+                "this is not published"
             )
             if self.cut_further:
-                yield f"attention and feed-forward in phases of their own, queries in {practice.attention_parts} parts"
+                parts = configuration.attention_parts
+                yield f"attention and feed-forward in phases of their own, queries in {parts} parts"
         elif self.schedule is not None:
-            yield f"what if: schedule {practice.schedule}, as asked"
+            yield f"what if: schedule {configuration.schedule}, as asked"
         if self.framework is not None:
             yield f"framework {self.framework}, as asked"
         if self.prefetch is not None:
-            yield f"what if: inputs of {practice.prefetch} micro-batches loaded ahead, as asked"
+            yield f"what if: inputs of {configuration.prefetch} micro-batches loaded ahead, as asked"
         if self.overlap:
             yield "what if: gradients are reduced while other IPUs still run backward, as asked"
         if self.io_tiles is not None or self.overlap:
-            yield f"what if: {practice.io_tiles} of the tiles set aside for traffic, the rest compute"
+            yield f"what if: {configuration.io_tiles} of the tiles set aside for traffic, the rest compute"
 
 
-AS_PRACTISED = WhatIf()
+AS_PUBLISHED = WhatIf()
 
 
 def _divided(shards: int) -> tuple[int, ...]:
@@ -140,7 +142,7 @@ def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatI
 
 def may_stream(workload: Workload) -> bool:
     """Whether a step may run in phases that nobody published: that of a decoder, of which nobody published another."""
-    if any(practice.schedule is Schedule.PHASED for practice in workload.practices):
+    if any(configuration.schedule is Schedule.PHASED for configuration in workload.configurations):
         return False
     from podsim.workloads import shards
 
@@ -152,7 +154,7 @@ def may_stream(workload: Workload) -> bool:
 
 
 def what_if(scenario: Scenario) -> WhatIf:
-    """What a scenario wants otherwise than practice has it."""
+    """What a scenario wants otherwise than configuration has it."""
     flags, name = scenario.what_if, scenario.software.framework
     framework = NAMES[name] if name else None
     if framework:
@@ -168,49 +170,49 @@ def what_if(scenario: Scenario) -> WhatIf:
 
 def published(
     workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
-) -> Practice | None:
-    """The practice published for this chip and size, else for the chip it is `like`.
+) -> SoftwareConfiguration | None:
+    """The configuration published for this chip and size, else for the chip it is `like`.
 
     Of this SDK where there is one, else of the last one before it, else of the first one after it.
     """
     of_size = [
-        practice
-        for practice in _searched(workload)
-        if ipus_per_replica in practice.ipus_per_replica
-        and (practice.most_replicas is None or replicas <= practice.most_replicas)
+        configuration
+        for configuration in _searched(workload)
+        if ipus_per_replica in configuration.ipus_per_replica
+        and (configuration.most_replicas is None or replicas <= configuration.most_replicas)
     ]
-    own = [practice for practice in of_size if chip in practice.chips]
-    fitting = own or [practice for practice in of_size if like in practice.chips]
-    if not any(practice.sdks for practice in fitting):
+    own = [configuration for configuration in of_size if chip in configuration.chips]
+    fitting = own or [configuration for configuration in of_size if like in configuration.chips]
+    if not any(configuration.sdks for configuration in fitting):
         return next(iter(fitting[::-1]), None)
-    return max(fitting, key=lambda practice: _release(practice, sdk))
+    return max(fitting, key=lambda configuration: _release(configuration, sdk))
 
 
-def _release(practice: Practice, sdk: str) -> tuple[int, tuple[int, ...]]:
-    """How well a practice suits a release: the later before it, or the sooner after it, the better."""
-    releases = [version(sdk) for sdk in practice.sdks]
+def _release(configuration: SoftwareConfiguration, sdk: str) -> tuple[int, tuple[int, ...]]:
+    """How well a configuration suits a release: the later before it, or the sooner after it, the better."""
+    releases = [version(sdk) for sdk in configuration.sdks]
     before = [release for release in releases if release <= version(sdk)]
     if before:
         return 2, max(before)
     return (1, tuple(-part for part in min(releases))) if releases else (0, ())
 
 
-def _searched(workload: Workload) -> list[Practice]:
-    """Practices that are not those of presets alone."""
-    return [practice for practice in workload.practices if not practice.preset_only]
+def _searched(workload: Workload) -> list[SoftwareConfiguration]:
+    """Configurations that are not those of presets alone."""
+    return [configuration for configuration in workload.configurations if not configuration.preset_only]
 
 
-def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> Practice:
-    """The practice nearest in chip, SDK and size, without its split of layers; MissingParameter where there is none."""
+def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> SoftwareConfiguration:
+    """The configuration nearest in chip, SDK and size, without its split of layers; MissingParameter without one."""
     if not (known := _searched(workload)):
         raise MissingParameter(
-            f"workload {workload.name} has no [[practice]]: how it is stored and scheduled is not known",
-            hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a practice",
+            f"workload {workload.name} has no [[configuration]]: how it is stored and scheduled is not known",
+            hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a configuration",
         )
 
-    def distance(practice: Practice) -> tuple[bool, bool, int]:
-        size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in practice.ipus_per_replica)
-        return chip not in practice.chips, sdk not in practice.sdks, size
+    def distance(configuration: SoftwareConfiguration) -> tuple[bool, bool, int]:
+        size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in configuration.ipus_per_replica)
+        return chip not in configuration.chips, sdk not in configuration.sdks, size
 
     best = min(known, key=distance)
     # One micro-batch at a time suits a replica of one IPU; over several the published pipelines are grouped.
@@ -225,8 +227,8 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> P
 
 def options(
     workload: Workload, topology: Topology, sdk: str, ipus_per_replica: int, replicas: int
-) -> tuple[Practice, ...]:
-    """Practices to try in order: the published one, else the nearest with its storage relaxed until it fits.
+) -> tuple[SoftwareConfiguration, ...]:
+    """Configurations to try in order: the published one, else the nearest with its storage relaxed until it fits.
 
     On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
     """
@@ -240,17 +242,17 @@ def options(
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
     stored = (base, on_chip, streaming) if streams else (on_chip,)
     recomputed = replace(stored[-1], recompute=Recompute.CHECKPOINTS)
-    unique: list[Practice] = []  # a layout is not hashable
-    for practice in (*stored, recomputed):
-        if practice not in unique:
-            unique.append(practice)
+    unique: list[SoftwareConfiguration] = []  # a layout is not hashable
+    for configuration in (*stored, recomputed):
+        if configuration not in unique:
+            unique.append(configuration)
     return tuple(unique)
 
 
 class MappingBuilder:
     """Builds mappings of one workload on one machine, the split of layers computed once for each replica size."""
 
-    def __init__(self, workload: Workload, topology: Topology, sdk: str, what_if: WhatIf = AS_PRACTISED) -> None:
+    def __init__(self, workload: Workload, topology: Topology, sdk: str, what_if: WhatIf = AS_PUBLISHED) -> None:
         self.workload, self.topology, self.sdk = workload, topology, sdk
         self.what_if = what_if
         self._stages: dict[tuple[str, int], tuple[Stage, ...]] = {}
@@ -260,22 +262,28 @@ class MappingBuilder:
         return MappingBuilder(self.workload, self.topology, self.sdk, what_if)
 
     def mapping(
-        self, practice: Practice, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+        self,
+        configuration: SoftwareConfiguration,
+        *,
+        replicas: int,
+        ipus_per_replica: int,
+        micro_batch: int,
+        accumulation: int,
     ) -> Mapping:
-        """A mapping that follows a practice but for what is to be otherwise."""
-        practice, tiles = self.what_if.of(practice), self.topology.chip.tiles
-        if practice.io_tiles >= tiles:
+        """A mapping that follows a configuration but for what is to be otherwise."""
+        configuration, tiles = self.what_if.of(configuration), self.topology.chip.tiles
+        if configuration.io_tiles >= tiles:
             raise InputError(
-                f"practice {practice.name} sets {practice.io_tiles:,} tiles aside, the chip has {tiles:,}",
+                f"configuration {configuration.name} has {configuration.io_tiles:,} IO tiles, the chip {tiles:,} tiles",
                 code="bad-mapping",
             )
-        key = (practice.name, ipus_per_replica)
+        key = (configuration.name, ipus_per_replica)
         if key not in self._stages:
-            self._stages[key] = layout.stages(self.workload, practice, ipus_per_replica)
+            self._stages[key] = layout.stages(self.workload, configuration, ipus_per_replica)
         footprint = max(stage.ipu for stage in self._stages[key]) + 1
         if footprint > ipus_per_replica:
             raise InputError(
-                f"practice {practice.name} places stages on {footprint} IPUs, the mapping has "
+                f"configuration {configuration.name} places stages on {footprint} IPUs, the mapping has "
                 f"{ipus_per_replica} a replica",
                 code="mapping-does-not-divide",
             )
@@ -285,17 +293,17 @@ class MappingBuilder:
             micro_batch=micro_batch,
             accumulation=accumulation,
             stages=self._stages[key],
-            practice=practice,
+            configuration=configuration,
             samples_per_row=self.workload.samples_per_row,
         )
 
-    def _different(self, tried: Sequence[Practice]) -> list[Practice]:
+    def _different(self, tried: Sequence[SoftwareConfiguration]) -> list[SoftwareConfiguration]:
         """As they would be applied, each once."""
-        practices: list[Practice] = []
-        for practice in map(self.what_if.of, tried):
-            if practice not in practices:
-                practices.append(practice)
-        return practices
+        configurations: list[SoftwareConfiguration] = []
+        for configuration in map(self.what_if.of, tried):
+            if configuration not in configurations:
+                configurations.append(configuration)
+        return configurations
 
     def fitting(
         self, *, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
@@ -307,15 +315,15 @@ class MappingBuilder:
         """
         tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
         result: list[tuple[Mapping, MemoryFit]] = []
-        for practice in self._different(tried):
-            as_practised = self.mapping(
-                practice,
+        for configuration in self._different(tried):
+            as_published = self.mapping(
+                configuration,
                 replicas=replicas,
                 ipus_per_replica=ipus_per_replica,
                 micro_batch=micro_batch,
                 accumulation=accumulation,
             )
-            mapping, memory = largest_that_fits(self.workload, as_practised, self.topology)
+            mapping, memory = largest_that_fits(self.workload, as_published, self.topology)
             if memory.fits:
                 result.append((mapping, memory))
                 if not mapping.memory_lowered:

@@ -31,8 +31,8 @@ def settings(workload: Workload, mapping: Mapping) -> tuple[FrameworkSetting, ..
 
 def _phased(mapping: Mapping) -> Iterator[FrameworkSetting]:
     """A layer at a time on all IPUs of a replica, everything else in streaming memory: only popxl has it."""
-    practice, replicas, each = mapping.practice, mapping.replicas, mapping.ipus_per_replica
-    columns, rows = practice.tensor_shards, each // practice.tensor_shards
+    configuration, replicas, each = mapping.configuration, mapping.replicas, mapping.ipus_per_replica
+    columns, rows = configuration.tensor_shards, each // configuration.tensor_shards
     yield FrameworkSetting(
         what="replicas", value=f"{replicas:,} × {each} IPUs", popxl=f"ir.replication_factor = {mapping.ipus}"
     )
@@ -53,7 +53,7 @@ def _phased(mapping: Mapping) -> Iterator[FrameworkSetting]:
     yield FrameworkSetting(
         what="recomputation", value=str(mapping.recompute), popxl="what enters each phase, in a RemoteBuffer"
     )
-    sharded = practice.state_sharded and replicas > 1
+    sharded = configuration.state_sharded and replicas > 1
     variable = "remote_replica_sharded_variable" if sharded else "remote_variable"
     yield FrameworkSetting(what="weights and state", value="off chip", popxl=f"popxl.{variable}(…, remote_buffer)")
     grouped = f", replica_grouping(stride={each}, group_size={replicas})" if each > 1 else ""
@@ -65,12 +65,12 @@ def _phased(mapping: Mapping) -> Iterator[FrameworkSetting]:
     )
     yield FrameworkSetting(
         what="available-memory proportion",
-        value=f"{practice.memory_proportion:g}",
-        popxl=f"available_memory_proportion={practice.memory_proportion:g} of each matmul",
+        value=f"{configuration.memory_proportion:g}",
+        popxl=f"available_memory_proportion={configuration.memory_proportion:g} of each matmul",
     )
-    if practice.io_tiles:
+    if configuration.io_tiles:
         yield FrameworkSetting(
-            what="IO tiles", value=f"{practice.io_tiles:,}", popxl=f"numIOTiles = {practice.io_tiles}"
+            what="IO tiles", value=f"{configuration.io_tiles:,}", popxl=f"numIOTiles = {configuration.io_tiles}"
         )
 
 
@@ -153,7 +153,7 @@ def _storage(workload: Workload, mapping: Mapping) -> Iterator[FrameworkSetting]
         popart=f"autoRecomputation = {kind if recomputes else 'NoRecompute'}",
     )
     away = mapping.state is StatePlace.STREAMING
-    sharded = mapping.practice.state_sharded and mapping.replicas > 1
+    sharded = mapping.configuration.state_sharded and mapping.replicas > 1
     yield FrameworkSetting(
         what="optimizer state",
         value="off chip" if away else "on chip",
@@ -169,15 +169,15 @@ def _storage(workload: Workload, mapping: Mapping) -> Iterator[FrameworkSetting]
 
 
 def _tiles(mapping: Mapping) -> Iterator[FrameworkSetting]:
-    share, first = mapping.practice.memory_proportion, min(stage.ipu for stage in mapping.stages)
+    share, first = mapping.configuration.memory_proportion, min(stage.ipu for stage in mapping.stages)
     yield FrameworkSetting(
         what="available-memory proportion",
         value=f"{share:g}",
         poptorch=f'setAvailableMemoryProportion({{"IPU{first}": {share:g}}})',
         popart="availableMemoryProportion of each op",
     )
-    if mapping.practice.io_tiles:
-        tiles = mapping.practice.io_tiles
+    if mapping.configuration.io_tiles:
+        tiles = mapping.configuration.io_tiles
         yield FrameworkSetting(
             what="IO tiles",
             value=f"{tiles:,}",

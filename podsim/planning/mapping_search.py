@@ -145,8 +145,10 @@ class Search:
         return self._settle(self.question.by_formula, mapping, memory)
 
     def _published(self) -> set[int]:
-        """Replica sizes of published practice, whatever the chip."""
-        return {size for practice in self.question.workload.practices for size in practice.ipus_per_replica}
+        """Replica sizes of published configuration, whatever the chip."""
+        return {
+            size for configuration in self.question.workload.configurations for size in configuration.ipus_per_replica
+        }
 
     def _handicap(self, mapping: Mapping) -> float:
         return 1.0 if mapping.ipus_per_replica in self._published() else 1 + UNPROVEN
@@ -269,7 +271,7 @@ class Search:
     def _evaluation_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
         """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
         afterwards = self.question.workload.benchmark.evaluates_checkpoints
-        if not (mapping.practice.forward_evaluation or afterwards):
+        if not (mapping.configuration.forward_evaluation or afterwards):
             return assemble.evaluation_s(quick, mapping, step_s)
         key = (*_split(mapping), min(mapping.accumulation, mapping.filling))
         if key not in self.evaluations_s:

@@ -40,7 +40,7 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     )
     in_phases = mapping.schedule is Schedule.PHASED
     # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
-    shared = in_phases and mapping.practice.state_sharded and memory.fraction <= 1
+    shared = in_phases and mapping.configuration.state_sharded and memory.fraction <= 1
     times = 2 ** math.ceil(math.log2(memory.streaming_fraction))
     hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
     return Infeasible(
@@ -54,10 +54,10 @@ def _without_streaming_memory(
     planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, in_sram: list[str]
 ) -> Infeasible:
     """The answer no on a machine without streaming memory, with the smallest pod that trains the workload."""
-    needed, practice = memory.streaming_bytes_per_ipu, mapping.practice
+    needed, configuration = memory.streaming_bytes_per_ipu, mapping.configuration
     none = f"{planner.topology.name} has no streaming memory"
     if needed:
-        none += f"; configuration {practice.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
+        none += f"; configuration {configuration.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
     return Infeasible(
         "the mapping does not fit the memory",
         context=[*(in_sram if memory.fraction > 1 else ()), none],
@@ -147,6 +147,6 @@ def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:
     """Machines from this one on, sizes of a replica and micro-batches, the nearest first."""
     for times in powers(MOST_LARGER):
         for size in powers(min(MOST_IPUS, ipus * times)):
-            if size >= mapping.practice.tensor_shards:
+            if size >= mapping.configuration.tensor_shards:
                 for micro_batch in dict.fromkeys((mapping.micro_batch, 1)):
                     yield ipus * times, size, micro_batch

@@ -12,7 +12,7 @@ from podsim.lowering import layout
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
-from podsim.model.training import Practice, Recompute, Schedule, StatePlace
+from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.planning.available_memory import at_default, lowered, lowering_note, refusal_note
 from podsim.planning.configuration import MOST_IPUS, powers
 from podsim.planning.offered_load import offered
@@ -170,7 +170,7 @@ def _mapping(
 ) -> Mapping:
     """A batch a replica on so many IPUs, stages of even work."""
     chip = case.machine.chip
-    practice = Practice(
+    configuration = SoftwareConfiguration(
         name="inference",
         source="",
         chips=(chip.name,),
@@ -190,8 +190,8 @@ def _mapping(
         ipus_per_replica=size,
         micro_batch=batch,
         accumulation=1,
-        stages=layout.stages(case.workload, practice, size),
-        practice=practice,
+        stages=layout.stages(case.workload, configuration, size),
+        configuration=configuration,
         samples_per_row=case.workload.samples_per_row,
     )
 

@@ -137,7 +137,7 @@ def evaluation_s(question: TrainingCase, mapping: Mapping, step_s: float) -> flo
     Source: the v1.0 and v1.1 logs of BERT, where an evaluation takes a whole number of steps; v2.0 and checkpoints that
     are evaluated after training have the forward program.
     """
-    style, forward = question.workload.benchmark.style, mapping.practice.forward_evaluation
+    style, forward = question.workload.benchmark.style, mapping.configuration.forward_evaluation
     if style is EvaluationStyle.INTERVAL and not forward:
         return math.ceil(question.workload.benchmark.evaluation_samples / mapping.global_batch) * step_s
     if style is not EvaluationStyle.INTERVAL and not question.workload.benchmark.evaluates_checkpoints:
@@ -201,7 +201,7 @@ def question_pace(question: TrainingCase, mapping: Mapping, step_s: float, each_
     if question.workload.benchmark.evaluates_checkpoints:
         forward = one_s - spent.each_evaluation_s
         spent = replace(spent, first_evaluation_s=spent.first_evaluation_s + forward, each_evaluation_s=one_s)
-        if mapping.practice.separate_evaluation:
+        if mapping.configuration.separate_evaluation:
             spent = replace(
                 spent, graph_switch_s=question.machine.parameters.outside.at("process", question.machine.sdk)
             )
@@ -240,7 +240,7 @@ def predict(
         run=spent,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=content,
-        memory_relief=memory.relief(content, machine.chip.without(mapping.practice.io_tiles)),
+        memory_relief=memory.relief(content, machine.chip.without(mapping.configuration.io_tiles)),
         limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
         assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
@@ -278,14 +278,14 @@ def _events(question: TrainingCase, mapping: Mapping, step_s: float) -> StepEven
 def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
     """A line for each configuration for large machines that would move the time to train by more than a tenth."""
     quick = question.by_formula
-    for configuration in question.workload.configurations:
-        practice = configuration.of(mapping.practice)
-        if question.machine.topology.ipus <= configuration.above or practice is mapping.practice:
+    for large_pod in question.workload.large_pods:
+        configuration = large_pod.of(mapping.configuration)
+        if question.machine.topology.ipus <= large_pod.above or configuration is mapping.configuration:
             continue
-        change = answer_s(quick, replace(mapping, practice=practice)) / answer_s(quick, mapping) - 1
+        change = answer_s(quick, replace(mapping, configuration=configuration)) / answer_s(quick, mapping) - 1
         if abs(change) > switches.LEAST:
             yield (
-                f"with --preset {configuration.name} ({configuration.text}; assumed for a machine this large) this "
+                f"with --preset {large_pod.name} ({large_pod.text}; assumed for a machine this large) this "
                 f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
             )
 

@@ -244,19 +244,19 @@ def _added(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]
 
 def _of_compute(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
-    practice = p.mapping.practice
-    machine = computing(question.machine, practice)
-    planned, factor = rates(machine, question.workload, practice.memory_proportion), machine.program_factor
+    configuration = p.mapping.configuration
+    machine = computing(question.machine, configuration)
+    planned, factor = rates(machine, question.workload, configuration.memory_proportion), machine.program_factor
     useful_s, again_s, calls = 0.0, 0.0, 0
     for stage in p.mapping.stages:
         for unit in stage.units:
-            for operator in unit.active(p.mapping.practice):
+            for operator in unit.active(p.mapping.configuration):
                 useful, again = _compute_s(operator, p.mapping, planned)
                 useful_s, again_s = useful_s + useful, again_s + again
-                calls += _calls(operator, p.mapping, planned) if practice.operator_call_cycles else 0
+                calls += _calls(operator, p.mapping, planned) if configuration.operator_call_cycles else 0
     each = p.mapping.accumulation / (1 if p.mapping.schedule is Schedule.PHASED else p.mapping.ipus_per_replica)
     useful_s, again_s = useful_s * each, again_s * each
-    called_s = calls * practice.operator_call_cycles / machine.chip.clock_hz * each
+    called_s = calls * configuration.operator_call_cycles / machine.chip.clock_hz * each
     ideal_s = p.mfu * p.timeline.step_s
     yield Mechanism.IDEAL, ideal_s
     yield Mechanism.BELOW_PEAK, useful_s / factor - ideal_s

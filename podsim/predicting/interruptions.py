@@ -69,13 +69,13 @@ def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, fail
     topology, hosts, gateway = question.machine.topology, question.machine.hosts, question.machine.topology.gateway
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
     in_phases = mapping.schedule is Schedule.PHASED
-    shards = (mapping.replicas if in_phases else in_rack) if mapping.practice.state_sharded else 1
+    shards = (mapping.replicas if in_phases else in_rack) if mapping.configuration.state_sharded else 1
     weights = {share.ipu: share.by_category["weights"] for share in memory.ipus}
     if in_phases:  # every IPU of a replica has as much, and all of it lies in streaming memory
         own = float(_parameters(mapping, 0) * ELEMENT_BYTES[question.workload.precision])
         weights = dict.fromkeys(range(mapping.ipus_per_replica), own)
     state = {
-        ipu: _parameters(mapping, 0 if in_phases else ipu) * float(sum(mapping.practice.moment_bytes))
+        ipu: _parameters(mapping, 0 if in_phases else ipu) * float(sum(mapping.configuration.moment_bytes))
         for ipu in weights
     }
     copy = sum_in_order(weights.values()) + sum_in_order(state.values())

@@ -54,7 +54,7 @@ def service(case: ServingCase, mapping: Mapping, served: Served) -> Service:
         - _time(case, mapping, served, fewer, prefetch=1).step_s
     )
     arrive_s, leave_s = _host_s(case, mapping, served)
-    call_s = HOST_CALL_S / mapping.updates_per_call if mapping.practice.returns_to_host else 0.0
+    call_s = HOST_CALL_S / mapping.updates_per_call if mapping.configuration.returns_to_host else 0.0
     parts_s = {**alone.breakdown_s, Part.HOST_STEP: call_s}
     full = stages > 1 and not served.one_at_a_time
     through_s = max(alone.step_s, stages * period_s + arrive_s) if full else alone.step_s
@@ -71,7 +71,7 @@ def service(case: ServingCase, mapping: Mapping, served: Served) -> Service:
 
 def _time(case: ServingCase, mapping: Mapping, served: Served, batches: int, *, prefetch: int) -> StepTimeline:
     """So many batches of every replica."""
-    ahead = replace(mapping, practice=replace(mapping.practice, prefetch=prefetch))
+    ahead = replace(mapping, configuration=replace(mapping.configuration, prefetch=prefetch))
     rows = batches * mapping.micro_batch * mapping.replicas
     program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served=served)
     return case.engine(program, case.fabric)

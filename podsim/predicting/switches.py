@@ -22,18 +22,18 @@ HOST: Final = ("a loop on the device", "a call from the host each step")
 
 def shown(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[str]:
     """A line for each switch that would move the step by more than a tenth: what holds, and what the other would do."""
-    practice = mapping.practice
-    merged, returns = practice.merged_collectives, practice.returns_to_host
+    configuration = mapping.configuration
+    merged, returns = configuration.merged_collectives, configuration.returns_to_host
     own_s = _update_s(question, mapping)
     for now, states, otherwise in (
-        (merged, COLLECTIVES, replace(practice, merged_collectives=not merged)),
-        (returns, HOST, replace(practice, returns_to_host=not returns)),
+        (merged, COLLECTIVES, replace(configuration, merged_collectives=not merged)),
+        (returns, HOST, replace(configuration, returns_to_host=not returns)),
     ):
-        other = replace(mapping, practice=otherwise)
+        other = replace(mapping, configuration=otherwise)
         more_s = _update_s(question, other) - own_s
         if abs(more_s) > LEAST * step_s:
             moved = f"{100 * abs(more_s) / step_s:.0f} % {'more' if more_s > 0 else 'less'} a step"
-            yield f"{states[now]}, as in {practice.name}; with {states[not now]}, {moved}"
+            yield f"{states[now]}, as in {configuration.name}; with {states[not now]}, {moved}"
 
 
 def _update_s(question: TrainingCase, mapping: Mapping) -> float:

@@ -136,7 +136,7 @@ def of_step(
 
 def _of_framework(question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline) -> float:
     """Variance of the log of a step from the constants of its framework (Eq. 13)."""
-    framework, costs = mapping.practice.framework, question.machine.frameworks
+    framework, costs = mapping.configuration.framework, question.machine.frameworks
     whole_s = timeline.breakdown_s.get(Part.FRAMEWORK, 0.0)
     if framework is None or not whole_s:
         return 0.0

@@ -42,8 +42,8 @@ def mappings(mappings: Mappings) -> str:
                 {
                     "rank": rank,
                     "mapping": mapped(advice.mapping),
-                    "tensor_shards": advice.mapping.practice.tensor_shards,
-                    "state_sharded": advice.mapping.practice.state_sharded,
+                    "tensor_shards": advice.mapping.configuration.tensor_shards,
+                    "state_sharded": advice.mapping.configuration.state_sharded,
                     **{name: plain(getattr(advice, name)) for name in FIGURES},
                 }
                 for rank, advice in enumerate(mappings.advised, 1)

@@ -152,7 +152,7 @@ def mapped(mapping: TrainingMapping) -> dict[str, Json]:
         "schedule": mapping.schedule.value,
         "recompute": mapping.recompute.value,
         "state": mapping.state.value,
-        "practice": mapping.practice.name,
+        "configuration": mapping.configuration.name,
         "layout": [
             {"ipu": stage.ipu, "units": plain(Counter(unit.group for unit in stage.units))} for stage in mapping.stages
         ],

@@ -86,7 +86,7 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
     points = []
     for stage in stages:
         for unit in stage.units:
-            active, numbers = numbered(unit, mapping.practice)
+            active, numbers = numbered(unit, mapping.configuration)
             for place, (operator, number) in enumerate(zip(active, numbers, strict=True)):
                 buffers = _buffers(planner, operator, number, Pass.FORWARD, rows, known)
                 alive = float(rows * size * _while_served(active, place))
@@ -96,7 +96,7 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
 
 def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
     """Vertices of a tile, one a superstep of each plan that differs; `known` grows by what is planned here."""
-    units = (numbered(unit, mapping.practice) for stage in stages for unit in stage.units)
+    units = (numbered(unit, mapping.configuration) for stage in stages for unit in stage.units)
     operators = {
         number: operator for active, numbers in units for operator, number in zip(active, numbers, strict=True)
     }
@@ -135,7 +135,7 @@ def _segments(mapping: Mapping, stage: Stage) -> Iterator[Segment]:
         if (unit.checkpoint and recomputes) or last == len(units):
             own = units[first:last]
             first = last
-            key = (recomputes, mapping.practice.attention_dropout, *(unit.number for unit in own))
+            key = (recomputes, mapping.configuration.attention_dropout, *(unit.number for unit in own))
             segment = _SEGMENTS.get(key)
             if segment is None:
                 result = tuple(_alive(mapping, own, recomputes))
@@ -156,7 +156,7 @@ def _alive(
     """
     before = 0
     for unit in units:
-        for operator, number in zip(*numbered(unit, mapping.practice), strict=True):
+        for operator, number in zip(*numbered(unit, mapping.configuration), strict=True):
             kept = operator.kept if operator.stashed and recomputes else 0
             own = 0 if isinstance(operator.shape, PRODUCTS) else kept
             comes_in = 0 if operator.kind is Kind.LOSS else operator.outputs  # that of a loss is one number

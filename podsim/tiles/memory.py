@@ -29,9 +29,9 @@ _KNOWN: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
-    topology = replace(topology, chip=topology.chip.without(mapping.practice.io_tiles))
+    topology = replace(topology, chip=topology.chip.without(mapping.configuration.io_tiles))
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(PlanTarget(topology.chip, workload.precision, mapping.practice.memory_proportion))
+    planner = Planner(PlanTarget(topology.chip, workload.precision, mapping.configuration.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
     known = _KNOWN.remember(key, Known)
     if mapping.schedule is Schedule.PHASED and served is None:
@@ -51,20 +51,20 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
 
 def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Known) -> MemoryFit:
     """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
-    element, practice = ELEMENT_BYTES[planner.target.precision], mapping.practice
+    element, configuration = ELEMENT_BYTES[planner.target.precision], mapping.configuration
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
     fullest = max(
         (_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda memory: memory.used_bytes
     )
-    each = element + practice.gradient_bytes + sum(practice.moment_bytes)
-    stored = _parameters(mapping, 0) * each / (mapping.replicas if practice.state_sharded else 1)
+    each = element + configuration.gradient_bytes + sum(configuration.moment_bytes)
+    stored = _parameters(mapping, 0) * each / (mapping.replicas if configuration.state_sharded else 1)
     # What passes from phase to phase lies shared out over the columns of a replica too.
     rows = mapping.micro_batch * mapping.accumulation
-    between = sum(stage.units[-1].out_elements for stage in mapping.stages[:-1]) / practice.tensor_shards
+    between = sum(stage.units[-1].out_elements for stage in mapping.stages[:-1]) / configuration.tensor_shards
     return MemoryFit(
         capacity_bytes=topology.chip.sram_bytes,
         ipus=(fullest,),
-        streaming_bytes_per_ipu=stored + rows * between * practice.checkpoint_bytes,
+        streaming_bytes_per_ipu=stored + rows * between * configuration.checkpoint_bytes,
         streaming_capacity_bytes_per_ipu=topology.gateway.streaming_bytes / topology.ipus_per_machine,
     )
 
@@ -119,7 +119,7 @@ def _ipu(
                 if served
                 else {
                     "weights": float(parameters * element),
-                    "gradients": float(parameters * mapping.practice.gradient_bytes),
+                    "gradients": float(parameters * mapping.configuration.gradient_bytes),
                     "optimizer_state": _state_bytes(mapping, topology, parameters) if on_chip else 0.0,
                     "stash": sum_in_order(_stash_bytes(mapping, stage, element) for stage in stages),
                 }
@@ -169,10 +169,10 @@ def _parameters(mapping: Mapping, ipu: int) -> int:
 
 
 def _state_bytes(mapping: Mapping, topology: Topology, parameters: int) -> float:
-    """Moments of the weights of one IPU, sharded over the replicas of a rack where the practice shards (Eq. 20)."""
+    """Moments of the weights of one IPU, over the replicas of a rack where the configuration shards it (Eq. 20)."""
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))
-    shards = in_rack if mapping.practice.state_sharded else 1
-    return parameters * sum(mapping.practice.moment_bytes) / shards
+    shards = in_rack if mapping.configuration.state_sharded else 1
+    return parameters * sum(mapping.configuration.moment_bytes) / shards
 
 
 def in_flight(mapping: Mapping, stage: Stage) -> int:
@@ -189,7 +189,7 @@ def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
         return float(depth * element * sum_in_order(_kept(mapping, unit) for unit in stage.units))
     kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
     entering = _entering(stage) if stage.index else 0
-    return float(depth * mapping.practice.checkpoint_bytes * (sum_in_order(kept) + entering))
+    return float(depth * mapping.configuration.checkpoint_bytes * (sum_in_order(kept) + entering))
 
 
 def _entering(stage: Stage) -> int:
@@ -200,4 +200,4 @@ def _entering(stage: Stage) -> int:
 
 def _kept(mapping: Mapping, unit: LayerUnit) -> int:
     """Elements a row that backward needs of a unit."""
-    return sum(o.kept for o in unit.active(mapping.practice) if o.stashed)
+    return sum(o.kept for o in unit.active(mapping.configuration) if o.stashed)

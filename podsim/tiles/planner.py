@@ -11,7 +11,7 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
-from podsim.model.training import Practice
+from podsim.model.training import SoftwareConfiguration
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, OperatorShape, Pass, Stream
 from podsim.tiles import amp, attention, composite, gather, product, reduction, update, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
@@ -159,13 +159,13 @@ _NUMBERS: Final = Numbers("numbers of plans", 100_000)
 _NUMBERED: Final = TABLES.add("numbered units", Table[tuple[int, bool], tuple[int, ...]](10_000))
 
 
-def numbered(unit: LayerUnit, practice: Practice) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
+def numbered(unit: LayerUnit, configuration: SoftwareConfiguration) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
     """The operators of a unit that run, and a number for each, the same where plans are: a search looks up thousands.
 
     Numbers hold in this process alone; none is given twice.
     """
-    active = unit.active(practice)
-    key = unit.number, practice.attention_dropout
+    active = unit.active(configuration)
+    key = unit.number, configuration.attention_dropout
     numbers = _NUMBERED.get(key)
     if numbers is None:
         numbers = _NUMBERED.keep(key, tuple(_NUMBERS.of(same_plans(operator)) for operator in active))

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Final
 
 from podsim.model.caveat import Caveat
-from podsim.model.family import FAMILIES, GeneralPractice, WorkloadFile
+from podsim.model.family import FAMILIES, GeneralConfiguration, WorkloadFile
 from podsim.model.training import Convergence
 from podsim.model.workload import Gather, LayerUnit, Workload
 
@@ -13,11 +13,11 @@ INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send toke
 INPUT_BYTES: Final = 2  # of any other input
 
 
-def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralPractice | None = None) -> Workload:
-    """The workload of a file, with the operators of its family, and `general` practice where it states none."""
+def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralConfiguration | None = None) -> Workload:
+    """The workload of a file, with the operators of its family, and `general` configuration where it states none."""
     units_of_file = chain(file)
     benchmark = file.benchmark or (general.benchmark if general else None)
-    assert benchmark is not None, "a file without one is built with general practice"
+    assert benchmark is not None, "a file without one is built with general configuration"
     return Workload(
         name=file.name,
         title=file.title or file.name,
@@ -31,9 +31,9 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralP
         row_bytes=_input_bytes(units_of_file) if file.row_bytes is None else file.row_bytes,
         benchmark=benchmark,
         convergence=convergence,
-        practices=file.practices or (general.practices if general else ()),
+        configurations=file.configurations or (general.configurations if general else ()),
         presets=file.presets,
-        configurations=file.configurations,
+        large_pods=file.large_pods,
         minimum=file.minimum,
         row_tokens=file.transformer.sequence if file.transformer else None,
         decodes=file.transformer is not None and file.transformer.head == "lm",
@@ -62,8 +62,8 @@ def _assumed(file: WorkloadFile) -> Iterator[str]:
     """What a file leaves out that an answer needs."""
     if not file.benchmark:
         yield "no length of a run is stated, so no time to train"
-    if not file.practices:
-        yield "no practice is published for this model: stored and ordered as is usual (calibration/practices.toml)"
+    if not file.configurations:
+        yield "no configuration is published for this model: that of calibration/configurations.toml is used"
     if file.row_bytes is None:
         yield f"input of a row: {INDEX_BYTES} bytes an index, {INPUT_BYTES} any other element"
 

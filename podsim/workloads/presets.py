@@ -17,22 +17,22 @@ def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Wor
     """
     if name is None:
         return workload, None
-    configuration = next((item for item in workload.configurations if item.name == name), None)
-    if configuration is None:
+    large_pod = next((item for item in workload.large_pods if item.name == name), None)
+    if large_pod is None:
         return workload, preset(workload, name, topology)
-    if topology.ipus <= configuration.above:
+    if topology.ipus <= large_pod.above:
         raise InputError(
-            f"configuration {name} of {workload.name} is for machines of more than {configuration.above:,} IPUs, "
+            f"configuration {name} of {workload.name} is for machines of more than {large_pod.above:,} IPUs, "
             f"{topology.name} has {topology.ipus:,}",
             code="unknown-preset",
-            hint=f"leave out --preset, or --pod {2 * configuration.above}",
+            hint=f"leave out --preset, or --pod {2 * large_pod.above}",
         )
-    practices = tuple(configuration.of(practice) for practice in workload.practices)
+    configurations = tuple(large_pod.of(configuration) for configuration in workload.configurations)
     note = (
-        f"configuration {name}: {configuration.text}, as published for smaller machines ({configuration.source}); "
+        f"configuration {name}: {large_pod.text}, as published for smaller machines ({large_pod.source}); "
         "assumed for one this large"
     )
-    return replace(workload, practices=practices, notes=(*workload.notes, note)), None
+    return replace(workload, configurations=configurations, notes=(*workload.notes, note)), None
 
 
 def preset(workload: Workload, name: str, topology: Topology) -> Preset:
@@ -54,7 +54,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
             code="unknown-preset",
             hint=f"--topology {shlex.quote(near.topology)}",
         )
-    names = {item.name for item in workload.presets} | {item.name for item in workload.configurations}
+    names = {item.name for item in workload.presets} | {item.name for item in workload.large_pods}
     known = ", ".join(sorted(names)) or "none"
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
@@ -62,9 +62,9 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
 def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
     """A preset of a machine as large, of the chip whose layouts hold here too."""
     like = topology.chip.layouts_of
-    theirs = {practice.name for practice in workload.practices if like in practice.chips}
+    theirs = {configuration.name for configuration in workload.configurations if like in configuration.chips}
     for item in named:
-        if item.practice in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
+        if item.configuration in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
             where = f"{item.locator}; the same on {topology.name} as on {item.topology}"
             return replace(item, topology=topology.name, locator=where)
     return None

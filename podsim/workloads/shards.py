@@ -53,7 +53,7 @@ def check(units: tuple[LayerUnit, ...], cut: ShardGrid) -> None:
                 raise InputError(
                     f"{cut.columns} tensor shards do not divide the {_heads(shape)} heads of {operator.name}",
                     code="mapping-does-not-divide",
-                    hint="tensor_shards of the practice",
+                    hint="tensor_shards of the configuration",
                 )
 
 

@@ -165,7 +165,7 @@ BAD = [
     ("infer", {"rate": "fast"}, "is not a number of requests in a time"),
     ("scale", {"pods": [16, 64.0]}, "pods is at fault: item 1 must be a whole number, not 64.0: write 64"),
     ("scale", {"pods": "16..4"}, "neither a size above 0 nor a range that grows"),
-    ("compare", {"practice": {"prefetch": 1.5}}, "prefetch must be a whole number, not 1.5"),
+    ("compare", {"configuration": {"prefetch": 1.5}}, "prefetch must be a whole number, not 1.5"),
     ("compare", {"machines": "pod16"}, 'machines must be a list of texts, not "pod16": write ["pod16"]'),
     ("priced", {"answer": 3}, "answer must be a Prediction or ComparatorPrediction, not 3"),
     ("purse", {"years": math.inf}, "years must be above 0 and at most 100, not inf"),
@@ -195,8 +195,8 @@ def test_the_demand_that_was_dropped() -> None:
     with pytest.raises(InputError, match=r'plan\(\) has no argument within_s; did you mean "within"\?') as caught:
         podsim.plan("bert", machines="pod16,pod64,pod128", within_s=60)  # type: ignore[call-arg]
     assert caught.value.code == "unknown-argument"
-    with pytest.raises(InputError, match='practice has no argument prefech; did you mean "prefetch"'):
-        podsim.compare("bert", ["pod16", "pod64"], practice={"prefech": 1})
+    with pytest.raises(InputError, match='configuration has no argument prefech; did you mean "prefetch"'):
+        podsim.compare("bert", ["pod16", "pod64"], configuration={"prefech": 1})
     with pytest.raises(InputError, match="no argument zzz") as caught:
         podsim.predict("bert", zzz=1)  # type: ignore[call-arg]
     assert "known: workload, pod" in caught.value.context[0]

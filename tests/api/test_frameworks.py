@@ -25,7 +25,7 @@ def step(workload="resnet50", **flags):
 def test_a_pytorch_configuration_waits_for_its_inputs_unless_another_framework_is_named():
     usual, popart = step(preset="pytorch"), step(preset="pytorch", framework="popart")
     waits_s = usual.breakdown_s[Part.FRAMEWORK]
-    assert usual.mapping.practice.framework is Framework.POPTORCH
+    assert usual.mapping.configuration.framework is Framework.POPTORCH
     assert waits_s > 0
     assert popart.breakdown_s[Part.FRAMEWORK] == 0
     assert usual.step_s.value - popart.step_s.value == pytest.approx(waits_s, rel=1e-9)
@@ -83,7 +83,7 @@ def test_waits_for_input_are_graded_by_what_their_constants_rest_on():
 def test_the_name_that_tables_print_is_taken_and_means_the_same():
     """Published rows say pytorch where podsim has poptorch."""
     printed, own = (step(framework=name) for name in ("pytorch", "poptorch"))
-    assert printed.mapping.practice.framework is own.mapping.practice.framework is Framework.POPTORCH
+    assert printed.mapping.configuration.framework is own.mapping.configuration.framework is Framework.POPTORCH
     assert printed.step_s == own.step_s
     keywords = {"topology": "m2000", "batch": 4, "requests": 100, "engine": "analytic"}
     rates = [api.infer("resnet50", framework=name, **keywords).capacity_per_s for name in ("pytorch", "poptorch")]

@@ -20,7 +20,7 @@ from podsim.model.chip import Chip
 from podsim.model.claims import ClaimsFile
 from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import GenericFabric, Topology
-from podsim.model.family import GeneralPractice, WorkloadFile
+from podsim.model.family import GeneralConfiguration, WorkloadFile
 from podsim.model.framework_costs import FrameworkCosts
 from podsim.model.free import FreeParameters
 from podsim.model.goodput import Failures
@@ -65,7 +65,7 @@ ROOTS: dict[str, type] = {
     "losses": LossLaws,
     "prices": PriceList,
     "sweep": SweepFile,
-    "practices": GeneralPractice,
+    "configurations": GeneralConfiguration,
     "tensor-parallel": TensorParallel,
     "frameworks": FrameworkCosts,
     "scenario": Scenario,

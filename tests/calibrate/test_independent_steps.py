@@ -60,7 +60,7 @@ def predicted_s(row: dict[str, str], parameters: ParameterSet, **storage: object
     mapping = choose.published_mapping(MappingBuilder(workload, topology, "2.5"), named)
     assert mapping.global_batch == int(row["global_batch"])
     if storage:
-        mapping = replace(mapping, practice=replace(mapping.practice, **storage))
+        mapping = replace(mapping, configuration=replace(mapping.configuration, **storage))
     machine = Machine(topology=topology, parameters=parameters, sdk="2.5", hosts=named.hosts)
     question = TrainingCase(
         workload=workload,

@@ -54,7 +54,7 @@ def test_a_call_is_shared_by_the_updates_that_it_covers():
             preset="published",
             samples=1e9,
             engine="analytic",
-            changes=[f"workload.practice.poptorch.call_updates={count}"],
+            changes=[f"workload.configuration.poptorch.call_updates={count}"],
         )
         for count in (1, 8)
     )
@@ -64,9 +64,9 @@ def test_a_call_is_shared_by_the_updates_that_it_covers():
 
 def test_the_operator_call_adds_what_it_states_to_each_pass():
     """Forward every operator has work; backward those with a gradient to pass on, and those with weights."""
-    practice = catalog.workload("schnet-qm9").value.practices[0]
-    without = predicted(1, changes=["workload.practice.poptorch.operator_call=0 cycles"])
-    added = (predicted(1).step_s.value - without.step_s.value) * 1.85e9 / practice.operator_call_cycles
+    configuration = catalog.workload("schnet-qm9").value.configurations[0]
+    without = predicted(1, changes=["workload.configuration.poptorch.operator_call=0 cycles"])
+    added = (predicted(1).step_s.value - without.step_s.value) * 1.85e9 / configuration.operator_call_cycles
     assert added == pytest.approx(round(added), abs=1e-3)
     assert 2 * 2 * 80 < added < 2 * 3 * 95  # two micro-batches of some 90 operators, two to three passes each
 

@@ -50,7 +50,7 @@ FILES = {
     "chip-file.toml": (find.folders("chips")[-1] / "gc200.toml").read_bytes(),
     "orphan.toml": workload(('name            = "bert"', 'name = "orphan"')),
     "no-size.toml": workload(("row_size        = ", "rowsize = ")),
-    "no-practice.toml": workload(('practice         = "popart-v1.0-pod16"', 'practice = "popart-v1.0"')),
+    "no-configuration.toml": workload(('configuration         = "popart-v1.0-pod16"', 'configuration = "popart-v1.0"')),
     "two-faults.toml": workload(("layers        = 24", "layers = 0"), ("heads         = 16", "heads = 1.5")),
 }
 
@@ -131,7 +131,7 @@ QUESTIONS = [
     ("predict orphan.toml --pod 16", "missing-parameter", ["orphan", "[[convergence.point]]"]),
     ("predict no-size.toml --pod 16", "bad-workload-file", ['did you mean "row_size"?']),
     (
-        "predict no-practice.toml --pod 16",
+        "predict no-configuration.toml --pod 16",
         "bad-workload-file",
         ['"popart-v1.0" is not known; did you mean "popart-v1.0-pod'],
     ),

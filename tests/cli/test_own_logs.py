@@ -114,7 +114,7 @@ def test_a_mapping_nobody_published_is_followed_and_said(folder, fits, capsys):
     )
 
 
-def test_a_machine_with_no_preset_takes_the_nearest_practice(folder, fits, capsys):
+def test_a_machine_with_no_preset_takes_the_nearest_configuration(folder, fits, capsys):
     published(folder / "logs", count=3, accumulation=96)
     result = answer(capsys, "--logs", "logs", "--topology", "pod32", "--ipus-per-replica", "4")[1]
     assert result["points"][0]["point"]["topology"] == "pod32"

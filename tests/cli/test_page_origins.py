@@ -51,12 +51,12 @@ def test_a_machine_of_a_file_has_its_numbers_on_the_page(tmp_path: Path) -> None
     assert "gw-link.efficiency" in page(("plan", "resnet50", "--machines", str(own)), tmp_path)
 
 
-def test_numbers_of_practices_and_presets_that_an_answer_does_not_use_stay_away(tmp_path: Path) -> None:
+def test_numbers_of_configurations_and_presets_that_an_answer_does_not_use_stay_away(tmp_path: Path) -> None:
     text = page(("predict", "resnet50", "--pod", "16", "--engine", "analytic"), tmp_path)
     assert "residual_cnn.checkpoint_blocks" in text
-    assert not re.findall(r"practice\.pytorch|preset\.\d+", text)
+    assert not re.findall(r"configuration\.pytorch|preset\.\d+", text)
     text = page(("predict", "resnet50", "--topology", "pod16", "--preset", "pytorch", "--engine", "analytic"), tmp_path)
-    assert "practice.pytorch-v3.3.moment_bytes" in text
+    assert "configuration.pytorch-v3.3.moment_bytes" in text
     assert set(re.findall(r"preset\.\d+", text)) == {"preset.11"}
 
 

@@ -88,7 +88,7 @@ def test_a_stage_is_the_sum_of_its_plans_run_one_by_one(from_nothing):
     setup = published("bert", "pod16")
     stage = setup.mapping.stages[0]
     (ran, *_) = stage_work(setup.workload, setup.mapping, setup.machine, tiles=engine.as_run)
-    chip = work.computing(setup.machine, setup.mapping.practice).chip
+    chip = work.computing(setup.machine, setup.mapping.configuration).chip
     cycles = [
         engine.run(plan, chip, unfolded=index == 0).total_cycles
         for index, (_, _, plan) in enumerate(stage_plans(setup.workload, setup.mapping, setup.machine, stage))

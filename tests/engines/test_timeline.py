@@ -175,7 +175,8 @@ def test_recomputing_takes_one_more_forward(engine):
     """Backward and weight gradients are two forwards, so compute grows by a third at most and a fifth at least."""
     chosen = setup("bert", "pod64", Schedule.GROUPED)
     kept = replace(
-        chosen, mapping=replace(chosen.mapping, practice=replace(chosen.mapping.practice, recompute=Recompute.NONE))
+        chosen,
+        mapping=replace(chosen.mapping, configuration=replace(chosen.mapping.configuration, recompute=Recompute.NONE)),
     )
     again, once = (ENGINES[engine](item.program(), item.fabric).breakdown_s[Part.COMPUTE] for item in (chosen, kept))
     assert 1.2 < again / once < 1.34

@@ -19,10 +19,10 @@ from podsim.model.training import (
     Convergence,
     Division,
     EvaluationStyle,
-    Practice,
     Recompute,
     ReferencePoint,
     Schedule,
+    SoftwareConfiguration,
     StatePlace,
 )
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Stream, Workload
@@ -39,7 +39,7 @@ FITTED = {
     "rack.step": 1e-5,
     "sharding.weight": 1e-3,
 }
-PRACTICE = Practice(
+CONFIGURATION = SoftwareConfiguration(
     name="by hand",
     source="by hand",
     chips=("round",),
@@ -164,7 +164,7 @@ def model(*units: LayerUnit, row_bytes: float = 0.0) -> Workload:
             optimizer="momentum",
             source="by hand",
         ),
-        practices=(PRACTICE,),
+        configurations=(CONFIGURATION,),
         presets=(),
     )
 
@@ -191,7 +191,7 @@ class World:
         return (
             f"World({self.workload.name} on {topology.name}: {topology.racks} x {topology.ipus_per_rack} IPUs, "
             f"{split.replicas} replicas of {split.ipus_per_replica}, {len(split.stages)} stages, "
-            f"micro_batch={split.micro_batch}, accumulation={split.accumulation}, {split.practice}, "
+            f"micro_batch={split.micro_batch}, accumulation={split.accumulation}, {split.configuration}, "
             f"row_bytes={self.workload.row_bytes}, hosts={self.machine.hosts}, {self.optimizer}, units={units})"
         )
 
@@ -241,7 +241,7 @@ def world(
     ipus_per_replica: int = 1,
     micro_batch: int = 1,
     accumulation: int = 1,
-    practice: Practice = PRACTICE,
+    configuration: SoftwareConfiguration = CONFIGURATION,
     fitted: ParameterSet | None = None,
     hosts: int = 1,
     optimizer: str = "momentum",
@@ -252,8 +252,8 @@ def world(
         ipus_per_replica=ipus_per_replica,
         micro_batch=micro_batch,
         accumulation=accumulation,
-        stages=stages(workload, practice, ipus_per_replica),
-        practice=practice,
+        stages=stages(workload, configuration, ipus_per_replica),
+        configuration=configuration,
         samples_per_row=workload.samples_per_row,
     )
     machine = Machine(topology=topology, parameters=fitted or parameters(), sdk="1.0", hosts=hosts)
@@ -261,10 +261,10 @@ def world(
 
 
 def published(workload: str, topology: str, preset: str = "mlperf-v1.1-closed", **changes: object) -> World:
-    """A shipped workload as it was submitted on a shipped machine; `changes` are of its practice."""
+    """A shipped workload as it was submitted on a shipped machine; `changes` are of its configuration."""
     model_, machine_ = catalog.workload(workload).value, catalog.topology(topology).value
     named = presets.preset(model_, preset, machine_)
     mapping = choose.published_mapping(MappingBuilder(model_, machine_, named.sdk), named)
-    mapping = replace(mapping, practice=replace(mapping.practice, **changes))
+    mapping = replace(mapping, configuration=replace(mapping.configuration, **changes))
     machine = Machine(topology=machine_, parameters=catalog.parameters(), sdk=named.sdk, hosts=named.hosts)
     return World(model_, mapping, machine, build(machine_), named.optimizer)

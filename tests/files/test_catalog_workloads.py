@@ -39,12 +39,12 @@ def test_a_workload_can_bring_its_own_convergence(write):
     assert [point.batch for point in catalog.workload(str(path)).value.convergence.points] == [1, 2]
 
 
-def test_a_preset_must_name_a_practice_and_a_layout_stay_in_its_replica(write):
-    text = BERT.replace('practice         = "popart-v1.0-pod16"', 'practice = "popart-v1.0-pod1"', 1)
+def test_a_preset_must_name_a_configuration_and_a_layout_stay_in_its_replica(write):
+    text = BERT.replace('configuration         = "popart-v1.0-pod16"', 'configuration = "popart-v1.0-pod1"', 1)
     text = text.replace("{ ipu = 3, units", "{ ipu = 4, units", 1)
     error = refused(catalog.workload, str(write("mine.toml", text)))
     assert error.message == "mine.toml has 2 faults"
-    assert error.context[0].endswith("practice[0].layout[3].ipu  4 of 4 IPUs; the first is 0")
+    assert error.context[0].endswith("configuration[0].layout[3].ipu  4 of 4 IPUs; the first is 0")
     assert error.context[1].endswith('"popart-v1.0-pod1" is not known; did you mean "popart-v1.0-pod16"?')
 
 

@@ -154,7 +154,7 @@ def test_an_unknown_path_of_a_workload_lists_its_neighbours():
 def test_too_many_neighbours_are_listed_by_their_beginnings():
     error = refused(catalog.workload, "bert", ["workload.zzz=12"])
     listed = " ".join(error.context[2:]).split()
-    assert {"workload.packing", "workload.transformer.…", "workload.practice.…"} <= set(listed)
+    assert {"workload.packing", "workload.transformer.…", "workload.configuration.…"} <= set(listed)
     assert len(listed) < 20
 
 

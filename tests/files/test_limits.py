@@ -135,7 +135,7 @@ FILES = {
     "an array of the wrong kind": "notes = [" + "1," * (ENTRIES.most - 1) + "]\n",
     "unknown keys": "".join(f"k{at} = 1\n" for at in range(ENTRIES.most - 9)),
     "unknown tables": "".join(f"[t{at}]\n" for at in range(ENTRIES.most - 9)),
-    "tables without their keys": "".join(f'[[practice]]\nname = "p{at}"\n' for at in range(5_000)),
+    "tables without their keys": "".join(f'[[configuration]]\nname = "p{at}"\n' for at in range(5_000)),
     "units": "".join(
         f'[[unit]]\nname = "u{at}"\n[[unit.operator]]\nname = "a"\nkind = "bias"\nelements = 8\nrow = 8\n'
         for at in range(15_000)

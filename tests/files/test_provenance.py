@@ -70,11 +70,11 @@ def test_a_note_belongs_to_its_kind():
 
 
 def test_a_field_named_source_is_a_field_and_answers_for_its_table_too():
-    practice = {"name": "p", "source": "logs", "locator": "config", "gradient_bytes": 2}
-    result = unwrap({"practice": [practice]}, WorkloadFile)
-    assert result.tables["practice"][0]["source"] == "logs"
-    assert result.provenance["practice.p.gradient_bytes"].source == "logs"
-    assert result.provenance["practice.p.gradient_bytes"].locator == "config"
+    configuration = {"name": "p", "source": "logs", "locator": "config", "gradient_bytes": 2}
+    result = unwrap({"configuration": [configuration]}, WorkloadFile)
+    assert result.tables["configuration"][0]["source"] == "logs"
+    assert result.provenance["configuration.p.gradient_bytes"].source == "logs"
+    assert result.provenance["configuration.p.gradient_bytes"].locator == "config"
 
 
 def test_members_without_a_name_of_their_own_go_by_their_place():

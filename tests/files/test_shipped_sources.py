@@ -37,7 +37,7 @@ def test_every_number_has_a_known_source_and_says_what_it_assumes(path):
 def test_every_source_named_by_a_table_is_known(path):
     known = catalog.sources()
     value = catalog.describe(path).document.value
-    tables = [*getattr(value, "practices", ()), *getattr(value, "presets", ()), *getattr(value, "readings", ())]
+    tables = [*getattr(value, "configurations", ()), *getattr(value, "presets", ()), *getattr(value, "readings", ())]
     tables += list(value) if isinstance(value, tuple) else []
     result = {table.source for table in tables if not isinstance(table, RowReading)}  # rows of a csv have theirs there
     assert result <= set(known)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, pod, unit, world
+from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as events
@@ -34,7 +34,7 @@ def line(framework, *, costs=COSTS, **changes):
         ipus_per_replica=4,
         micro_batch=ROWS,
         accumulation=ACCUMULATION,
-        practice=replace(PRACTICE, framework=framework, **changes),
+        configuration=replace(CONFIGURATION, framework=framework, **changes),
     )
     return replace(result, machine=replace(result.machine, frameworks=costs))
 

@@ -70,7 +70,7 @@ def test_parts_of_a_step_add_up(small):
 
 def test_a_stage_is_a_layer():
     model = catalog.workload("gpt3-2.7b").value
-    result = stages(model, model.practices[0], 8)
+    result = stages(model, model.configurations[0], 8)
     assert len(result) == 1 + 32 + 1
     assert [unit.group for unit in result[5].units] == ["attention", "ffn"]
 

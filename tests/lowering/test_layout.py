@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
-from engines.worlds import PRACTICE, model, unit
+from engines.worlds import CONFIGURATION, model, unit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,18 +37,18 @@ def splits(units, parts):
 @pytest.mark.parametrize("workload", ["bert", "resnet50"])
 def test_published_splits_place_every_unit_once_in_order(workload):
     model_ = catalog.workload(workload).value
-    for practice in model_.practices:
-        placed = stages(model_, practice, practice.ipus_per_replica[0])
+    for configuration in model_.configurations:
+        placed = stages(model_, configuration, configuration.ipus_per_replica[0])
         assert [item for stage in placed for item in stage.units] == list(model_.units)
         assert [stage.index for stage in placed] == list(range(len(placed)))
-        assert {stage.ipu for stage in placed} == set(range(practice.ipus_per_replica[0]))
+        assert {stage.ipu for stage in placed} == set(range(configuration.ipus_per_replica[0]))
 
 
 def test_the_published_split_of_bert_on_a_rack():
     """Nine stages on eight IPUs; layers as 2, 3, 3.5, ...; embedding and heads share the first IPU."""
     model_ = catalog.workload("bert").value
-    practice = next(item for item in model_.practices if item.name == "popart-v1.1-pod64")
-    placed = stages(model_, practice, 8)
+    configuration = next(item for item in model_.configurations if item.name == "popart-v1.1-pod64")
+    placed = stages(model_, configuration, 8)
     halves = [sum(item.group in ("attention", "ffn") for item in stage.units) for stage in placed]
     assert halves == [0, 4, 6, 7, 7, 7, 7, 7, 3]
     assert [stage.ipu for stage in placed] == [0, 1, 2, 3, 4, 5, 6, 7, 0]
@@ -59,7 +59,7 @@ def test_the_published_split_of_bert_on_a_rack():
 def test_an_even_split_has_the_least_largest_stage(sizes, ipus):
     """Against every contiguous split there is."""
     model_ = chain(sizes)
-    placed = stages(model_, PRACTICE, ipus)
+    placed = stages(model_, CONFIGURATION, ipus)
     assert [item for stage in placed for item in stage.units] == list(model_.units)
     assert [stage.ipu for stage in placed] == list(range(ipus))
     best = min(max(map(weight, split)) for split in splits(model_.units, ipus))
@@ -70,7 +70,7 @@ def test_an_even_split_has_the_least_largest_stage(sizes, ipus):
 def test_where_the_heads_share_weights_with_the_embedding_one_ipu_holds_both(sizes, last, ipus):
     """n + 1 stages on n IPUs, the embedding alone; the layers split as evenly as the heads allow."""
     model_ = chain([*sizes, last], tied=True)
-    placed = stages(model_, PRACTICE, ipus)
+    placed = stages(model_, CONFIGURATION, ipus)
     assert [item for stage in placed for item in stage.units] == list(model_.units)
     assert [stage.ipu for stage in placed] == [*range(ipus), 0]
     assert placed[0].units == model_.units[:1]
@@ -81,7 +81,7 @@ def test_where_the_heads_share_weights_with_the_embedding_one_ipu_holds_both(siz
 
 def test_one_ipu_takes_everything():
     model_ = chain([1, 2, 3])
-    (stage,) = stages(model_, PRACTICE, 1)
+    (stage,) = stages(model_, CONFIGURATION, 1)
     assert stage.units == model_.units
 
 
@@ -92,12 +92,12 @@ def test_too_few_units_are_refused_with_a_number_that_works(count, tied):
     model_ = chain([1] * count, tied=tied)
     assert most_ipus(model_) == count - tied
     with pytest.raises(InputError, match=f"has {count} units to place, too few for 64 IPUs") as caught:
-        stages(model_, PRACTICE, 64)
+        stages(model_, CONFIGURATION, 64)
     assert caught.value.code == "mapping-does-not-divide"
     most = int(caught.value.hint.rpartition(" ")[2])
-    assert {stage.ipu for stage in stages(model_, PRACTICE, most)} == set(range(most))
+    assert {stage.ipu for stage in stages(model_, CONFIGURATION, most)} == set(range(most))
     with pytest.raises(InputError):
-        stages(model_, PRACTICE, 2 * most)
+        stages(model_, CONFIGURATION, 2 * most)
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_too_few_units_are_refused_with_a_number_that_works(count, tied):
 def test_a_stated_split_that_is_not_the_models_is_refused(layout, message):
     stated = tuple(StageLayout(ipu=ipu, units=units) for ipu, units in enumerate(layout))
     with pytest.raises(InputError, match=message) as caught:
-        stages(chain([1, 1, 1, 1]), replace(PRACTICE, layout=stated), 2)
+        stages(chain([1, 1, 1, 1]), replace(CONFIGURATION, layout=stated), 2)
     assert caught.value.code == "bad-layout"

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, parameters, pod, published, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, parameters, pod, published, unit, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,8 +31,10 @@ def line(schedule, *, overlaps, count=6, products=(64,) * 8, tied=False, quiet=F
     topology = pod()
     if quiet:
         topology = replace(topology, links=topology.links | {"ipu-link": Link(bandwidth_bytes_per_s=1e9)})
-    practice = replace(PRACTICE, schedule=schedule, overlaps_reduction=overlaps, **changes)
-    return world(model(*units), topology, replicas=4, ipus_per_replica=4, accumulation=count, practice=practice)
+    configuration = replace(CONFIGURATION, schedule=schedule, overlaps_reduction=overlaps, **changes)
+    return world(
+        model(*units), topology, replicas=4, ipus_per_replica=4, accumulation=count, configuration=configuration
+    )
 
 
 def pair(schedule, **changes):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, pod, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, pod, unit, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +32,7 @@ def line(schedule, accumulation, *, products=(64,) * 8, tied=False, replicas=1):
         replicas=replicas,
         ipus_per_replica=4,
         accumulation=accumulation,
-        practice=replace(PRACTICE, schedule=schedule),
+        configuration=replace(CONFIGURATION, schedule=schedule),
     )
 
 
@@ -190,9 +190,9 @@ def test_needs_name_earlier_tasks_and_one_ipu_does_one_thing_at_a_time(accumulat
 def test_stages_of_one_ipu_send_nothing_to_each_other(schedule):
     """Two IPUs, three stages 0, 1, 0: both boundaries cross; one IPU alone has no transfer at all."""
     units = [unit(f"u{number}", boundary=10) for number in range(4)] + [unit("heads", tied=True)]
-    practice = replace(PRACTICE, schedule=schedule)
+    configuration = replace(CONFIGURATION, schedule=schedule)
     for ipus, crossings in ((2, 4), (1, 0)):
-        setup = world(model(*units), pod(), ipus_per_replica=ipus, accumulation=3, practice=practice)
+        setup = world(model(*units), pod(), ipus_per_replica=ipus, accumulation=3, configuration=configuration)
         flows = sum(
             len(task.flows) * block.repeat
             for block in setup.pipeline().blocks

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, parameters, pod, published, unit, world
+from engines.worlds import CONFIGURATION, model, parameters, pod, published, unit, world
 
 from podsim.engines import analytic
 from podsim.files import catalog
@@ -30,7 +30,7 @@ def line(*, replicas=4, racks=1, shape=Shape.SWITCH, optimizer="momentum", fitte
         pod(racks=racks, shape=shape),
         replicas=replicas,
         ipus_per_replica=4,
-        practice=replace(PRACTICE, **changes),
+        configuration=replace(CONFIGURATION, **changes),
         optimizer=optimizer,
         fitted=fitted,
     )
@@ -204,7 +204,7 @@ def test_between_racks_goes_one_gradient_of_a_replica(workload, topology):
     (block,) = setup.block("rack all-reduce", folded=False).blocks
     racks = setup.machine.topology.racks
     sent = sum(flow.volume_bytes for task in block.tasks for _ in range(task.repeat) for flow in task.flows)
-    gradients = setup.mapping.practice.gradient_bytes * setup.workload.parameters
+    gradients = setup.mapping.configuration.gradient_bytes * setup.workload.parameters
     assert sent == pytest.approx(racks * 2 * (racks - 1) / racks * gradients, rel=1e-9)
 
 
@@ -215,7 +215,7 @@ def test_within_a_rack_every_replica_sends_all_but_its_shard():
     replicas = setup.mapping.replicas
     sent = sum(flow.volume_bytes for flow in ring.flows) * ring.repeat
     efficiency = setup.machine.parameters.value("collective.efficiency")
-    gradients = setup.mapping.practice.gradient_bytes * setup.workload.parameters
+    gradients = setup.mapping.configuration.gradient_bytes * setup.workload.parameters
     assert ring.repeat == replicas - 1
     assert sent == pytest.approx((replicas - 1) * gradients / efficiency, rel=1e-9)
 
@@ -274,7 +274,7 @@ def lowered(setup):
 @pytest.mark.parametrize(("filled", "buffers"), [(0.5, 1), (1.0, 1), (1.25, 2), (2.0, 2), (2.5, 3)])
 def test_gradients_fill_whole_buffers(filled, buffers):
     """A buffer that is filled in part is a collective of its own."""
-    volume = WEIGHTS * PRACTICE.gradient_bytes
+    volume = WEIGHTS * CONFIGURATION.gradient_bytes
     own = line(merged_collectives=False, collective_buffer_bytes=volume / filled)
     assert max(share.parameters for share in lowered(own).shares) == WEIGHTS
     assert lowered(own).buckets == buffers

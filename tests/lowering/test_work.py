@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, chip, model, parameters, pod, published, unit, world
+from engines.worlds import CONFIGURATION, chip, model, parameters, pod, published, unit, world
 
 from podsim.engines import analytic
 from podsim.lowering.work import busiest, computing, norm_span_s, rates, stage_work
@@ -24,7 +24,7 @@ def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, 
         replicas=replicas,
         ipus_per_replica=ipus,
         micro_batch=micro_batch,
-        practice=replace(PRACTICE, **changes),
+        configuration=replace(CONFIGURATION, **changes),
         hosts=hosts,
         fitted=fitted,
     )
@@ -37,7 +37,7 @@ def sums(setup, runs):
         sum(
             cost(operator, run, setup.mapping.micro_batch, reached).total_s
             for item in stage.units
-            for operator in item.active(setup.mapping.practice)
+            for operator in item.active(setup.mapping.configuration)
             for run in runs
         )
         for stage in setup.mapping.stages
@@ -52,7 +52,7 @@ def test_forward_is_every_operator_once(made):
     assert [forward for forward, _ in setup.work_s()] == pytest.approx(sums(setup, [Pass.FORWARD]), rel=1e-12)
 
 
-def test_backward_recomputes_only_where_the_practice_says_so():
+def test_backward_recomputes_only_where_the_configuration_says_so():
     plain = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     for recompute, runs in ((Recompute.NONE, plain), (Recompute.CHECKPOINTS, [*plain, Pass.RECOMPUTE])):
         setup = line(recompute=recompute)
@@ -183,11 +183,11 @@ def test_one_ipu_a_replica_shares_port_and_server_as_often_as_there_are_replicas
 def test_tiles_set_aside_compute_nothing():
     """Half of 10 tiles: no stage is faster, and an exchange bandwidth stated for the chip halves with them."""
     whole = line()
-    aside = replace(whole.mapping, practice=replace(whole.mapping.practice, io_tiles=5))
-    assert computing(whole.machine, aside.practice).chip.tiles == 5
+    aside = replace(whole.mapping, configuration=replace(whole.mapping.configuration, io_tiles=5))
+    assert computing(whole.machine, aside.configuration).chip.tiles == 5
     stated = chip(exchange=replace(chip().exchange, bandwidth_bytes_per_s=1e10)).without(5)
     assert stated.exchange.bandwidth_bytes_per_s == 5e9
-    fewer = stage_work(whole.workload, aside, computing(whole.machine, aside.practice))
+    fewer = stage_work(whole.workload, aside, computing(whole.machine, aside.configuration))
     for (forward_s, backward_s), item in zip(whole.work_s(), fewer, strict=True):
         assert item.forward.total_s > forward_s
         assert item.backward.total_s > backward_s

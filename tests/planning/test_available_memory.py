@@ -23,8 +23,8 @@ def shown(answer):
     return [line for line in answer.assumptions if line.startswith("available-memory proportion")]
 
 
-def with_practice(mapping, **changes):
-    return replace(mapping, practice=replace(mapping.practice, **changes))
+def with_configuration(mapping, **changes):
+    return replace(mapping, configuration=replace(mapping.configuration, **changes))
 
 
 def mapping_of(workload, preset, machine, changes=()):
@@ -39,18 +39,18 @@ def mapping_of(workload, preset, machine, changes=()):
 def test_it_is_the_largest_proportion_that_fits(workload, preset):
     model, topology, mapping = mapping_of(workload, preset, "pod16")
     result, content = largest_that_fits(model, mapping, topology)
-    taken = result.practice.available_memory
+    taken = result.configuration.available_memory
     assert content.fits
     assert taken in STEPS[1:]
     for larger in STEPS[: STEPS.index(taken)]:
-        assert not memory.fit(model, with_practice(mapping, available_memory=larger), topology).fits
+        assert not memory.fit(model, with_configuration(mapping, available_memory=larger), topology).fits
 
 
 def test_what_fits_at_the_default_is_left_alone():
     model, topology, mapping = mapping_of("bert", "mlperf-v1.1-closed", "pod16")
     result, _ = largest_that_fits(model, mapping, topology)
     assert result is mapping
-    assert result.practice.memory_proportion == AVAILABLE_MEMORY
+    assert result.configuration.memory_proportion == AVAILABLE_MEMORY
     assert not shown(podsim.predict("bert", preset="mlperf-v1.1-closed", topology="pod16", engine="analytic"))
 
 
@@ -64,11 +64,11 @@ def test_the_answer_says_that_it_was_lowered_and_what_it_costs():
 
 
 def test_a_given_value_is_never_lowered():
-    given = "workload.practice.popart-v2.6.available_memory=0.6"
+    given = "workload.configuration.popart-v2.6.available_memory=0.6"
     with pytest.raises(Infeasible):
         podsim.predict("bert-base", changes=[given], **BASE)
     lower = podsim.predict("bert-base", changes=[given.replace("0.6", "0.3")], **BASE)
-    assert lower.mapping.practice.available_memory == 0.3
+    assert lower.mapping.configuration.available_memory == 0.3
     assert not shown(lower)
 
 
@@ -82,7 +82,7 @@ def test_squad_keeps_its_state_on_chip_as_published():
 def test_nothing_is_tried_where_what_is_always_live_does_not_fit():
     """Both moments of SQuAD in 32 bit: weights, gradients, state and stash alone are more than the SRAM of IPU 0."""
     model, topology, mapping = mapping_of("squad", "popart", "pod16", ())
-    wide = with_practice(mapping, moment_bytes=(8, 8))
+    wide = with_configuration(mapping, moment_bytes=(8, 8))
     result, content = largest_that_fits(model, wide, topology)
     assert result is wide
     assert not content.fits

@@ -95,14 +95,14 @@ def test_every_preset_is_predicted_as_published(workload):
         mapping = prediction.mapping
         assert (mapping.replicas, mapping.ipus_per_replica) == (preset.replicas, preset.ipus_per_replica)
         assert (mapping.micro_batch, mapping.accumulation) == (preset.micro_batch, preset.accumulation)
-        assert mapping.practice.name == preset.practice
+        assert mapping.configuration.name == preset.configuration
         assert (prediction.hosts, prediction.sdk) == (preset.hosts, preset.sdk)
         assert (prediction.optimizer, prediction.division) == (preset.optimizer, preset.division or Division.CLOSED)
         assert prediction.choice.given == f"preset {preset.name}"
 
 
 def test_a_preset_is_the_mapping_its_flags_give():
-    """The search for the practice ends at the published one, so both ways agree to the last digit."""
+    """The search for the configuration ends at the published one, so both ways agree to the last digit."""
     preset = podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed")
     flags = podsim.predict("bert", pod=64, replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96, sdk="2.3")
     assert flags.mapping == preset.mapping
@@ -190,7 +190,7 @@ def test_idle_ipus_are_said_and_not_counted():
 def test_what_no_flag_says_is_said():
     prediction = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
     text = "\n".join(prediction.assumptions)
-    for words in ("chip gc200, of the machine", "SDK 2.5, the newest", "hosts: 1", "practice popart-v1.1-pod64"):
+    for words in ("chip gc200, of the machine", "SDK 2.5, the newest", "hosts: 1", "configuration popart-v1.1-pod64"):
         assert words in text
     stated = podsim.predict(
         "bert", pod=64, **SPLIT, accumulation=96, engine="analytic", chip="gc200", sdk="2.5", hosts=1

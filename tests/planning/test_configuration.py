@@ -1,4 +1,4 @@
-"""Which published practice a mapping follows, and what is relaxed where none was published."""
+"""Which published configuration a mapping follows, and what is relaxed where none was published."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.planning.configuration import AS_PRACTISED, MappingBuilder, WhatIf, nearest, options, published, what_if
+from podsim.planning.configuration import AS_PUBLISHED, MappingBuilder, WhatIf, nearest, options, published, what_if
 from podsim.scenario import Scenario
 from podsim.tiles import memory
 from podsim.tiles.memory import in_flight
@@ -46,15 +46,15 @@ def machine(chip):
         ("bow", "2.3", 8, 8, "popart-v2.0-pod64"),
     ],
 )
-def test_the_practice_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, size, replicas, name):
+def test_the_configuration_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, size, replicas, name):
     assert published(BERT, chip, sdk, size, replicas).name == name
-    assert [practice.name for practice in options(BERT, machine(chip), sdk, size, replicas)] == [name]
+    assert [configuration.name for configuration in options(BERT, machine(chip), sdk, size, replicas)] == [name]
 
 
-def test_without_a_practice_the_nearest_gives_all_but_its_split():
-    practice = nearest(BERT, "gc200", "2.3", 16)
-    assert practice.name == "popart-v1.1-pod64, split evenly"
-    assert practice.layout == ()
+def test_without_a_configuration_the_nearest_gives_all_but_its_split():
+    configuration = nearest(BERT, "gc200", "2.3", 16)
+    assert configuration.name == "popart-v1.1-pod64, split evenly"
+    assert configuration.layout == ()
 
 
 def test_the_chip_counts_more_than_the_size():
@@ -71,16 +71,16 @@ def test_storage_is_relaxed_in_order_and_each_option_once():
 def test_without_streaming_memory_state_stays_on_chip():
     pod = machine("gc200")
     card = replace(pod, gateway=replace(pod.gateway, streaming_bytes=0.0))
-    assert any(practice.state is StatePlace.STREAMING for practice in options(BERT, pod, "2.3", 16, 4))
+    assert any(configuration.state is StatePlace.STREAMING for configuration in options(BERT, pod, "2.3", 16, 4))
     for size, replicas in ((16, 4), (4, 4), (1, 1)):
         tried = options(BERT, card, "2.3", size, replicas)
-        assert {practice.state for practice in tried} == {StatePlace.ON_CHIP}
+        assert {configuration.state for configuration in tried} == {StatePlace.ON_CHIP}
         assert tried[-1].recompute is Recompute.CHECKPOINTS
 
 
-def test_a_workload_without_practice_says_what_is_missing():
+def test_a_workload_without_configuration_says_what_is_missing():
     with pytest.raises(MissingParameter) as caught:
-        nearest(replace(BERT, practices=()), "gc200", "2.3", 8)
+        nearest(replace(BERT, configurations=()), "gc200", "2.3", 8)
     assert "podsim/workloads/bert.toml" in caught.value.hint
 
 
@@ -94,10 +94,10 @@ def test_the_first_option_that_fits_is_taken():
     assert not content.fits or mapping.state is StatePlace.STREAMING
 
 
-def test_without_a_question_practice_is_as_published():
-    practice = published(BERT, "gc200", "2.3", 8, 8)
-    assert AS_PRACTISED.of(practice) == practice
-    assert list(AS_PRACTISED.notes(practice)) == list(AS_PRACTISED.faults(1472)) == []
+def test_without_a_question_configuration_is_as_published():
+    configuration = published(BERT, "gc200", "2.3", 8, 8)
+    assert AS_PUBLISHED.of(configuration) == configuration
+    assert list(AS_PUBLISHED.notes(configuration)) == list(AS_PUBLISHED.faults(1472)) == []
 
 
 @pytest.mark.parametrize("schedule", PIPELINED)
@@ -108,11 +108,11 @@ def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
     mapping, content = planner.first_that_fits(replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96)
     assert mapping.schedule is schedule
     assert in_flight(mapping, mapping.stages[1]) == {"grouped": 15, "1f1b": 8, "sequential": 1}[schedule]
-    sequential = replace(mapping, practice=replace(mapping.practice, schedule=Schedule.SEQUENTIAL))
+    sequential = replace(mapping, configuration=replace(mapping.configuration, schedule=Schedule.SEQUENTIAL))
     alone = memory.fit(BERT, sequential, planner.topology)
     stash, least = (fitted.ipus[1].by_category["stash"] for fitted in (content, alone))
     assert stash == in_flight(mapping, mapping.stages[1]) * least
-    assert list(request.notes(mapping.practice)) == [f"what if: schedule {schedule}, as asked"]
+    assert list(request.notes(mapping.configuration)) == [f"what if: schedule {schedule}, as asked"]
 
 
 def test_tiles_set_aside_hold_nothing():
@@ -121,17 +121,17 @@ def test_tiles_set_aside_hold_nothing():
     whole = MappingBuilder(BERT, catalog.topology("pod64").value, "2.3")
     table = {"replicas": 8, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 96}
     (mapping, less), (_, more) = planner.first_that_fits(**table), whole.first_that_fits(**table)
-    assert (mapping.practice.io_tiles, mapping.practice.overlaps_reduction) == (64, True)
+    assert (mapping.configuration.io_tiles, mapping.configuration.overlaps_reduction) == (64, True)
     assert less.capacity_bytes == pytest.approx(more.capacity_bytes * (1472 - 64) / 1472)
     assert less.fraction > more.fraction
 
 
 def test_tiles_that_are_asked_for_are_the_ones_set_aside():
-    practice = published(BERT, "gc200", "2.3", 8, 8)
-    assert WhatIf(overlap=True, io_tiles=32).of(practice).io_tiles == 32
-    assert WhatIf(io_tiles=32).of(practice).overlaps_reduction is False
-    assert WhatIf(overlap=True).of(replace(practice, io_tiles=128)).io_tiles == 128
-    assert WhatIf(prefetch=0).of(practice).prefetch == 0
+    configuration = published(BERT, "gc200", "2.3", 8, 8)
+    assert WhatIf(overlap=True, io_tiles=32).of(configuration).io_tiles == 32
+    assert WhatIf(io_tiles=32).of(configuration).overlaps_reduction is False
+    assert WhatIf(overlap=True).of(replace(configuration, io_tiles=128)).io_tiles == 128
+    assert WhatIf(prefetch=0).of(configuration).prefetch == 0
 
 
 @pytest.mark.parametrize("asked", [WhatIf(io_tiles=1472), WhatIf(overlap=True, io_tiles=0)])
@@ -142,9 +142,9 @@ def test_what_no_chip_can_do_is_refused(asked):
 
 def test_tensor_shards_go_with_no_schedule_but_phases():
     gpt3 = catalog.workload("gpt3-175b").value
-    sharded, request = gpt3.practices[0], WhatIf(schedule=Schedule.GROUPED)
+    sharded, request = gpt3.configurations[0], WhatIf(schedule=Schedule.GROUPED)
     assert WhatIf(schedule=Schedule.PHASED).of(sharded) == sharded
-    assert list(request.unscheduled(BERT.practices)) == []
+    assert list(request.unscheduled(BERT.configurations)) == []
     with pytest.raises(InputError) as caught:
         request.of(sharded)
     assert caught.value.code == "bad-mapping"
@@ -154,18 +154,18 @@ def test_tensor_shards_go_with_no_schedule_but_phases():
 
 @pytest.mark.parametrize("stated", [{"attention_parts": 2}, {"half_layers": True}])
 def test_what_phases_alone_do_is_refused_of_another_schedule(stated):
-    practice = BERT.practices[0]
-    assert practice.schedule is not Schedule.PHASED
+    configuration = BERT.configurations[0]
+    assert configuration.schedule is not Schedule.PHASED
     with pytest.raises(ValueError, match=f'{next(iter(stated))}: goes with schedule = "phased"'):
-        replace(practice, **stated)
-    assert replace(practice, schedule=Schedule.PHASED, **stated)
+        replace(configuration, **stated)
+    assert replace(configuration, schedule=Schedule.PHASED, **stated)
 
 
-def test_a_practice_that_needs_more_ipus_than_given_is_refused():
+def test_a_configuration_that_needs_more_ipus_than_given_is_refused():
     planner = MappingBuilder(BERT, catalog.topology("pod16").value, "2.3")
-    practice = published(BERT, "gc200", "2.3", 8, 8)
+    configuration = published(BERT, "gc200", "2.3", 8, 8)
     with pytest.raises(InputError) as caught:
-        planner.mapping(practice, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
+        planner.mapping(configuration, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
     assert caught.value.code == "mapping-does-not-divide"
 
 
@@ -173,17 +173,17 @@ def test_a_practice_that_needs_more_ipus_than_given_is_refused():
 @pytest.mark.parametrize("workload", [BERT, RESNET], ids=lambda workload: workload.name)
 def test_every_even_split_holds_every_unit_once(workload, size):
     planner = MappingBuilder(workload, catalog.topology("pod64").value, "2.3")
-    practice = nearest(workload, "gc200", "2.3", size)
-    stages = planner.mapping(practice, replicas=1, ipus_per_replica=size, micro_batch=1, accumulation=1).stages
+    configuration = nearest(workload, "gc200", "2.3", size)
+    stages = planner.mapping(configuration, replicas=1, ipus_per_replica=size, micro_batch=1, accumulation=1).stages
     assert [unit for stage in stages for unit in stage.units] == list(workload.units)
     assert {stage.ipu for stage in stages} == set(range(size))
 
 
-def test_a_practice_that_leaves_no_tile_to_compute_on_is_refused():
+def test_a_configuration_that_leaves_no_tile_to_compute_on_is_refused():
     planner = MappingBuilder(BERT, catalog.topology("pod16").value, "2.3")
-    practice = replace(published(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
-    with pytest.raises(InputError, match="sets 1,472 tiles aside, the chip has 1,472"):
-        planner.mapping(practice, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
+    configuration = replace(published(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
+    with pytest.raises(InputError, match="has 1,472 IO tiles, the chip 1,472 tiles"):
+        planner.mapping(configuration, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
 
 
 def test_a_schedule_by_name():

@@ -20,7 +20,7 @@ def offered(result):
 @pytest.mark.parametrize("pod", [512, 4096])
 def test_the_default_does_not_take_it_and_says_what_it_would_change(pod):
     default, named = (podsim.predict("bert", pod=pod, preset=preset, **FLAGS) for preset in (None, NAME))
-    assert not default.mapping.practice.merged_collectives
+    assert not default.mapping.configuration.merged_collectives
     (line,) = offered(default)
     saved = float(line.split("trains in ")[1].split(" %")[0]) / 100
     assert saved > LEAST
@@ -30,9 +30,9 @@ def test_the_default_does_not_take_it_and_says_what_it_would_change(pod):
 
 def test_it_merges_collectives_and_evaluates_by_a_forward_program_and_says_that_it_is_assumed():
     prediction = podsim.predict("bert", pod=1024, preset=NAME, **FLAGS)
-    practice = prediction.mapping.practice
-    assert (practice.merged_collectives, practice.forward_evaluation) == (True, True)
-    assert NAME in practice.name
+    configuration = prediction.mapping.configuration
+    assert (configuration.merged_collectives, configuration.forward_evaluation) == (True, True)
+    assert NAME in configuration.name
     assert prediction.choice.given == "search"
     assert any(line.startswith(f"configuration {NAME}: collectives merged into one") for line in prediction.assumptions)
     assert not offered(prediction)
@@ -79,7 +79,7 @@ def test_scale_takes_it_and_searches_each_batch():
     report = podsim.scale("bert", pods="128..512", preset=NAME, engine="analytic")
     assert [bool(row.prediction) for row in report.rows] == [False, True, True]
     assert report.preset == ""
-    assert all(prediction.mapping.practice.merged_collectives for prediction in report.answered)
+    assert all(prediction.mapping.configuration.merged_collectives for prediction in report.answered)
 
 
 @pytest.mark.slow
@@ -91,9 +91,9 @@ def test_time_never_rises_with_it_either():
 
 
 def test_its_numbers_are_graded_assumed():
-    (configuration,) = catalog.workload("bert").value.configurations
-    assert configuration.source == "mlperf-training-v2-0"
-    assert configuration.above == max(
+    (large_pod,) = catalog.workload("bert").value.large_pods
+    assert large_pod.source == "mlperf-training-v2-0"
+    assert large_pod.above == max(
         item.replicas * item.ipus_per_replica
         for item in catalog.workload("bert").value.presets
         if not item.topology.startswith("bow")

@@ -39,7 +39,7 @@ style = "fixed"
 run_samples = 409600
 global_batch = 4096
 
-[[practice]]
+[[configuration]]
 name = "one"
 source = "graphcore-examples"
 chips = ["gc200"]

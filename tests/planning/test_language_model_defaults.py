@@ -35,7 +35,7 @@ def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
     """The 1,562 sequences of the paper fit no POD256, whatever share of memory a product takes."""
     mapping = podsim.predict("gpt3-175b", pod=256, tokens=300e9, **QUICK).mapping
     assert mapping.global_batch == 128
-    assert mapping.practice.memory_proportion == 0.6
+    assert mapping.configuration.memory_proportion == 0.6
 
 
 @pytest.mark.parametrize(("name", "pod"), [("llama31-8b", 256), ("llama31-70b", 256), ("llama31-70b", 1024)])

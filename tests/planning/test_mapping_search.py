@@ -23,7 +23,11 @@ def predicted(workload, name):
 
 
 def published_sizes(workload):
-    return {size for practice in catalog.workload(workload).value.practices for size in practice.ipus_per_replica}
+    return {
+        size
+        for configuration in catalog.workload(workload).value.configurations
+        for size in configuration.ipus_per_replica
+    }
 
 
 @pytest.mark.parametrize(("workload", "name"), ASKED)

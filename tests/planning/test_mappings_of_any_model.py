@@ -51,7 +51,7 @@ def phased() -> Mappings:
 
 
 def stored(advice: Advised) -> tuple[int, bool]:
-    return advice.mapping.practice.tensor_shards, advice.mapping.practice.state_sharded
+    return advice.mapping.configuration.tensor_shards, advice.mapping.configuration.state_sharded
 
 
 def test_throughput_takes_no_length_and_shows_no_time() -> None:
@@ -161,7 +161,7 @@ def test_phases_are_set_in_the_words_of_popxl() -> None:
         assert max(map(len, text.splitlines())) <= width
 
 
-def test_settings_have_the_available_memory_of_the_practice_and_layers_of_the_user() -> None:
+def test_settings_have_the_available_memory_of_the_configuration_and_layers_of_the_user() -> None:
     advice = next(item for item in untimed().advised if item.preset == "pytorch")
     table = {setting.what: setting.value for setting in advice.settings}
     assert table["available-memory proportion"] == "0.4"
@@ -187,7 +187,7 @@ def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> 
 def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:
     other = {**GPT2, "n_layer": 3}  # no published network is near
     answer = podsim.predict(own(tmp_path, other), pod=16, tokens=1e9, engine="analytic")
-    lower = answer.mapping.practice.available_memory
+    lower = answer.mapping.configuration.available_memory
     assert lower in available_memory.STEPS[1:]
     assert answer.mapping.schedule is not Schedule.PHASED
     assert any(f"available-memory proportion {lower} instead of the default 0.6" in line for line in answer.assumptions)

@@ -55,7 +55,7 @@ def test_activations_that_wait_for_compute_take_longer_than_those_beside_it():
             pod=16,
             engine="analytic",
             samples=1e5,
-            changes=[f"workload.practice.popxl-16.streams_in_line={value}"],
+            changes=[f"workload.configuration.popxl-16.streams_in_line={value}"],
         ).step_s.value
         for value in ("true", "false")
     )

@@ -59,17 +59,19 @@ def preset_on(workload: str, name: str, machine: str):
     """The mapping of a preset at the available memory that it takes, what it holds, and its configuration."""
     model, topology = catalog.workload(workload).value, catalog.topology(machine).value
     preset = presets.preset(model, name, topology)
-    practice = next(practice for practice in model.practices if practice.name == preset.practice)
+    configuration = next(
+        configuration for configuration in model.configurations if configuration.name == preset.configuration
+    )
     mapping = choose.published_mapping(MappingBuilder(model, topology, preset.sdk), preset)
-    return *largest_that_fits(model, mapping, topology), practice
+    return *largest_that_fits(model, mapping, topology), configuration
 
 
 @pytest.mark.parametrize(("workload", "preset", "machine"), [*PRESETS, *ON_BOW])
 def test_every_published_mapping_fits(workload, preset, machine):
-    mapping, content, practice = preset_on(workload, preset, machine)
+    mapping, content, configuration = preset_on(workload, preset, machine)
     assert content.fits
-    assert mapping.state is practice.state
-    assert mapping.practice.memory_proportion in STEPS or practice.available_memory is not None
+    assert mapping.state is configuration.state
+    assert mapping.configuration.memory_proportion in STEPS or configuration.available_memory is not None
 
 
 def test_every_calibration_point_is_of_a_preset_that_fits_at_the_default():
@@ -126,7 +128,7 @@ def test_gpt3_175b_does_not_fit_an_ipu_pod64():
     mapping = choose.published_mapping(MappingBuilder(model, topology, preset.sdk), preset)
     alone = replace(mapping, replicas=1, accumulation=mapping.accumulation * mapping.replicas)
     for share in STEPS:
-        smaller = replace(alone, practice=replace(alone.practice, available_memory=share))
+        smaller = replace(alone, configuration=replace(alone.configuration, available_memory=share))
         assert not memory.fit(model, smaller, topology).fits
     with pytest.raises(Infeasible):
         podsim.predict(

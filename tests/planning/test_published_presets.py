@@ -54,10 +54,10 @@ def test_the_head_of_gpt2_runs_after_its_embedding():
     assert sum(max(table[name] for table in alone) for name in passing) > most
 
 
-def test_searches_keep_off_practices_of_presets():
+def test_searches_keep_off_configurations_of_presets():
     for name in ("bert-large-128", "bert-large-512", "resnet50"):
         workload = catalog.workload(name).value
-        kept = {item.name for item in workload.practices if item.preset_only}
+        kept = {item.name for item in workload.configurations if item.preset_only}
         assert kept
         for chip, size, sdk in (("gc200", 4, "2.3"), ("gc200", 1, "3.3"), ("bow", 4, "2.3")):
             published = configuration.published(workload, chip, sdk, size, 4)

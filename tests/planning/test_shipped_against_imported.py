@@ -105,7 +105,7 @@ def alike(item: podsim.Prediction, other: podsim.Prediction) -> None:
     for name in ("replicas", "ipus_per_replica", "micro_batch", "schedule", "recompute", "state"):
         assert getattr(other.mapping, name) == getattr(item.mapping, name), name
     for name in ("name", "moment_bytes", "merged_collectives", "collective_buffer_bytes", "state_sharded"):
-        assert getattr(other.mapping.practice, name) == getattr(item.mapping.practice, name), name
+        assert getattr(other.mapping.configuration, name) == getattr(item.mapping.configuration, name), name
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -167,7 +167,7 @@ def test_another_network_of_the_kind_takes_the_nearest_configuration(tmp_path: P
     workload = catalog.workload(str(path)).value
     assert workload.optimizer == "lamb"
     assert not workload.presets
-    assert all(not practice.layout for practice in workload.practices)
+    assert all(not configuration.layout for configuration in workload.configurations)
     assert any("nearest network with a published one" in note for note in workload.notes)
 
 

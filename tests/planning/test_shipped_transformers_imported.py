@@ -146,7 +146,7 @@ def test_training_is_that_of_the_shipped_network(name: str, tmp_path: Path) -> N
     for part in ("replicas", "ipus_per_replica", "micro_batch", "schedule", "recompute", "state"):
         assert getattr(other.mapping, part) == getattr(prediction.mapping, part), part
     for part in ("name", "moment_bytes", "merged_collectives", "state_sharded", "tensor_shards"):
-        assert getattr(other.mapping.practice, part) == getattr(prediction.mapping.practice, part), part
+        assert getattr(other.mapping.configuration, part) == getattr(prediction.mapping.configuration, part), part
     assert other.optimizer == prediction.optimizer
 
 

@@ -41,11 +41,11 @@ def test_presets_fit(name):
     for preset in catalog.workload(name).value.presets:
         prediction = predict(name, topology=preset.topology, preset=preset.name)
         assert prediction.memory.fits
-        assert prediction.mapping.practice.name == preset.practice
+        assert prediction.mapping.configuration.name == preset.configuration
 
 
 @pytest.mark.parametrize(
-    ("name", "practice", "first"),
+    ("name", "configuration", "first"),
     [
         ("resnext101", "tensorflow1", ["stem", "block10"]),  # stage3/unit4: after 3 + 4 blocks the fourth of 23
         ("efficientnet-b0-g16", "pytorch-gn", ["stem", "block5"]),  # blocks/3/0: after 1 + 2 + 2 blocks
@@ -55,9 +55,9 @@ def test_presets_fit(name):
         ("vit-base", "pytorch-16", ["embedding", *(f"layer{at}.attention" for at in (3, 6, 9))]),
     ],
 )
-def test_pipelines_are_cut_where_the_configurations_say(name, practice, first):
+def test_pipelines_are_cut_where_the_configurations_say(name, configuration, first):
     workload = catalog.workload(name).value
-    stated = next(item for item in workload.practices if item.name == practice)
+    stated = next(item for item in workload.configurations if item.name == configuration)
     stages = layout.stages(workload, stated, stated.ipus_per_replica[0])
     assert [stage.units[0].name for stage in stages] == first
 

@@ -89,7 +89,7 @@ def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_lon
     steps = p.run.training_s / p.timeline.step_s
     each = round(p.run.evaluation_s / p.run.evaluations / p.timeline.step_s)
     compute_s = p.breakdown_s[Part.COMPUTE]
-    # an evaluation of this practice is a whole number of training steps (Eq. 27)
+    # an evaluation of this configuration is a whole number of training steps (Eq. 27)
     expected_s = p.run.startup_s + (steps + p.run.evaluations * each) * compute_s
     assert named(found.without, "compute only").time_to_train_s == pytest.approx(expected_s, rel=1e-6)
     alone = named(found.without, "nothing but steps")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, pod, published, unit, world
+from engines.worlds import CONFIGURATION, model, pod, published, unit, world
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +22,14 @@ def line(products, *, tied=False, count=300, row_bytes=10.0, **changes):
     units = [unit(f"u{number}", products=size, boundary=100) for number, size in enumerate(products)]
     if tied:
         units.append(unit("heads", products=32, tied=True))
-    practice = replace(PRACTICE, **({"schedule": Schedule.ONE_F_ONE_B} | changes))
+    configuration = replace(CONFIGURATION, **({"schedule": Schedule.ONE_F_ONE_B} | changes))
     return world(
-        model(*units, row_bytes=row_bytes), pod(), replicas=2, ipus_per_replica=4, accumulation=count, practice=practice
+        model(*units, row_bytes=row_bytes),
+        pod(),
+        replicas=2,
+        ipus_per_replica=4,
+        accumulation=count,
+        configuration=configuration,
     )
 
 

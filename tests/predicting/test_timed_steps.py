@@ -51,7 +51,10 @@ def test_another_machine_mapping_or_engine_is_timed_anew(timed):
         (
             question,
             replace(
-                mapping, practice=replace(mapping.practice, merged_collectives=not mapping.practice.merged_collectives)
+                mapping,
+                configuration=replace(
+                    mapping.configuration, merged_collectives=not mapping.configuration.merged_collectives
+                ),
             ),
         ),
         (replace(question, optimizer="sgd"), mapping),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, parameters, pod, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, parameters, pod, unit, world
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,10 +24,10 @@ FEW = settings(max_examples=settings.default.max_examples // 2)
 
 
 @st.composite
-def practices(draw, schedules=PIPELINED):
+def configurations(draw, schedules=PIPELINED):
     """Any way to store and order it."""
     return replace(
-        PRACTICE,
+        CONFIGURATION,
         schedule=draw(st.sampled_from(schedules)),
         recompute=draw(st.sampled_from(list(Recompute))),
         state=draw(st.sampled_from(list(StatePlace))),
@@ -48,14 +48,14 @@ def worlds(draw, *, schedules=PIPELINED, own_ipu=False, rows_bytes=(0.0, 100.0, 
     With `own_ipu`, 1F1B has a stage on each IPU: where two share one, a micro-batch more may find its turn taken by the
     other stage, and fit in worse than those before it.
     """
-    practice = draw(practices(schedules))
+    configuration = draw(configurations(schedules))
     ipus = draw(st.sampled_from([1, 2, 4, 8]))
     racks = draw(st.sampled_from([1, 1, 2, 4]))
     units = [
         unit(f"u{number}", products=draw(st.sampled_from([16, 32, 64, 96])), boundary=draw(st.sampled_from([0, 1000])))
         for number in range(ipus + draw(st.integers(2, 4)))
     ]
-    if draw(st.booleans()) and not (own_ipu and practice.schedule is Schedule.ONE_F_ONE_B):
+    if draw(st.booleans()) and not (own_ipu and configuration.schedule is Schedule.ONE_F_ONE_B):
         units[-1] = unit("heads", products=draw(st.sampled_from([16, 64])), tied=True)
     topology = pod(
         machines=4, racks=racks, closed=draw(st.booleans()), shape=draw(st.sampled_from([Shape.RING, Shape.SWITCH]))
@@ -68,7 +68,7 @@ def worlds(draw, *, schedules=PIPELINED, own_ipu=False, rows_bytes=(0.0, 100.0, 
         ipus_per_replica=ipus,
         micro_batch=draw(st.integers(1, 3)),
         accumulation=draw(st.integers(1, 12)),
-        practice=practice,
+        configuration=configuration,
         hosts=draw(st.sampled_from([1, 4])),
         optimizer=draw(st.sampled_from(list(OPTIMIZERS))),
     )
@@ -129,9 +129,9 @@ def test_engines_agree_between_barriers(setup):
     from streaming memory.
     """
     quick, events = (engine.run(setup.program(), setup.fabric) for engine in (analytic, des))
-    practice = setup.mapping.practice
-    streamed = practice.state is StatePlace.STREAMING and setup.workload.row_bytes > 0
-    if practice.overlaps_reduction or streamed:
+    configuration = setup.mapping.configuration
+    streamed = configuration.state is StatePlace.STREAMING and setup.workload.row_bytes > 0
+    if configuration.overlaps_reduction or streamed:
         assert events.step_s >= quick.step_s * (1 - CLOSE)
     else:
         assert events.step_s == pytest.approx(quick.step_s, rel=CLOSE)

@@ -166,7 +166,7 @@ CHEAP: Final[dict[str, dict[str, Any]]] = {
     "compare": {
         "workload": "resnet50",
         "machines": ["pod4", "bow-pod4"],
-        "practice": {"prefetch": 1},
+        "configuration": {"prefetch": 1},
         **{k: v for k, v in MAPPED.items() if k != "pod"},
     },
     "scale": {"workload": "resnet50", "pods": "4", "ipus_per_replica": 4, "micro_batch": 1, "engine": "analytic"},

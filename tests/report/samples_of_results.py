@@ -8,11 +8,11 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run, StageMemory
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate, Grade
-from podsim.model.training import Division, Practice, Recompute, Schedule, StatePlace
+from podsim.model.training import Division, Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.validation import ErrorSummary, FitReport, Validation, ValidationPoint
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator
 
-PRACTICE = Practice(
+CONFIGURATION = SoftwareConfiguration(
     name="popart-v1.1-pod64",
     source="mlperf-training-v1-1",
     chips=("gc200",),
@@ -51,7 +51,7 @@ def mapping(replicas: int = 64, accumulation: int = 27) -> Mapping:
         micro_batch=2,
         accumulation=accumulation,
         stages=stages,
-        practice=PRACTICE,
+        configuration=CONFIGURATION,
         samples_per_row=2,
     )
 

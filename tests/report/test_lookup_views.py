@@ -115,13 +115,13 @@ def test_assumed_values_of_a_machine_are_spelled_out() -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "resnet50"])
-def test_a_workload_shows_all_its_presets_and_practices(name: str) -> None:
+def test_a_workload_shows_all_its_presets_and_configurations(name: str) -> None:
     document = catalog.workload(name)
     text = flat(workload_view.document(document.value, document.provenance))
     for preset in document.value.presets:
         assert f"{preset.name} {preset.topology} {preset.replicas} × {preset.ipus_per_replica}" in text
-    for practice in document.value.practices:
-        assert practice.name in text
+    for configuration in document.value.configurations:
+        assert configuration.name in text
 
 
 def test_equal_units_are_counted_together() -> None:

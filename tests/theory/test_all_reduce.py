@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, parameters, pod, unit, world
+from engines.worlds import CONFIGURATION, model, parameters, pod, unit, world
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
@@ -29,7 +29,7 @@ def replicas_of_one(count, *, machines, closed=False, products=PRODUCTS, **chang
         model(unit("a", products=products), unit("b", products=products)),
         pod(machines=machines, closed=closed),
         replicas=count,
-        practice=replace(PRACTICE, **changes),
+        configuration=replace(CONFIGURATION, **changes),
     )
     return setup, 2 * 2 * products**2
 
@@ -71,7 +71,7 @@ def test_replicas_of_eight_share_the_rails(run):
         pod(machines=16, closed=True),
         replicas=8,
         ipus_per_replica=8,
-        practice=PRACTICE,
+        configuration=CONFIGURATION,
     )
     volume = 2 * GRADIENTS / EFFICIENCY
     step_s = 4 * volume / (2 * 8) / RAIL + LATENCY_S + 4 * HOP_S + STEP_S
@@ -102,7 +102,7 @@ def racks_of_16(racks, shape, *, products=64, **changes):
         pod(racks=racks, shape=shape),
         replicas=4 * racks,
         ipus_per_replica=4,
-        practice=replace(PRACTICE, **changes),
+        configuration=replace(CONFIGURATION, **changes),
     )
     return setup, 4 * 2 * 2 * products**2 / 4  # 4 IPUs, 2 units, 2 B, a quarter
 

@@ -6,7 +6,7 @@ S stages, N micro-batches, t_f and t_b one micro-batch forward and backward on a
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, pod, published, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, pod, published, unit, world
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
@@ -30,7 +30,7 @@ def equal(schedule, stages, count, *, boundary=0, latency_s=0.0, hop_s=0.0):
         replace(topology, links=topology.links | {"ipu-link": link}),
         ipus_per_replica=stages,
         accumulation=count,
-        practice=replace(PRACTICE, schedule=schedule),
+        configuration=replace(CONFIGURATION, schedule=schedule),
     )
     assert len(setup.mapping.stages) == stages
     return setup
@@ -117,7 +117,7 @@ def test_grouped_with_embedding_and_heads_on_one_ipu(run, count):
     """S = 5 on 4 IPUs: the sum over cycles of the busiest IPU, from the definition of a cycle."""
     units = [unit("embedding", products=48), *(unit(f"u{number}", products=64) for number in range(8))]
     units.append(unit("heads", products=16, tied=True))
-    setup = world(model(*units), pod(), ipus_per_replica=4, accumulation=count, practice=replace(PRACTICE))
+    setup = world(model(*units), pod(), ipus_per_replica=4, accumulation=count, configuration=replace(CONFIGURATION))
     ipus = [stage.ipu for stage in setup.mapping.stages]
     assert ipus == [0, 1, 2, 3, 0]
     link = setup.machine.topology.links["ipu-link"]
@@ -198,7 +198,7 @@ def test_rows_of_an_evaluation_are_shared_by_replicas_and_rounded_up():
 def test_a_slow_host_sets_the_pace(run):
     """One IPU, inputs of 1 ms behind 30 us of work: N ms."""
     work = model(*(unit(f"u{number}") for number in range(2)), row_bytes=1e6)
-    setup = world(work, pod(), accumulation=7, practice=replace(PRACTICE, schedule=Schedule.SEQUENTIAL))
+    setup = world(work, pod(), accumulation=7, configuration=replace(CONFIGURATION, schedule=Schedule.SEQUENTIAL))
     timeline = run(setup.pipeline(), setup.fabric)
     assert timeline.step_s == pytest.approx(7e-3, rel=CLOSE)
     work_s = 7 * both_ways_s(setup)

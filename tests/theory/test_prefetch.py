@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, pod, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, pod, unit, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +31,7 @@ def fed(schedule, stages, count, prefetch, *, row_bytes=1e6, **changes):
         replace(topology, links=topology.links | {"ipu-link": Link(bandwidth_bytes_per_s=1e9)}),
         ipus_per_replica=stages,
         accumulation=count,
-        practice=replace(PRACTICE, schedule=schedule, prefetch=prefetch, **changes),
+        configuration=replace(CONFIGURATION, schedule=schedule, prefetch=prefetch, **changes),
     )
 
 

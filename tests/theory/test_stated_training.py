@@ -107,11 +107,11 @@ def test_a_prediction_takes_what_the_closed_form_says(engine):
     machine, workload = question.machine, question.workload
     mapping = podsim.predict("resnet50", topology=TORUS, replicas=256, ipus_per_replica=1).mapping
     program = lower_update(workload, mapping, machine, question.fabric, optimizer="sgd")
-    practice = mapping.practice
+    configuration = mapping.configuration
     parameters = sum(unit.parameters for stage in mapping.stages for unit in stage.units)
     tensors = sum(unit.weight_tensors for stage in mapping.stages for unit in stage.units)
-    volume, most = parameters * practice.gradient_bytes, practice.collective_buffer_bytes
-    buffers = 1 if practice.merged_collectives else math.ceil(volume / most) if most else tensors
+    volume, most = parameters * configuration.gradient_bytes, configuration.collective_buffer_bytes
+    buffers = 1 if configuration.merged_collectives else math.ceil(volume / most) if most else tensors
     expected_s = torus(volume, buffers)
     for name in ("reduce-scatter", "all-gather"):
         block = next(block for block in program.blocks if block.name == name)

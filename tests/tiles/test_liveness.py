@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PRACTICE, model, pod, published, unit, world
+from engines.worlds import CONFIGURATION, model, pod, published, unit, world
 
 from podsim.model.training import Recompute
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Pass, Stream
@@ -24,8 +24,8 @@ def peak(setup):
 def alone(*operators, recompute=Recompute.CHECKPOINTS):
     """One unit of these operators on one IPU."""
     only = LayerUnit(name="u", group="layer", checkpoint=True, operators=operators)
-    practice = replace(PRACTICE, recompute=recompute)
-    return world(model(only), pod(), ipus_per_replica=1, micro_batch=ROWS, practice=practice)
+    configuration = replace(CONFIGURATION, recompute=recompute)
+    return world(model(only), pod(), ipus_per_replica=1, micro_batch=ROWS, configuration=configuration)
 
 
 def product(name, size=64):
@@ -89,7 +89,7 @@ def test_stages_that_share_an_ipu_pass_one_at_a_time():
         pod(),
         ipus_per_replica=1,
         micro_batch=ROWS,
-        practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS),
+        configuration=replace(CONFIGURATION, recompute=Recompute.CHECKPOINTS),
     )
     both = peak(item)
     each = [
@@ -99,7 +99,7 @@ def test_stages_that_share_an_ipu_pass_one_at_a_time():
                 pod(),
                 ipus_per_replica=1,
                 micro_batch=ROWS,
-                practice=replace(PRACTICE, recompute=Recompute.CHECKPOINTS),
+                configuration=replace(CONFIGURATION, recompute=Recompute.CHECKPOINTS),
             )
         )
         for only in units
@@ -116,7 +116,7 @@ def test_no_point_holds_more_than_all_activations_gradients_and_the_largest_buff
     rows = setup.mapping.micro_batch
     for ipu in memory.fit(setup.workload, setup.mapping, topology).ipus:
         stages = [stage for stage in setup.mapping.stages if stage.ipu == ipu.ipu]
-        operators = [o for stage in stages for item in stage.units for o in item.active(setup.mapping.practice)]
+        operators = [o for stage in stages for item in stage.units for o in item.active(setup.mapping.configuration)]
         largest = max(
             planner.planned(operator, run, rows).buffer_bytes_per_tile
             for operator in operators

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines.worlds import PIPELINED, PRACTICE, model, pod, published, unit, world
+from engines.worlds import CONFIGURATION, PIPELINED, model, pod, published, unit, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,8 +36,10 @@ def five_on_four(schedule=Schedule.GROUPED, *, recompute=Recompute.NONE, accumul
     """Embedding and heads on the first of four IPUs: five stages."""
     units = [unit(f"u{number}", boundary=64 * (number + 1)) for number in range(10)]
     units[-1] = unit("heads", tied=True)
-    practice = replace(PRACTICE, schedule=schedule, recompute=recompute, **changes)
-    return world(model(*units), pod(), ipus_per_replica=4, micro_batch=2, accumulation=accumulation, practice=practice)
+    configuration = replace(CONFIGURATION, schedule=schedule, recompute=recompute, **changes)
+    return world(
+        model(*units), pod(), ipus_per_replica=4, micro_batch=2, accumulation=accumulation, configuration=configuration
+    )
 
 
 def test_all_sixteen_published_mappings_of_v1_are_there():
@@ -57,9 +59,15 @@ def test_bert_large_does_not_fit_one_ipu_however_it_is_stored(state, recompute):
     """672 MB of weights in half precision, as much of gradients: more than the 941 MB there are."""
     base = published("bert", "pod16")
     stage = Stage(index=0, ipu=0, units=base.workload.units)
-    practice = replace(base.mapping.practice, state=state, recompute=recompute, layout=())
+    configuration = replace(base.mapping.configuration, state=state, recompute=recompute, layout=())
     mapping = replace(
-        base.mapping, replicas=16, ipus_per_replica=1, micro_batch=1, accumulation=1, stages=(stage,), practice=practice
+        base.mapping,
+        replicas=16,
+        ipus_per_replica=1,
+        micro_batch=1,
+        accumulation=1,
+        stages=(stage,),
+        configuration=configuration,
     )
     fit = memory.fit(base.workload, mapping, base.machine.topology)
     assert not fit.fits
@@ -78,24 +86,24 @@ def test_categories_add_up(workload, topology, preset):
         assert min(ipu.by_category.values()) >= 0
     assert fit.fraction == max(ipu.used_bytes for ipu in fit.ipus) / fit.capacity_bytes
     assert total(fit, "weights") == 2 * setup.workload.parameters
-    assert total(fit, "gradients") == setup.mapping.practice.gradient_bytes * setup.workload.parameters
+    assert total(fit, "gradients") == setup.mapping.configuration.gradient_bytes * setup.workload.parameters
 
 
 @pytest.mark.parametrize(("topology", "sharing"), [("pod16", 4), ("pod64", 8), ("pod128", 8)])
 def test_sharded_state_divides_by_the_replicas_of_a_rack(topology, sharing):
     """4 replicas of 4 IPUs; 8 of 8; and on two racks still 8, since shards do not leave their rack."""
     setup = published("bert", topology)
-    practice = setup.mapping.practice
-    assert practice.state_sharded
+    configuration = setup.mapping.configuration
+    assert configuration.state_sharded
     fit = held(setup)
-    state = fit.streaming_bytes_per_ipu if practice.state is StatePlace.STREAMING else fit.fullest.by_category
-    whole = sum(practice.moment_bytes) * setup.workload.parameters
-    if practice.state is StatePlace.ON_CHIP:
+    state = fit.streaming_bytes_per_ipu if configuration.state is StatePlace.STREAMING else fit.fullest.by_category
+    whole = sum(configuration.moment_bytes) * setup.workload.parameters
+    if configuration.state is StatePlace.ON_CHIP:
         assert total(fit, "optimizer_state") == pytest.approx(whole / sharing, rel=1e-12)
     else:
         assert total(fit, "optimizer_state") == 0
         on_one = max(ipu.by_category["weights"] / 2 for ipu in fit.ipus)
-        assert state == pytest.approx(sum(practice.moment_bytes) * on_one / sharing, rel=1e-12)
+        assert state == pytest.approx(sum(configuration.moment_bytes) * on_one / sharing, rel=1e-12)
     alone = held(published("bert", topology, state_sharded=False, state=StatePlace.ON_CHIP))
     assert total(alone, "optimizer_state") == pytest.approx(whole, rel=1e-12)
 
@@ -182,7 +190,7 @@ def test_the_buffers_are_those_of_the_pass_that_needs_most(gc200):
     fullest = held(setup).fullest
     stages = [stage for stage in setup.mapping.stages if stage.ipu == fullest.ipu]
     operators = {
-        item.name: item for stage in stages for unit in stage.units for item in unit.active(setup.mapping.practice)
+        item.name: item for stage in stages for unit in stage.units for item in unit.active(setup.mapping.configuration)
     }
     by_pass = {
         run: max(planner.planned(operator, run, rows).buffer_bytes_per_tile for operator in operators.values())
@@ -212,7 +220,9 @@ def test_vertex_state_is_that_of_plans_that_differ_and_a_part_of_the_code():
     other = [*same[:2], unit("u2", products=128)]
     tiny = pod().chip
     item, two = (
-        held(world(model(*units), pod(), ipus_per_replica=1, micro_batch=2, practice=PRACTICE)).fullest.by_category
+        held(
+            world(model(*units), pod(), ipus_per_replica=1, micro_batch=2, configuration=CONFIGURATION)
+        ).fullest.by_category
         for units in (same, other)
     )
     assert 0 < item["vertex_state"] < two["vertex_state"]

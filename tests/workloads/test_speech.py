@@ -130,7 +130,7 @@ def test_the_reference_rnnt_fits_one_ipu():
     """
     prediction = predict("rnnt", pod=64)
     assert prediction.mapping.ipus_per_replica == 1
-    more = predict("rnnt", pod=64, changes=["workload.practice.as-transducer.available_memory=0.6"])
+    more = predict("rnnt", pod=64, changes=["workload.configuration.as-transducer.available_memory=0.6"])
     assert more.mapping.ipus_per_replica == 2
     assert more.time_to_train_s.value > 1.2 * prediction.time_to_train_s.value
     assert 42 < prediction.samples_to_converge.value / 278_528 < 97

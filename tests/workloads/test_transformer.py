@@ -157,18 +157,18 @@ def test_activations_and_weights_of_one_attention():
     assert attention.parameters == 4 * hidden**2 + 4 * hidden + 2 * hidden
 
 
-def test_attention_dropout_runs_only_where_the_practice_has_it():
+def test_attention_dropout_runs_only_where_the_configuration_has_it():
     """v2.0 submissions have it, those before have not; it is one pass over the scores of every head."""
     shipped = catalog.workload("bert").value
     attention = next(unit for unit in shipped.units if unit.group == "attention")
-    seen = {practice.name: attention.active(practice) for practice in shipped.practices}
+    seen = {configuration.name: attention.active(configuration) for configuration in shipped.configurations}
     (extra,) = set(seen["popart-v2.0-pod64"]) - set(seen["popart-v1.1-pod64"])
     assert extra.kind is Kind.DROPOUT
     assert extra.shape.elements == 16 * 512**2
-    for practice in shipped.practices:
-        assert (extra in seen[practice.name]) == practice.name.startswith("popart-v2.0")
-        kept = [operator for operator in attention.operators if operator in seen[practice.name]]
-        assert list(seen[practice.name]) == kept  # order untouched
+    for configuration in shipped.configurations:
+        assert (extra in seen[configuration.name]) == configuration.name.startswith("popart-v2.0")
+        kept = [operator for operator in attention.operators if operator in seen[configuration.name]]
+        assert list(seen[configuration.name]) == kept  # order untouched
 
 
 @given(SIZES, st.integers(1, 8))

@@ -59,8 +59,8 @@ def test_every_size_of_a_shape_can_be_stated():
 
 def test_a_few_lines_answer_and_say_what_they_leave_to_podsim(tmp_path):
     answer = podsim.predict(written(tmp_path, SMALL), pod=4)
-    assert answer.mapping.practice.name.startswith("usual")
-    assert sum("no length of a run" in line or "no practice" in line for line in answer.assumptions) == 2
+    assert answer.mapping.configuration.name.startswith("usual")
+    assert sum("no length of a run" in line or "no configuration" in line for line in answer.assumptions) == 2
     assert not answer.timed
     assert answer.mapping.global_batch == pytest.approx(1024, rel=0.05)
 
@@ -81,7 +81,7 @@ def test_a_block_is_repeated_with_its_neighbours(tmp_path):
     assert "repeat together" in refused(tmp_path, HEAD + block.replace("repeat = 3", "repeat = 2", 1))
 
 
-def test_practice_and_length_of_a_file_come_first(tmp_path):
+def test_configuration_and_length_of_a_file_come_first(tmp_path):
     stated = '[benchmark]\nstyle = "fixed"\ntarget = "short"\nrun_samples = 8192\nglobal_batch = 1024\n'
     path = written(tmp_path, SMALL + stated)
     assert podsim.predict(path, pod=4).run.steps == 8

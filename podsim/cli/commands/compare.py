@@ -9,13 +9,13 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_COMPARATOR,
+    ANY_CONFIGURATION,
     ANY_ENGINE,
     ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_MONEY,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ANY_RUN,
     ComparatorFlags,
     ConfigurationFlags,
@@ -63,7 +63,7 @@ def compare(
     against: AgainstFlags = ANY_AGAINST,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
@@ -88,7 +88,9 @@ def compare(
 
     table = keywords(machine, against, comparator, mapping, run, length, engine, money)
     with progress("predicting sides", output) as on_progress:
-        comparison = api.compare(workload, machines, practice=keywords(practice), on_progress=on_progress, **table)
+        comparison = api.compare(
+            workload, machines, configuration=keywords(configuration), on_progress=on_progress, **table
+        )
     _give(comparison, workload, report, output)
     return ExitCode.NO if comparison.infeasible else ExitCode.ANSWERED
 

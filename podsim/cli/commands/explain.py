@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_CONFIGURATION,
     ANY_ENGINE,
     ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_MODEL,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ANY_RUN,
     ConfigurationFlags,
     EngineFlags,
@@ -40,7 +40,7 @@ def explain(
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
@@ -61,8 +61,8 @@ def explain(
     _check(ops=ops, run=run, length=length, engine=engine)
     machine = model.added(machine)
     if ops:
-        return _operators(workload, (machine, mapping, practice), report, output)
-    table = keywords(machine, mapping, practice, run, length, engine)
+        return _operators(workload, (machine, mapping, configuration), report, output)
+    table = keywords(machine, mapping, configuration, run, length, engine)
     table.pop("fidelity")
     return _run(workload, table, machine, report, output)
 

@@ -9,6 +9,7 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_COMPARATOR,
+    ANY_CONFIGURATION,
     ANY_ENGINE,
     ANY_FAULTS,
     ANY_LENGTH,
@@ -18,7 +19,6 @@ from podsim.cli.options import (
     ANY_MONEY,
     ANY_NOISE,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ANY_RUN,
     MONEY,
     ComparatorFlags,
@@ -68,7 +68,7 @@ def predict(
     machine: MachineFlags = ANY_MACHINE,
     comparator: ComparatorFlags = ANY_COMPARATOR,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
@@ -91,7 +91,7 @@ def predict(
     from podsim import api
 
     machine = model.added(machine)
-    flags = (machine, comparator, mapping, practice, run, length, engine, noise, faults)
+    flags = (machine, comparator, mapping, configuration, run, length, engine, noise, faults)
     terms = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
         answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))

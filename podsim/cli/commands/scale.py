@@ -8,12 +8,12 @@ from cyclopts import Group, Parameter
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_CONFIGURATION,
     ANY_ENGINE,
     ANY_LENGTH,
     ANY_MODEL,
     ANY_MONEY,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ANY_RUN,
     MAPPING,
     ConfigurationFlags,
@@ -80,7 +80,7 @@ def scale(
     model: ModelFlags = ANY_MODEL,
     sizes: ScaleFlags = ANY_SIZES,
     split: SplitFlags = ANY_SPLIT,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
@@ -103,7 +103,7 @@ def scale(
 
     sizes = model.added(sizes)
     with progress("predicting machines", output) as on_progress:
-        flags = keywords(sizes, split, practice, run, length, engine, money)
+        flags = keywords(sizes, split, configuration, run, length, engine, money)
         answer = api.scale(workload, on_progress=on_progress, **flags)
     give(
         output,

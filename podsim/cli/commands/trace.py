@@ -8,12 +8,12 @@ from cyclopts import Parameter
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_CONFIGURATION,
     ANY_ENGINE,
     ANY_FAULTS,
     ANY_MACHINE,
     ANY_MAPPING,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ConfigurationFlags,
     EngineFlags,
     FaultFlags,
@@ -55,7 +55,7 @@ def trace(
     shown: TraceFlags = ANY_TRACE,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     engine: EngineFlags = ANY_ENGINE,
     faults: FaultFlags = ANY_FAULTS,
     output: OutputFlags = ANY_OUTPUT,
@@ -71,7 +71,7 @@ def trace(
     check_out(shown.out)
     from podsim import api
 
-    trace = api.trace(workload, **keywords(shown, machine, mapping, practice, engine, faults))
+    trace = api.trace(workload, **keywords(shown, machine, mapping, configuration, engine, faults))
     written = write_trace(trace, shown.out)
     if written == STDOUT:
         return ExitCode.ANSWERED

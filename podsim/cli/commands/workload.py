@@ -11,12 +11,12 @@ from podsim.cli.answer import give, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
+    ANY_CONFIGURATION,
     ANY_FIXED,
     ANY_LENGTH,
     ANY_MACHINE,
     ANY_MODEL,
     ANY_OUTPUT,
-    ANY_PRACTICE,
     ANY_SAMPLES,
     ConfigurationFlags,
     FixedFlags,
@@ -103,7 +103,7 @@ def mappings(
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     fixed: FixedFlags = ANY_FIXED,
-    practice: ConfigurationFlags = ANY_PRACTICE,
+    configuration: ConfigurationFlags = ANY_CONFIGURATION,
     rank: RankFlags = ANY_RANK,
     samples: SamplesFlags = ANY_SAMPLES,
     length: LengthFlags = ANY_LENGTH,
@@ -126,7 +126,7 @@ def mappings(
 
     with progress("weighing mappings", output) as on_progress:
         mappings = api.mappings(
-            name, on_progress=on_progress, **keywords(machine, fixed, practice, rank, samples, length)
+            name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
         )
     give(
         output,

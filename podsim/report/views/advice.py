@@ -111,9 +111,9 @@ def in_phases(advice: Advised) -> bool:
 
 def _streamed(advice: Advised) -> tuple[str, str, str]:
     """What differs among mappings whose weights are streamed."""
-    shared = advice.mapping.practice.state_sharded and advice.mapping.replicas > 1
+    shared = advice.mapping.configuration.state_sharded and advice.mapping.replicas > 1
     over = f"{advice.mapping.replicas:,} replicas" if shared else "–"
-    return f"{advice.mapping.practice.tensor_shards}", over, numbers.percent(advice.streaming)
+    return f"{advice.mapping.configuration.tensor_shards}", over, numbers.percent(advice.streaming)
 
 
 def settings(advice: Advised) -> DocTable:
@@ -156,8 +156,9 @@ def _kind(advice: Advised) -> str:
     """How it is stored, in words."""
     if not in_phases(advice):
         return f"recompute {advice.mapping.recompute}, state {advice.mapping.state}"
-    practice = advice.mapping.practice
-    return f"{practice.tensor_shards} tensor shards, {'' if practice.state_sharded else 'not '}sharded over replicas"
+    configuration = advice.mapping.configuration
+    sharded = "sharded" if configuration.state_sharded else "not sharded"
+    return f"{configuration.tensor_shards} tensor shards, {sharded} over replicas"
 
 
 def _rejected(mappings: Mappings) -> Iterator[Block]:

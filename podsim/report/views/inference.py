@@ -256,7 +256,7 @@ def _memory(report: InferenceReport) -> Bars:
 def _remarks(report: InferenceReport) -> Iterator[Note]:
     yield Note(f"one {report.row}", "a request is")
     text = "nothing is fitted to inference; a framework's time on the host is not published and not in these figures"
-    if framework := report.mapping.practice.framework:
+    if framework := report.mapping.configuration.framework:
         text = f"no result of inference is in a fit; what {framework} adds to a batch is taken from training (Eq. 13)"
     if _attends(report):
         text += (

@@ -249,7 +249,7 @@ def _small(size: float, places: int) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Block]:
     mapping, choice = p.mapping, p.choice
-    called = f"as {mapping.practice.name.removeprefix('as-')}"
+    called = f"as {mapping.configuration.name.removeprefix('as-')}"
     yield Heading(f"mapping by {choice.given}")
     yield Facts(
         (

@@ -16,7 +16,7 @@ TRAINING = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 
 
 def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Doc:
-    """Size and arithmetic, units and operators by kind, presets and practices, convergence points."""
+    """Size and arithmetic, units and operators by kind, presets and configurations, convergence points."""
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{workload.name}: {workload.title}"),),
         (Facts(tuple(_facts(workload))),),
@@ -24,8 +24,8 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Heading("operators by kind, one row"), _operators(workload)),
         (Heading("operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
         (Heading("presets: published mappings"), _presets(workload)) if workload.presets else (),
-        (Heading("practices: how submissions stored and ordered it"), _practices(workload))
-        if workload.practices
+        (Heading("configurations: how submissions stored and ordered it"), _configurations(workload))
+        if workload.configurations
         else (),
         (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
         if workload.convergence
@@ -164,9 +164,9 @@ def _presets(workload: Workload) -> DocTable:
     return DocTable(columns, tuple(rows()))
 
 
-def _practices(workload: Workload) -> DocTable:
+def _configurations(workload: Workload) -> DocTable:
     columns = (
-        Column("practice"),
+        Column("configuration"),
         Column("chips", priority=2),
         Column("IPUs a replica", number=True),
         Column("stages", number=True, priority=4),
@@ -177,16 +177,16 @@ def _practices(workload: Workload) -> DocTable:
     )
     rows = tuple(
         (
-            practice.name,
-            ", ".join(practice.chips),
-            ", ".join(map(str, practice.ipus_per_replica)),
-            str(len(practice.layout)) if practice.layout else numbers.UNKNOWN,
-            practice.schedule.value,
-            practice.recompute.value,
-            practice.state.value,
-            ", ".join(practice.sdks) or "any",
+            configuration.name,
+            ", ".join(configuration.chips),
+            ", ".join(map(str, configuration.ipus_per_replica)),
+            str(len(configuration.layout)) if configuration.layout else numbers.UNKNOWN,
+            configuration.schedule.value,
+            configuration.recompute.value,
+            configuration.state.value,
+            ", ".join(configuration.sdks) or "any",
         )
-        for practice in workload.practices
+        for configuration in workload.configurations
     )
     return DocTable(columns, rows)
 

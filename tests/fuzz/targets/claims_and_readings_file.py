@@ -16,7 +16,7 @@ one_input = toml_target(
         "calibration/claims.toml",
         "calibration/readings.toml",
         "calibration/loss-laws.toml",
-        "calibration/practices.toml",
+        "calibration/configurations.toml",
         "topologies/comparators/*.toml",
         "calibration/comparators/parameters.toml",
         "calibration/samplers/*.toml",

@@ -1,0 +1,16 @@
+"""How models are stored and ordered that nobody has published a run of: one file, all of it assumed."""
+
+from podsim.files.find import shipped
+from podsim.files.load import Loaded, load
+from podsim.files.read import Document, document
+from podsim.model.family import GeneralConfiguration
+
+
+def of_loaded(loaded: Loaded) -> Document[GeneralConfiguration]:
+    """What a loaded file says."""
+    return document(loaded, GeneralConfiguration)
+
+
+def general() -> Document[GeneralConfiguration]:
+    """The configurations that are shipped."""
+    return of_loaded(load(shipped("calibration") / "configurations.toml", "configurations"))
