@@ -140,7 +140,7 @@ def configured(workload: Workload, like: Reference, stated: set[str]) -> Workloa
     taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
     if like.same:
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
-        taken |= {"presets": other.presets, "configurations": other.large_pods}
+        taken |= {"presets": other.presets, "large_pods": other.large_pods}
         taken |= {"same_as": other} if other.points else {}
         taken |= {} if "minimum" in stated else {"minimum": other.minimum}
     if "benchmark" not in stated:

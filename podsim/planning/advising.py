@@ -81,10 +81,8 @@ def _evaluations(
     on_progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
-    phases_published = any(
-        configuration.schedule is Schedule.PHASED for configuration in question.workload.configurations
-    )
-    waves = [_phased(question, usual, constraints) if phases_published else _resident(question, usual, constraints)]
+    phased = any(configuration.schedule is Schedule.PHASED for configuration in question.workload.configurations)
+    waves = [_phased(question, usual, constraints) if phased else _resident(question, usual, constraints)]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, usual, constraints))
