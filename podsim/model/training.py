@@ -1,14 +1,17 @@
 """What a training run of a workload needs beside its operators: rules, reference points, published configurations."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from podsim.model.framework import Framework
 from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
+ROUNDED: Final = 0.05  # share by which a mapping may miss the batch of a recipe; published ones miss it by 2 %
+COUNTS_STEPS: Final = re.compile(r"\b(steps|updates)\b")  # in the target of a run of stated length
 
 
 class Division(StrEnum):
@@ -82,6 +85,16 @@ class Benchmark:
     interval_per_batch: Positive | None = None
     interval_base: Positive | None = None
     interval_grain: Count | None = None
+
+    def target_at(self, batch: float) -> str:
+        """What ends a run at a global batch [samples]: the target, or the samples of a run whose target counts steps.
+
+        Steps that a target counts are of the published batch; at another the same samples take other steps.
+        """
+        published = self.global_batch
+        if not (self.run_samples and published and COUNTS_STEPS.search(self.target)):
+            return self.target
+        return self.target if abs(batch / published - 1) <= ROUNDED else f"{self.run_samples:,} samples"
 
     @property
     def evaluates_checkpoints(self) -> bool:

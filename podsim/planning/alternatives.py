@@ -11,9 +11,8 @@ from podsim.files import catalog
 from podsim.lowering.layout import most_ipus
 from podsim.model.explanation import Alternative
 from podsim.model.program import Part
-from podsim.model.training import Schedule
+from podsim.model.training import ROUNDED, Schedule
 from podsim.planning.available_memory import largest_that_fits
-from podsim.planning.batches import ROUNDED
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from podsim.model.training import Division
+from podsim.model.training import ROUNDED, Division
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
 
-ROUNDED: Final = 0.05  # share by which a mapping may miss the batch of a recipe; published ones miss it by 2 %
 TRIED: Final = 3  # batches near that of the recipe to try where it does not divide
 
 

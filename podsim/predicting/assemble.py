@@ -173,7 +173,9 @@ def samples(question: TrainingCase, batch: int) -> Samples:
         return question.by_law.at(batch)
     if question.samples is not None:
         benchmark = question.workload.benchmark
-        basis = f"a fixed length, {benchmark.target}" if question.samples == benchmark.run_samples else "as given"
+        basis = (
+            f"a fixed length, {benchmark.target_at(batch)}" if question.samples == benchmark.run_samples else "as given"
+        )
         return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
     workload = question.workload
@@ -220,7 +222,7 @@ def predict(
     return Prediction(
         workload=workload.name,
         workload_title=workload.title,
-        target=_target(question),
+        target=_target(question, mapping.global_batch),
         topology=machine.topology.name,
         topology_title=machine.topology.title,
         chip=machine.chip.name,
@@ -319,14 +321,14 @@ def _form_answers(
     return tuple(answers)
 
 
-def _target(question: TrainingCase) -> str:
+def _target(question: TrainingCase, batch: int) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
     benchmark, samples = question.workload.benchmark, question.samples
     if question.by_law is not None:
         return question.by_law.target
     if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
         return f"{samples:,.0f} samples"
-    return benchmark.target
+    return benchmark.target_at(batch)
 
 
 def answer_s(question: TrainingCase, mapping: Mapping) -> float:
