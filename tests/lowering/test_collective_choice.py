@@ -132,7 +132,9 @@ def test_what_cannot_serve_says_why(name, algorithm, why):
 def test_software_is_paid_by_step_inside_a_rack_and_between_racks():
     """Half the links inside, a cost of each step there and another outside, three buffers one after another."""
     overhead = SoftwareOverhead(efficiency=0.5, step_s=1e-7, rack_step_s=1e-3, buffers=3)
-    free, paid = (plan(setting("pod128", toll=each), Algorithm.THREE_PHASE) for each in (SoftwareOverhead(), overhead))
+    free, paid = (
+        plan(setting("pod128", overhead=each), Algorithm.THREE_PHASE) for each in (SoftwareOverhead(), overhead)
+    )
     for at in (0, 2):
         links_s = free.leg_s(at) - free.latency_s(at)
         inside = free.phases[at].count

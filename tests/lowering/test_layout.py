@@ -104,8 +104,8 @@ def test_too_few_units_are_refused_with_a_number_that_works(count, tied):
     ("layout", "message"),
     [
         ([{"layer": 2}, {"layer": 1}], "leaves out u3"),
-        ([{"layer": 2}, {"layer": 3}], "stage 1 asks for"),
-        ([{"layer": 2}, {"block": 2}], "stage 1 asks for"),
+        ([{"layer": 2}, {"layer": 3}], "stage 1 has"),
+        ([{"layer": 2}, {"block": 2}], "stage 1 has"),
     ],
 )
 def test_a_stated_split_that_is_not_the_models_is_refused(layout, message):

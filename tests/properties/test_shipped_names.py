@@ -105,9 +105,11 @@ def parts_of(value, path="answer") -> Iterator[tuple[str, object]]:
 
 def faults_of(answer) -> Iterator[str]:
     """What no answer may have; without a length of the run whatever follows from one is not a number."""
-    endless = bool(getattr(answer, "length_flags", ()))
-    if endless:
-        yield from faults_of((answer.step_s, answer.throughput_samples_per_s, answer.memory))
+    sides = [side.answer for side in getattr(answer, "sides", ())]
+    endless = any(getattr(one, "length_flags", ()) for one in (answer, *sides))
+    for one in sides or [answer]:
+        if endless and isinstance(one, Prediction):
+            yield from faults_of((one.step_s, one.throughput_samples_per_s, one.memory))
     for path, part in parts_of(answer):
         size = part.value if isinstance(part, Estimate | Ratio) else part
         if endless and isinstance(size, float) and math.isnan(size):
