@@ -231,7 +231,7 @@ def test_messages_are_routed_once_whatever_the_fit_asks(nothing_known):
     """Other efficiencies and starts make other volumes and costs over the same ways."""
     setup = published("bert", "pod64")
     setup.program()
-    routed = Calls(nothing_known, moves, "_found", lambda *_: 0)
+    routed = Calls(nothing_known, moves, "_result", lambda *_: 0)
     for fitted in (parameters(collective_efficiency=0.3), parameters(rack_step=2e-5)):
         replace(setup, machine=replace(setup.machine, parameters=fitted)).program()
     assert not routed.seen

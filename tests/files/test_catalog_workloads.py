@@ -40,7 +40,7 @@ def test_a_workload_can_bring_its_own_convergence(write):
 
 
 def test_a_preset_must_name_a_configuration_and_a_layout_stay_in_its_replica(write):
-    text = BERT.replace('configuration         = "popart-v1.0-pod16"', 'configuration = "popart-v1.0-pod1"', 1)
+    text = BERT.replace('configuration    = "popart-v1.0-pod16"', 'configuration = "popart-v1.0-pod1"', 1)
     text = text.replace("{ ipu = 3, units", "{ ipu = 4, units", 1)
     error = refused(catalog.workload, str(write("mine.toml", text)))
     assert error.message == "mine.toml has 2 faults"
