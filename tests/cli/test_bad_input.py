@@ -50,7 +50,7 @@ FILES = {
     "chip-file.toml": (find.folders("chips")[-1] / "gc200.toml").read_bytes(),
     "orphan.toml": workload(('name            = "bert"', 'name = "orphan"')),
     "no-size.toml": workload(("row_size        = ", "rowsize = ")),
-    "no-configuration.toml": workload(('configuration         = "popart-v1.0-pod16"', 'configuration = "popart-v1.0"')),
+    "no-configuration.toml": workload(('configuration    = "popart-v1.0-pod16"', 'configuration = "popart-v1.0"')),
     "two-faults.toml": workload(("layers        = 24", "layers = 0"), ("heads         = 16", "heads = 1.5")),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from podsim.calibrate.published.evaluate import predicted, settled
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.model.readings import Option, ReadingsFile, RowReading, Unsaid
 
 UNREAD: Final = "nothing says what to ask of it"
-NO_FITS: Final[dict[str, RowFit]] = {}
+NO_FITS: Final[Mapping[str, RowFit]] = MappingProxyType({})
 UNKNOWN: Final = "unknown-workload"
 
 
