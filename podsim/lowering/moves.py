@@ -220,7 +220,8 @@ def folded(context: CollectiveContext, quotient: Quotient, phase: Phase) -> tupl
 def _offsets(quotient: Quotient, phase: Phase, step: Step) -> list[tuple[int, ...]] | None:
     """Where the messages of an endpoint go, as moves along each dimension."""
     axes, along = quotient.network.axes, phase.along
-    if step.pairs or phase.order or phase.roots:
+    across = any(not side.step for side in along)  # the group lies across dimensions, and its members are not alike
+    if step.pairs or phase.order or phase.roots or across:
         return None
 
     def offset(index: int, by: int) -> tuple[int, ...]:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.model.framework import OTHER_NAMES, Framework
+from podsim.units import LARGEST
 
 MOST_COUNT: Final = 2**31 - 1  # Poplar counts elements of a dimension in 32 bits
-MOST_SEED: Final = 2**63 - 1
+MOST_SEED: Final = LARGEST  # the largest that files of podsim hold
 MOST_LENGTH: Final = 1e18  # samples or tokens: ten thousand times the largest corpus that was trained on
 MOST_WORK_S: Final = 100 * 365.25 * 86400.0
 NAME_OR_FILE: Final = "NAME|FILE"

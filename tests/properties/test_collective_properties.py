@@ -170,3 +170,13 @@ def test_the_bound_of_a_ring_is_all_that_its_links_can_carry():
     network = build.network(catalog.network("ring-64").value)
     bound = lower_bound(CollectiveContext(network, (1e9,), 64), Group(64, 1), Collective.ALL_REDUCE)
     assert bound.seconds == pytest.approx(2 * 63 / 64 * 1e9 / 100e9 + 5e-7)
+
+
+def test_members_across_dimensions_are_followed_one_by_one():
+    """Groups of four on two switches of six: one lies on both, and two messages share a link: 25 MB at 0.5 GB/s."""
+    link = Link(bandwidth_bytes_per_s=1e9, latency_s=0.0, duplex=Duplex.FULL)
+    below = GenericLevel(name="a", shape=Shape.SWITCH, link="l", holds=6)
+    above = GenericLevel(name="b", shape=Shape.RING, link="l", holds=2)
+    fabric = GenericFabric(name="drawn", title="Drawn", levels=(below, above), links={"l": link})
+    question = {"what": Collective.ALL_REDUCE, "algorithm": Algorithm.RING, "volume": 1e8, "group": "consecutive:4"}
+    assert ask(fabric, question).time_s == pytest.approx(6 * 25e6 / 0.5e9)
