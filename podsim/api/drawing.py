@@ -34,17 +34,17 @@ _VIEWS: Final[dict[str, _View]] = {
 
 
 @page.register(Displayable)
-def drawn(answer: object) -> str:
-    """An answer as HTML; TypeError for what is none."""
-    from podsim.report.page import fragment
-
-    return fragment(_document(answer))
-
-
-def _document(answer: object) -> Doc:
+def drawn(answer: object) -> str | None:
+    """An answer as HTML; None for what has no view, which a notebook then shows as text."""
     result = _VIEWS.get(type(answer).__name__)
     if result is None or not type(answer).__module__.startswith("podsim.model."):
-        raise TypeError(f"{type(answer).__name__} is no answer of podsim")
+        return None
+    from podsim.report.page import fragment
+
+    return fragment(_document(answer, result))
+
+
+def _document(answer: object, result: _View) -> Doc:
     view = getattr(import_module(f"podsim.report.views.{result.module}"), result.function)
     document: Doc = view(answer, **dict(result.flags))
     return document
