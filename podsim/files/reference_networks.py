@@ -11,7 +11,7 @@ from podsim.files.configurations import general as general_configuration
 from podsim.model.network_kind import NetworkKind
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Convergence, Schedule, SoftwareConfiguration
-from podsim.model.workload import Kind, LayerUnit, Pass, Workload
+from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Pass, Workload
 from podsim.workloads import families
 
 if TYPE_CHECKING:
@@ -22,7 +22,41 @@ if TYPE_CHECKING:
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
 GENERAL: Final = "no configuration is published"  # how the note begins that a reference network makes untrue
-NEAR: Final = 2.0  # factor within which a configuration of a language model still suits another
+ROUND_NUMBER: Final = "a round number, as no recipe of this network is published"
+NEAR: Final = 2.0  # times its size up to which a configuration of a language model still suits another
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What of a chain of units tells how large its network is, whatever the length of a row."""
+
+    parameters: int
+    flop: float  # products and convolutions of one row forward; of a language model those with weights, a token
+    tokens: int  # of a row of a language model; 0 of any other network
+    next_token: bool  # whether every token of a row is predicted, as decoders do and encoders do not
+    uniform: bool  # whether attention has one shape all through, where there is any
+    once: bool  # whether an encoder runs before a decoder
+
+    @classmethod
+    def of(cls, units: tuple[LayerUnit, ...]) -> Size:
+        """The size of a chain."""
+        operators = [each for unit in units for each in unit.operators]
+        tables = [each.shape for each in operators if isinstance(each.shape, Gather)]
+        words = max(tables, key=lambda table: table.table * table.width, default=None)
+        tokens = words.lookups if words and kind(units) is NetworkKind.LANGUAGE else 0
+        by_token = [
+            each.shape
+            for each in operators
+            if isinstance(each.shape, Matmul) and tokens and each.shape.weights and each.shape.m % tokens == 0
+        ]
+        return cls(
+            parameters=max(1, sum(unit.parameters for unit in units)),
+            flop=sum_in_order(shape.flop / tokens for shape in by_token) if by_token else _forward_flop(units),
+            tokens=tokens if by_token else 0,
+            next_token=words is not None and any(abs(shape.n / words.table - 1) <= SAME for shape in by_token),
+            uniform=len({each.shape for each in operators if each.kind is Kind.SOFTMAX}) <= 1,
+            once=any(unit.once for unit in units),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,20 +64,28 @@ class Reference:
     """A shipped workload, how far it is from the user's network, and where its configuration is from."""
 
     workload: Workload
-    same: bool
+    same: bool  # whether it is the same network, with rows of any length
     parameters: float  # of the user's network over its own
-    flop: float
+    flop: float  # of the user's network, a row or a token, over its own
+    longer: float  # tokens of a row of the user's network over its own; 1 where a row has none
     provenance: dict[str, Provenance]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the same network with rows of the same length, whose published mappings hold as they are."""
+        return self.same and self.longer == 1
 
     @property
     def basis(self) -> str:
         """Why its configuration is taken, for the screen."""
         title = self.workload.title
-        if self.same:
+        if self.whole:
             return f"configuration: as {title}, the same network (parameters and FLOP within {100 * SAME:.0f} %)"
+        if self.same:
+            return f"configuration: as {title}, the same network with {self.longer:.3g}× the tokens a row"
         return (
             f"configuration: as {title}, the nearest network with a published one "
-            f"({self.parameters:.2g}× its parameters, {self.flop:.2g}× its FLOP)"
+            f"({self.parameters:.2g}× its parameters, {self.flop:.2g}× its FLOP{' a token' * (self.longer != 1)})"
         )
 
 
@@ -60,32 +102,33 @@ def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
 
 
 def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Reference | None:
-    """The published network nearest in parameters and arithmetic a row, of the same kind; None where none is near.
+    """The published network nearest in parameters and arithmetic, of the same kind; None where none is near.
 
-    One whose attention is alike all through goes before one whose attention changes from stage to stage, and the other
-    way round, whatever their sizes: ViT with half its layers stays a ViT.
-    A language model takes the configuration of one within a factor of two, and one that streams its weights in phases
-    or has an encoder and a decoder only of the same network: how such a model is split follows its width.
+    The same network goes before any other. Then one whose attention is alike all through goes before one whose
+    attention changes from stage to stage, and the other way round, whatever their sizes: ViT with half its layers
+    stays a ViT. So do decoders and encoders: a small BERT is no GPT-2. Of networks as near the one with rows of the
+    nearest length stands.
+    A language model takes the configuration of a larger one, or of one half its size: what fits there fits here. One
+    that streams its weights in phases or has an encoder and a decoder suits only the same network: how such a model
+    is split follows its width.
     """
     from podsim.files import catalog
 
-    own = kind(units)
-    alike = _is_uniform(units)
-    nearest: tuple[tuple[bool, float], Reference] | None = None
+    own, size = kind(units), Size.of(units)
+    nearest: tuple[tuple[bool | float, ...], Reference] | None = None
     for name in general.networks_of(own):
         document = catalog.workload(name)
-        reference = _compared(units, document.value, document.provenance)
+        other = Size.of(document.value.units)
+        reference = _compared(size, other, document.value, document.provenance)
         away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
-        far = own is NetworkKind.LANGUAGE and (_of_its_width(reference.workload) or away > math.log(NEAR))
-        rank = _is_uniform(document.value.units) != alike, away
+        larger = max(reference.parameters, reference.flop) > NEAR
+        far = own is NetworkKind.LANGUAGE and (_of_its_width(reference.workload) or size.once or larger)
+        longer = abs(math.log(reference.longer))
+        unlike = not reference.same, other.uniform != size.uniform, other.next_token != size.next_token
+        rank = (*unlike, longer if reference.same else away, longer)
         if (reference.same or not far) and (nearest is None or rank < nearest[0]):
             nearest = rank, reference
     return nearest[1] if nearest else None
-
-
-def _is_uniform(units: tuple[LayerUnit, ...]) -> bool:
-    """Whether attention has one shape all through, where there is any."""
-    return len({each.shape for unit in units for each in unit.operators if each.kind is Kind.SOFTMAX}) <= 1
 
 
 def _of_its_width(workload: Workload) -> bool:
@@ -94,14 +137,15 @@ def _of_its_width(workload: Workload) -> bool:
     return phased or any(unit.once for unit in workload.units)
 
 
-def _compared(units: tuple[LayerUnit, ...], other: Workload, provenance: Mapping[str, Provenance]) -> Reference:
-    parameters = max(1, sum(unit.parameters for unit in units)) / other.parameters
-    flop = _forward_flop(units) / _forward_flop(other.units)
+def _compared(own: Size, other: Size, workload: Workload, provenance: Mapping[str, Provenance]) -> Reference:
+    parameters, flop = own.parameters / other.parameters, own.flop / other.flop
+    comparable = bool(own.tokens) == bool(other.tokens) and own.next_token == other.next_token
     return Reference(
-        workload=other,
-        same=max(abs(parameters - 1), abs(flop - 1)) <= SAME,
+        workload=workload,
+        same=comparable and max(abs(parameters - 1), abs(flop - 1)) <= SAME,
         parameters=parameters,
         flop=flop,
+        longer=own.tokens / other.tokens if own.tokens and other.tokens else 1.0,
         provenance={path: provenance for path, provenance in provenance.items() if path.startswith("configuration.")},
     )
 
@@ -126,40 +170,57 @@ def completed(
         path: provenance for path, provenance in usual.provenance.items() if not known.get(path.partition(".")[0], True)
     }
     if like is None:
-        return workload, lacking
+        return (workload if file.benchmark else replace(workload, recipe=ROUND_NUMBER)), lacking
     return configured(workload, like, stated), lacking | like.provenance
 
 
 def configured(workload: Workload, like: Reference, stated: set[str]) -> Workload:
     """The workload with the software configuration of its reference network, but for what is stated.
 
-    Of the same network that is all of it, published mappings included; of another one how state is stored, the
-    optimizer and the precision.
+    Of the same network that is all of it, published mappings included where rows are as long; of another one how state
+    is stored, the optimizer and the precision.
     """
     other, notes = like.workload, [note for note in workload.notes if not note.startswith(GENERAL)]
     taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
-    if like.same:
+    if like.whole:
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
         taken |= {"presets": other.presets, "large_pods": other.large_pods}
         taken |= {"same_as": other} if other.points else {}
+    if like.same:
         taken |= {} if "minimum" in stated else {"minimum": other.minimum}
     if "benchmark" not in stated:
-        taken["benchmark"] = _benchmark(like, workload.benchmark)
+        taken |= {"benchmark": _benchmark(like, workload.benchmark), "recipe": _recipe(like)}
     return replace(workload, configurations=_configurations(workload.units, like), notes=(*notes, like.basis), **taken)
 
 
 def _benchmark(like: Reference, own: Benchmark) -> Benchmark:
-    """No length, and the global batch at which the rate of the reference network was published.
+    """No length, and the global batch at which the rate of the reference network was published, as many tokens of it.
 
     Without one published mappings say it, by the size of the machine; without those the largest reference run does.
     """
-    other, theirs = like.workload, like.workload.benchmark
-    batch = theirs.global_batch
-    if batch is None and other.points and not other.presets:
-        batch = other.points[-1].batch
-    if batch is None and not like.same:
-        batch = own.global_batch
-    return replace(own, global_batch=batch, global_batch_tokens=theirs.global_batch_tokens)
+    global_batch = _published_global_batch(like)
+    if global_batch is None and not like.whole:
+        global_batch = own.global_batch
+    return replace(own, global_batch=global_batch, global_batch_tokens=like.workload.benchmark.global_batch_tokens)
+
+
+def _published_global_batch(like: Reference) -> int | None:
+    """The global batch of the reference network's own recipe, in rows of the user's network; None where none is."""
+    other = like.workload
+    global_batch = other.benchmark.global_batch
+    if global_batch is None and other.points and not (other.presets and like.whole):
+        global_batch = other.points[-1].batch
+    return None if global_batch is None else max(1, round(global_batch / like.longer))
+
+
+def _recipe(like: Reference) -> str:
+    """Whose global batch a network of the user's takes, as a note of an answer goes on."""
+    title, tokens = like.workload.title, like.workload.benchmark.global_batch_tokens
+    if tokens:
+        return f"the {tokens:,.0f} tokens a step that the paper of {title} states"
+    if _published_global_batch(like) is None:
+        return "" if like.whole else ROUND_NUMBER
+    return f"that of {title}" if like.longer == 1 else f"as many tokens a step as {title}"
 
 
 def _configurations(units: tuple[LayerUnit, ...], like: Reference) -> tuple[SoftwareConfiguration, ...]:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from podsim.model.chip import Precision
+from podsim.model.framework import INTERFACES
 from podsim.model.given import GivenUnit
 from podsim.model.graphs import Dlrm, SchNet
 from podsim.model.language import Deberta, EncoderDecoder
@@ -209,6 +210,13 @@ class WorkloadFile:
             raise ValueError("reference: [convergence] states points already; give one of the two")
         if self.reference and (not self.benchmark or self.benchmark.style is EvaluationStyle.FIXED):
             raise ValueError('reference: its points end no run of a stated length; [benchmark] style = "points"')
+        stated = (
+            *((each.name, each.framework) for each in self.configurations),
+            *((each.name, each.framework) for each in self.presets),
+        )
+        for name, framework in stated:
+            if framework and not INTERFACES[framework].trains:
+                raise ValueError(f"framework: {framework} of {name} runs trained models and trains none")
 
 
 def _header(family: str) -> str:

@@ -371,6 +371,7 @@ class Workload:
     notes: tuple[str, ...] = ()  # what was assumed in reading it
     large_pods: tuple[LargePodSettings, ...] = ()  # for machines larger than published ones
     same_as: "Workload | None" = None  # the published network that this one is, where published runs choose its batch
+    recipe: str = ""  # whose global batch it takes, where its own file states none
     minimum: Minimum | None = None
 
     @property

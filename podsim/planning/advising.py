@@ -11,7 +11,7 @@ from podsim.errors import Infeasible
 from podsim.model.advice import Advised, Mappings, NotQuite, Rank
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose, shorter_rows
-from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, streamed, what_if
+from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, searched, streamed, what_if
 from podsim.planning.framework_settings import settings
 from podsim.planning.mapping_search import Search
 from podsim.predicting import intervals
@@ -81,8 +81,10 @@ def _evaluations(
     on_progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
-    phased = any(configuration.schedule is Schedule.PHASED for configuration in question.workload.configurations)
-    waves = [_phased(question, usual, constraints) if phased else _resident(question, usual, constraints)]
+    schedules = {configuration.schedule for configuration in searched(question.workload)}
+    first = _resident(question, usual, constraints) if schedules != {Schedule.PHASED} else []
+    first += _phased(question, usual, constraints) if Schedule.PHASED in schedules else []
+    waves = [first]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
         waves.append(_phased(question, usual, constraints))
@@ -111,7 +113,8 @@ def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constr
 
 def _phased(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
-    shared = product(TENSOR_SHARDS, (True, False))
+    own = [each.tensor_shards for each in searched(question.workload) if each.schedule is Schedule.PHASED]
+    shared = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
     return [
         Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=flag)), constraints)
         for shards, flag in shared

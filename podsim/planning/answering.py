@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.errors import Infeasible
+from podsim.errors import PodsimError
 from podsim.planning import shorter_rows, with_faults
 from podsim.planning.choose import choose
 from podsim.predicting import assemble
@@ -22,13 +22,13 @@ def answer(
     """The prediction of a case and the case that it answers: that of what is left, where parts are lost.
 
     `takes_sdk` says whether the command has flags for SDK and division, `weighs` whether assumptions say what other
-    software would do. Raises Infeasible where nothing fits.
+    software would do. Raises Infeasible where nothing fits, InputError where no mapping divides.
     """
     try:
         if case.scenario.faults:
             return with_faults.answer(case, on_progress, takes_sdk=takes_sdk)
         chosen = choose(case, on_progress)
-    except Infeasible as no:
+    except PodsimError as no:
         raise shorter_rows.advised(no, case) from None
     assumptions = (*chosen.assumptions, *case.notes)
     return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case

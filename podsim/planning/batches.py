@@ -58,24 +58,33 @@ def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
 
 
 def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
-    """Where the batch of a mapping that was searched for is from; "" where it is that of the benchmark."""
+    """Where the batch of a mapping that was searched for is from; "" where it is that of the file's own benchmark."""
     known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
-    if not known or (benchmark.global_batch and _near(batch, benchmark.global_batch)):
+    own = benchmark.global_batch and not workload.recipe and _near(batch, benchmark.global_batch)
+    if not known or own:
         return ""
+    return f"global batch {batch:,}: {_basis(workload, mapping, topology, known)}"
+
+
+def _basis(workload: Workload, mapping: Mapping, topology: Topology, known: tuple[float, ...]) -> str:
+    batch, tokens = mapping.global_batch, workload.benchmark.global_batch_tokens
     if not any(_near(batch, value) for value in known):
+        number = f"{known[0]:,.0f}"
+        recipe = f"{number}, {workload.recipe}," if workload.recipe else f"the published batch of {number}"
         if batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]:
             return (
-                f"global batch {batch:,}: the streaming memory of {topology.title} does not hold the activations of "
-                f"the published batch of {known[0]:,.0f}; --global-batch sets another"
+                f"the streaming memory of {topology.title} does not hold the activations of {recipe.rstrip(',')}; "
+                "--global-batch sets another"
             )
         return (
-            f"global batch {batch:,}: the published batch of {known[0]:,.0f} does not divide over the replicas of "
-            f"{topology.title}, this is the nearest that does; --global-batch sets another"
+            f"{recipe} does not divide over the replicas of {topology.title}, this is the nearest that does; "
+            "--global-batch sets another"
         )
-    if benchmark.global_batch_tokens:
-        tokens = f"{benchmark.global_batch_tokens:,.0f} tokens a step"
-        return f"global batch {batch:,}: the {tokens} that the model's paper states"
-    return f"global batch {batch:,}: that of the published mapping nearest in size; --global-batch sets another"
+    if workload.recipe:
+        return f"{workload.recipe}; --global-batch sets another"
+    if tokens:
+        return f"the {tokens:,.0f} tokens a step that the model's paper states"
+    return "that of the published mapping nearest in size; --global-batch sets another"
 
 
 def _near(batch: float, recipe: float) -> bool:

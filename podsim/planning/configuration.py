@@ -177,7 +177,7 @@ def published(
     """
     of_size = [
         configuration
-        for configuration in _searched(workload)
+        for configuration in searched(workload)
         if ipus_per_replica in configuration.ipus_per_replica
         and (configuration.most_replicas is None or replicas <= configuration.most_replicas)
     ]
@@ -197,14 +197,14 @@ def _release(configuration: SoftwareConfiguration, sdk: str) -> tuple[int, tuple
     return (1, tuple(-part for part in min(releases))) if releases else (0, ())
 
 
-def _searched(workload: Workload) -> list[SoftwareConfiguration]:
+def searched(workload: Workload) -> list[SoftwareConfiguration]:
     """Configurations that are not those of presets alone."""
     return [configuration for configuration in workload.configurations if not configuration.preset_only]
 
 
 def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> SoftwareConfiguration:
     """The configuration nearest in chip, SDK and size, without its split of layers; MissingParameter without one."""
-    if not (known := _searched(workload)):
+    if not (known := searched(workload)):
         raise MissingParameter(
             f"workload {workload.name} has no [[configuration]]: how it is stored and scheduled is not known",
             hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a configuration",

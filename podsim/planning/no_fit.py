@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
+from podsim.model.workload import Gather
 from podsim.planning.available_memory import refusal_note
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
+from podsim.tiles.amp import OUTPUT_BYTES
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 
@@ -77,7 +80,7 @@ def _pod_that_fits(planner: MappingBuilder, mapping: Mapping) -> str:
                 )
                 if memory.fits:
                     return f"--pod {ipus}, which has streaming memory"
-    return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; {_less(planner)}"
+    return f"no pod of up to {MOST_IPUS} IPUs holds it in one replica; {_less(planner, mapping)}"
 
 
 def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
@@ -104,7 +107,30 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
                 f"{100 * memory.fraction:.0f} %, or leave the mapping out and let podsim choose"
             )
-    return f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner)}"
+    return _one_stage_at_a_time(planner, mapping) or (
+        f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner, mapping)}"
+    )
+
+
+def _one_stage_at_a_time(planner: MappingBuilder, mapping: Mapping) -> str:
+    """A replica whose stages take turns, so that no micro-batches wait in it, where that fits; "" else."""
+    if planner.what_if.schedule is not None:
+        return ""
+    in_turn = planner.otherwise(replace(planner.what_if, schedule=Schedule.SEQUENTIAL))
+    for ipus in powers(min(MOST_IPUS, planner.topology.ipus)):
+        with suppress(InputError):
+            _, memory = in_turn.first_that_fits(
+                replicas=planner.topology.ipus // ipus,
+                ipus_per_replica=ipus,
+                micro_batch=1,
+                accumulation=mapping.accumulation,
+            )
+            if memory.fits:
+                return (
+                    f"--schedule {Schedule.SEQUENTIAL} --ipus-per-replica {ipus} --micro-batch 1 fits at "
+                    f"{100 * memory.fraction:.0f} %, one micro-batch in the pipeline at a time, which is slow"
+                )
+    return ""
 
 
 def _larger_machine(planner: MappingBuilder, mapping: Mapping) -> str:
@@ -114,12 +140,24 @@ def _larger_machine(planner: MappingBuilder, mapping: Mapping) -> str:
         return larger_machine
     if larger_machine := _holding(planner, mapping, 1):
         return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {larger_machine}"
-    return f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; {_less(planner)}"
+    return (
+        f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; {_less(planner, mapping)}"
+    )
 
 
-def _less(planner: MappingBuilder) -> str:
+def _less(planner: MappingBuilder, mapping: Mapping) -> str:
     """What needs less memory than any mapping saves."""
-    longer = planner.workload.row_tokens is not None
+    workload, chip = planner.workload, planner.topology.chip
+    tables = [each.shape for unit in workload.units for each in unit.operators if isinstance(each.shape, Gather)]
+    if tables and mapping.schedule is not Schedule.PHASED:
+        largest = max(tables, key=lambda table: table.parameters)
+        bytes_ = 2 * largest.parameters * OUTPUT_BYTES[workload.precision]
+        if bytes_ > 0.5 * chip.sram_bytes:
+            return (
+                f"a smaller vocabulary would need less: the table of {largest.table:,} × {largest.width:,} and its "
+                f"gradient are {bytes_ / 1e9:.2f} GB on one IPU"
+            )
+    longer = workload.row_tokens is not None
     return "shorter sequences or a smaller model would need less" if longer else "a smaller model would need less"
 
 

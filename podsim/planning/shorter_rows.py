@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from podsim.errors import Infeasible, InputError
+from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, powers, relaxed, what_if
 
 if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
     from podsim.model.workload import Workload
     from podsim.resolve import Case
 
@@ -18,20 +19,41 @@ USUAL: Final = 8192  # tokens at which most of Llama 3.1 was trained (dubey-2024
 OPTION: Final = "import.sequence="
 
 
-def advised(refusal: Infeasible, case: Case) -> Infeasible:
-    """The refusal with `--sequence` of the longest power of two that fits as its hint, tried; as it is where none."""
-    model = case.question.workload
-    if refusal.code != Infeasible.code or not is_config(case.scenario.workload) or not model.row_tokens:
+def advised(refusal: PodsimError, case: Case) -> PodsimError:
+    """The refusal with `--sequence` of the longest power of two that fits as its hint, tried; as it is where none.
+
+    Where the machine is smaller than a replica that streams its weights in parts, on the machine that is as large.
+    """
+    model, here = case.question.workload, case.question.machine.topology
+    if not is_config(case.scenario.workload) or not model.row_tokens:
         return refusal
+    if refusal.code == Infeasible.code:
+        if tokens := _longest(case, here, model.row_tokens - 1):
+            hint = f"--sequence {tokens} fits, the longest power of two that does; here are {model.row_tokens:,}"
+            return Infeasible(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
+        return refusal
+    shards = min((configuration.tensor_shards for configuration in model.configurations), default=1)
+    if shards > here.ipus and (tokens := _longest(case, _pod(shards, here), model.row_tokens)):
+        hint = f"--pod {shards} --sequence {tokens} fits, the longest power of two that does"
+        return type(refusal)(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
+    return refusal
+
+
+def _pod(ipus: int, like: Topology) -> Topology:
+    """The pod of so many IPUs of the chip of a machine."""
+    return catalog.pod(ipus, chip=like.chip.name).value
+
+
+def _longest(case: Case, topology: Topology, most: int) -> int:
+    """The longest row of a power of two that a replica on a machine holds, at most so many tokens; 0 where none."""
     others = [change for change in case.scenario.what_if.changes if not change.startswith(OPTION)]
-    for tokens in reversed(powers(model.row_tokens - 1)):
+    for tokens in reversed(powers(most)):
         if tokens < SHORTEST:
             break
         shorter = catalog.workload(case.scenario.workload, (*others, f"{OPTION}{tokens}")).value
-        if _fits(case, shorter):
-            hint = f"--sequence {tokens} fits, the longest power of two that does; here are {model.row_tokens:,}"
-            return Infeasible(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
-    return refusal
+        if _fits(case, shorter, topology):
+            return tokens
+    return 0
 
 
 def usual(model: Workload, name: str) -> str:
@@ -46,9 +68,9 @@ def is_config(name: str) -> bool:
     return name.casefold().endswith(".json")
 
 
-def _fits(case: Case, model: Workload) -> bool:
+def _fits(case: Case, model: Workload, topology: Topology) -> bool:
     """Whether a replica of any size that the scenario allows holds one row, weights streamed if need be."""
-    constraints, topology = case.scenario.mapping, case.question.machine.topology
+    constraints = case.scenario.mapping
     planner = MappingBuilder(model, topology, case.question.machine.like, what_if(case.scenario))
     sizes = (constraints.ipus_per_replica,) if constraints.ipus_per_replica else powers(min(MOST_IPUS, topology.ipus))
     for way in (planner.what_if, *relaxed(planner.what_if, model, topology)):

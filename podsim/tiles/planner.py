@@ -289,12 +289,17 @@ def _looked_up(
 
 
 def _allowed(make: Callable[..., TilePlan], shape: Gather, target: PlanTarget, name: str) -> TilePlan:
-    """A plan in the share of SRAM allowed, or where none fits in the least share that holds one, up to the usual."""
-    share = target.available_memory
-    while True:
+    """A plan in the share of SRAM allowed, or where none fits in the least share that holds one, up to the usual.
+
+    Where that is not enough either, the table is cut by rows and its parts follow each other, as PopART's BERT does
+    with embedding_serialization_vocab_steps: each goes through all look-ups.
+    """
+    share, parts = target.available_memory, 1
+    refusal: Infeasible | None = None
+    while parts <= shape.table:
         try:
-            return make(
-                shape,
+            plan = make(
+                replace(shape, table=-(-shape.table // parts)),
                 target.precision,
                 target.chip,
                 available_memory=share,
@@ -302,10 +307,19 @@ def _allowed(make: Callable[..., TilePlan], shape: Gather, target: PlanTarget, n
                 rivals=False,
                 name=name,
             )
-        except Infeasible:
-            if share >= product.AVAILABLE_MEMORY:
-                raise
+            return plan if parts == 1 else _in_turn(plan, parts)
+        except Infeasible as no:
+            refusal = refusal or no
+            parts = parts if share < product.AVAILABLE_MEMORY else 2 * parts
             share = min(product.AVAILABLE_MEMORY, share * RELAXED)
+    assert refusal is not None, "a table has a row at least"
+    raise refusal
+
+
+def _in_turn(plan: TilePlan, parts: int) -> TilePlan:
+    """The plan of one part of a table, for so many parts one after the other."""
+    supersteps = tuple(replace(step, repeat=step.repeat * parts) for step in plan.supersteps)
+    return replace(plan, splits={**plan.splits, "table parts in turn": parts}, supersteps=supersteps)
 
 
 def _vector(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> tuple[TilePlan, ...]:

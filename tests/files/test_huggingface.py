@@ -7,6 +7,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.files import catalog
+from podsim.files.imports import naming
 
 # Shapes from the papers; what is published beside them is the count that the maker states.
 BERT = {"model_type": "bert", "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
@@ -202,7 +203,7 @@ def test_an_unknown_architecture_names_the_nearest(kind, more, near, tmp_path):
         ("[" * 100_000, "nests too deep"),
         ("[]", "holds no object"),
         ("{}", "has no model_type"),
-        ('{"model_type": 3}', "has no model_type"),
+        ('{"model_type": 3}', "wants a text"),
     ],
 )
 def test_what_is_no_config_is_refused(says, part, tmp_path):
@@ -342,3 +343,26 @@ def test_the_hint_of_an_unknown_architecture_holds(tmp_path):
     assert "read as one, n_positions" not in lacking.context
     assert "read as one, n_embd is missing" in lacking.context
     assert '"model_type"' not in lacking.hint
+
+
+@pytest.mark.parametrize(
+    ("field", "fault"),
+    [
+        ({"rope_scaling": "x"}, 'rope_scaling wants an object or null, not "x"'),
+        ({"rope_parameters": [1]}, "rope_parameters wants an object or null, not an array"),
+        ({"architectures": "LlamaForCausalLM"}, 'architectures wants a list of names, not "LlamaForCausalLM"'),
+        ({"architectures": [5]}, "architectures wants a list of names, not an array"),
+    ],
+)
+def test_a_field_of_no_type_that_transformers_writes_is_refused(tmp_path, field, fault):
+    assert fault in refused(tmp_path, {**LLAMA, **field}).context
+
+
+def test_a_model_type_that_is_no_text_is_named(tmp_path):
+    assert "model_type of config.json wants a text, not an array" in str(
+        refused(tmp_path, {**LLAMA, "model_type": ["llama"]})
+    )
+
+
+def test_a_name_cut_short_ends_in_no_hyphen():
+    assert naming.name("a" * 79 + "-b") == "a" * 79

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podsim.errors import MissingParameter
+from podsim.errors import Infeasible, MissingParameter
 from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.program import Part
@@ -97,6 +97,25 @@ def test_seconds_are_cycles_of_the_plans_stretched_over_the_clock(rates, operato
     cycles = sum((total(plan.supersteps, target.chip) for plan in result), Cycles())
     expected = [1.7 * count / target.chip.clock_hz for count in (cycles.compute, cycles.exchange, cycles.sync)]
     assert parts(cost(operator, run, rows, stretched)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_table_for_which_no_split_fits_is_looked_up_in_parts(rates):
+    """The gradient of 128,100 × 768 needs three copies of a tile's share, 402 of 383 kB: of half the table it fits."""
+    target = PlanTarget(rates.planner.target.chip, Precision.FP16_16)
+    whole, half = (
+        plans(Operator(name="o", kind=Kind.GATHER, shape=Gather(table=rows, width=768, lookups=512)), run, 1, target)[0]
+        for rows, run in ((128100, Pass.WEIGHT_GRADIENT), (64050, Pass.WEIGHT_GRADIENT))
+    )
+    assert whole.splits == {**half.splits, "table parts in turn": 2}
+    assert [step.repeat for step in whole.supersteps] == [2 * step.repeat for step in half.supersteps]
+    assert whole.sram_bytes_per_tile == half.sram_bytes_per_tile
+    with pytest.raises(Infeasible):
+        plans(
+            Operator(name="o", kind=Kind.GATHER, shape=Gather(table=1, width=10**9, lookups=512)),
+            Pass.FORWARD,
+            1,
+            target,
+        )
 
 
 def test_a_chain_of_vector_operations_by_hand(rates):

@@ -33,7 +33,8 @@ def workload_text(path: Path, options: Options) -> str:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = Config(says, options)
     family, sizes, row = FAMILIES[kind](config)
-    wrong = [*config.wrong, *unread.refused(says, kind), *_contradictions(sizes, faulty=bool(config.wrong))]
+    refused = *unread.refused(says, kind), *unread.mistyped(says)
+    wrong = [*config.wrong, *refused, *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
@@ -79,7 +80,10 @@ def _stem(path: Path) -> str:
 def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
     known = sorted(FAMILIES)
     if not isinstance(kind, str):
-        what = f"{printable(path.name)} has no model_type: it is no config of transformers"
+        name = printable(path.name)
+        what = f"{name} has no model_type: it is no config of transformers"
+        if kind is not None:
+            what = f"model_type of {name} wants a text, not {printable(unread.message(kind))}"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
     near = _nearest(kind, says)
     config = Config(says, Options())

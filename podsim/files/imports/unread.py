@@ -127,6 +127,7 @@ DROPPED: Final = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdr
 EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 ENCODERS: Final = ("is_encoder_decoder", "add_cross_attention")
 WITH_ENCODER: Final = ("t5", "whisper")
+OBJECTS: Final = ("rope_scaling", "rope_parameters")
 SEVERAL: Final = ("text_config", "vision_config")
 REFUSED: Final = frozenset((*EXPERTS, *ENCODERS, *SEVERAL, "pruned_heads", "position_embedding_type"))
 
@@ -148,6 +149,16 @@ def refused(says: Says, model_type: str) -> Iterator[str]:
     for name in SEVERAL:
         if says.get(name):
             yield f"{name}: a model of several models is not known"
+
+
+def mistyped(says: Says) -> Iterator[str]:
+    """Fields that change nothing, and are of no type that transformers writes."""
+    for name in OBJECTS:
+        if not isinstance(says.get(name) or {}, Mapping):
+            yield f"{name} wants an object or null, not {message(says[name])}"
+    heads = says.get("architectures")
+    if heads is not None and not (isinstance(heads, list) and all(isinstance(head, str) for head in heads)):
+        yield f"architectures wants a list of names, not {message(heads)}"
 
 
 def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterator[str]:
