@@ -36,6 +36,7 @@ class Size:
     next_token: bool  # whether every token of a row is predicted, as decoders do and encoders do not
     uniform: bool  # whether attention has one shape all through, where there is any
     once: bool  # whether an encoder runs before a decoder
+    width: int  # of the largest table of tokens; 0 where there is none
 
     @classmethod
     def of(cls, units: tuple[LayerUnit, ...]) -> Size:
@@ -56,6 +57,7 @@ class Size:
             next_token=words is not None and any(abs(shape.n / words.table - 1) <= SAME for shape in by_token),
             uniform=len({each.shape for each in operators if each.kind is Kind.SOFTMAX}) <= 1,
             once=any(unit.once for unit in units),
+            width=words.width if words else 0,
         )
 
 
@@ -109,8 +111,8 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Re
     stays a ViT. So do decoders and encoders: a small BERT is no GPT-2. Of networks as near the one with rows of the
     nearest length stands.
     A language model takes the configuration of a larger one, or of one half its size: what fits there fits here. One
-    that streams its weights in phases or has an encoder and a decoder suits only the same network: how such a model
-    is split follows its width.
+    that streams its weights in phases suits networks of its width alone, which is what it cuts, and one with an encoder
+    and a decoder only the same network.
     """
     from podsim.files import catalog
 
@@ -122,7 +124,8 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Re
         reference = _compared(size, other, document.value, document.provenance)
         away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
         larger = max(reference.parameters, reference.flop) > NEAR
-        far = own is NetworkKind.LANGUAGE and (_of_its_width(reference.workload) or size.once or larger)
+        wide = _in_phases(reference.workload) and other.width != size.width
+        far = own is NetworkKind.LANGUAGE and (wide or other.once or size.once or larger)
         longer = abs(math.log(reference.longer))
         unlike = not reference.same, other.uniform != size.uniform, other.next_token != size.next_token
         rank = (*unlike, longer if reference.same else away, longer)
@@ -131,10 +134,9 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Re
     return nearest[1] if nearest else None
 
 
-def _of_its_width(workload: Workload) -> bool:
-    """Whether a configuration suits no other network than its own."""
-    phased = all(configuration.schedule is Schedule.PHASED for configuration in workload.configurations)
-    return phased or any(unit.once for unit in workload.units)
+def _in_phases(workload: Workload) -> bool:
+    """Whether it was published in phases alone."""
+    return all(configuration.schedule is Schedule.PHASED for configuration in workload.configurations)
 
 
 def _compared(own: Size, other: Size, workload: Workload, provenance: Mapping[str, Provenance]) -> Reference:
@@ -185,10 +187,11 @@ def configured(workload: Workload, like: Reference, stated: set[str]) -> Workloa
     if like.whole:
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
         taken |= {"presets": other.presets, "large_pods": other.large_pods}
-        taken |= {"same_as": other} if other.points else {}
     if like.same:
         taken |= {} if "minimum" in stated else {"minimum": other.minimum}
+    taken["hosts_as"] = other.presets
     if "benchmark" not in stated:
+        taken |= {"converges_as": other} if other.points and like.longer == 1 else {}
         taken |= {"benchmark": _benchmark(like, workload.benchmark), "recipe": _recipe(like)}
     return replace(workload, configurations=_configurations(workload.units, like), notes=(*notes, like.basis), **taken)
 

@@ -82,20 +82,26 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     planner, mapping = best.search.planner, best.mapping
     choice = _at_length(question, published, best.choice) if published else best.choice
     note = batches.note(workload, mapping, machine.topology) if free else ""
+    if published and workload.converges_as:
+        note = (
+            f"global batch {mapping.global_batch:,}: that at which {workload.converges_as.title} trains soonest here; "
+            "--global-batch sets another"
+        )
     storage = _storage(question, planner, mapping)
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
 
 def _published_run(question: TrainingCase) -> TrainingCase | None:
-    """The same network trained to its published target; None where that is the run, or where no target is known.
+    """The network trained to a published target; None where that is the run, or where no target is known.
 
-    A run of another length, or of none, takes its mapping and batch: samples alone would choose the largest batch.
+    The target is its own, or that of the published network that it is or is nearest to. A run of another length, or of
+    none, takes its mapping and batch: samples alone would choose the largest batch.
     """
     workload = question.workload
-    known = workload.same_as or workload
+    known = workload.converges_as or workload
     if question.samples is None or question.samples == workload.benchmark.run_samples or not known.points:
         return None
-    to_target = replace(workload, name=known.name, convergence=known.convergence, same_as=None)
+    to_target = replace(workload, name=known.name, convergence=known.convergence, converges_as=None)
     to_target = replace(to_target, benchmark=known.benchmark)
     return replace(question, workload=to_target, samples=None, steps=TimedSteps())
 

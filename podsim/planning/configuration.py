@@ -88,8 +88,8 @@ class WhatIf:
         """How a changed configuration differs from what was published."""
         if self.tensor_shards is not None:
             yield (
-                f"nothing else fits: a layer at a time in phases, {configuration.tensor_shards} tensor shards, "
-                f"weights and state in streaming memory, {configuration.io_tiles} IO tiles as GPT-3 2.7B has; "
+                f"weights do not fit the chips: a layer at a time in phases, {configuration.tensor_shards} tensor "
+                f"shards, weights and state in streaming memory, {configuration.io_tiles} IO tiles as GPT-3 2.7B has; "
                 "this is not published"
             )
             if self.cut_further:

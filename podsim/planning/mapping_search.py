@@ -211,7 +211,9 @@ class Search:
         replicas = self._replicas(widest) or self.constraints.replicas or 1
         least = min(published, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
-        return ((), MICRO_BATCHES) if narrow or not published else (published, MICRO_BATCHES)
+        # Few divide a batch that is given, and those may be any.
+        sizes = tuple(range(1, MICRO_BATCHES[-1] + 1)) if self.constraints.global_batch else MICRO_BATCHES
+        return ((), sizes) if narrow or not published else (published, sizes)
 
     def _line(
         self, quick: assemble.TrainingCase, replicas: int, size: int, micro_batch: int

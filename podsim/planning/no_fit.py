@@ -117,17 +117,18 @@ def _one_stage_at_a_time(planner: MappingBuilder, mapping: Mapping) -> str:
     if planner.what_if.schedule is not None:
         return ""
     in_turn = planner.otherwise(replace(planner.what_if, schedule=Schedule.SEQUENTIAL))
-    for ipus in powers(min(MOST_IPUS, planner.topology.ipus)):
+    for ipus in powers(MOST_IPUS):
         with suppress(InputError):
             _, memory = in_turn.first_that_fits(
-                replicas=planner.topology.ipus // ipus,
+                replicas=max(1, planner.topology.ipus // ipus),
                 ipus_per_replica=ipus,
                 micro_batch=1,
                 accumulation=mapping.accumulation,
             )
             if memory.fits:
+                pod = f"--pod {ipus} " if ipus > planner.topology.ipus else ""
                 return (
-                    f"--schedule {Schedule.SEQUENTIAL} --ipus-per-replica {ipus} --micro-batch 1 fits at "
+                    f"{pod}--schedule {Schedule.SEQUENTIAL} --ipus-per-replica {ipus} --micro-batch 1 fits at "
                     f"{100 * memory.fraction:.0f} %, one micro-batch in the pipeline at a time, which is slow"
                 )
     return ""

@@ -75,7 +75,7 @@ def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) ->
     if named is not None:
         return named.hosts
     sizes: dict[int, int] = {}
-    for item in workload.presets:
+    for item in workload.presets or workload.hosts_as:
         ipus = item.replicas * item.ipus_per_replica
         sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
     below = [ipus for ipus in sizes if ipus <= topology.ipus]

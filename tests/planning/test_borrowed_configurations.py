@@ -114,6 +114,47 @@ def test_gpt_j_is_cut_as_published_whatever_its_rows(tmp_path: Path) -> None:
     assert rates == sorted(rates, reverse=True)
 
 
+@pytest.mark.parametrize("layers", [27, 29])
+def test_a_gpt_j_of_another_depth_is_cut_as_the_published_one(tmp_path: Path, layers: int) -> None:
+    """Its width is the same, and the width is what tensor shards cut; of another width it takes the usual pipeline."""
+    prediction = podsim.predict(written(tmp_path, GPTJ, n_layer=layers), pod=64, engine="analytic")
+    assert prediction.mapping.configuration.name == "popxl-16"
+    wider = catalog.workload(written(tmp_path, GPTJ, n_layer=layers, n_embd=5120, n_head=20)).value
+    assert all(configuration.tensor_shards == 1 for configuration in wider.configurations)
+
+
+@pytest.mark.parametrize("layers", [11, 12, 13])
+def test_hosts_are_those_of_the_published_network(tmp_path: Path, layers: int) -> None:
+    config = {"model_type": "vit", "image_size": 224, "patch_size": 16, "num_channels": 3, "hidden_size": 768}
+    more = {"num_attention_heads": 12, "intermediate_size": 3072, "num_hidden_layers": layers}
+    prediction = podsim.predict(written(tmp_path, {**config, **more}), pod=64, engine="analytic")
+    assert prediction.hosts == podsim.predict("vit-base", pod=64, engine="analytic").hosts == 4
+
+
+def test_the_batch_is_that_at_which_the_published_network_trains_soonest(tmp_path: Path) -> None:
+    """Llama 3.1 8B needs more samples at a larger batch; so does one of a layer more."""
+    for layers in (32, 33):
+        path = written(tmp_path, LLAMA, num_hidden_layers=layers)
+        prediction = podsim.predict(path, pod=256, engine="analytic", changes=of_length(8192))
+        assert (
+            prediction.mapping.global_batch
+            == podsim.predict("llama31-8b", pod=256, engine="analytic").mapping.global_batch
+        )
+        assert any(note.startswith("global batch 32: that at which Llama 3.1 8B") for note in prediction.assumptions)
+
+
+def test_any_micro_batch_that_divides_a_batch_that_is_given_is_weighed(tmp_path: Path) -> None:
+    """1,463 = 7 × 11 × 19: no usual micro-batch but 1 divides it."""
+    path, flags = (
+        written(tmp_path, BERT, num_hidden_layers=6),
+        {"pod": 4, "ipus_per_replica": 4, "engine": "analytic", "global_batch": 1463},
+    )
+    chosen = podsim.predict(path, **flags)
+    assert chosen.mapping.micro_batch in (7, 11, 19)
+    alone = podsim.predict(path, **flags, micro_batch=1)
+    assert chosen.throughput_samples_per_s.value > 1.2 * alone.throughput_samples_per_s.value
+
+
 def test_an_encoder_is_no_decoder(tmp_path: Path) -> None:
     """BERT of 12 wide layers is nearer to GPT-2 small in size, and is configured as a BERT."""
     notes = catalog.workload(written(tmp_path, BERT, num_hidden_layers=12)).value.notes
@@ -147,6 +188,7 @@ def test_a_pipeline_whose_micro_batches_do_not_fit_is_told_that_one_at_a_time_do
     path = written(tmp_path, WHISPER)
     hint = refusal(path, pod=64).hint
     assert hint.startswith("--schedule sequential --ipus-per-replica 32 --micro-batch 1 fits")
+    assert refusal(path, pod=16).hint.startswith("--pod 32 --schedule sequential --ipus-per-replica 32")
     prediction = podsim.predict(
         path, pod=64, engine="analytic", schedule="sequential", ipus_per_replica=32, micro_batch=1
     )
