@@ -35,6 +35,7 @@ def report():
     return holdout.hold_outs(CASES, replace(FREE, alternatives=FREE.alternatives[2:]))
 
 
+@pytest.mark.slow
 def test_every_grouping_has_every_quantity(report):
     assert set(report.hold_outs) == set(GROUPINGS) == {"machine", "round", "workload", "larger", "chip"}
     for by, hold_out in report.hold_outs.items():
@@ -42,6 +43,7 @@ def test_every_grouping_has_every_quantity(report):
         assert {item.count for item in hold_out.values()} == {{"larger": 3, "chip": 2}.get(by, len(CASES))}
 
 
+@pytest.mark.slow
 def test_what_is_written_is_what_was_found(report):
     result = json.loads(json_hold_outs.hold_outs(report))
     assert result["schema"] == "podsim.hold-outs/1"
@@ -66,6 +68,7 @@ def test_what_is_written_is_what_was_found(report):
             )
 
 
+@pytest.mark.slow
 def test_intervals_of_what_is_extrapolated_are_pooled(report):
     """Larger machines, rounds, chips: a result counts as often as it was left out."""
     assert set(report.intervals) == {*GROUPINGS, POOLED}
@@ -78,6 +81,7 @@ def test_intervals_of_what_is_extrapolated_are_pooled(report):
         assert min(item.median_width for item in each) <= pooled.median_width <= pooled.widest
 
 
+@pytest.mark.slow
 def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report):
     """The step of the only Bow machines, from GC200 alone: by hand from what that fit learned."""
     free = replace(FREE, alternatives=FREE.alternatives[2:])
@@ -97,6 +101,7 @@ def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report
     assert step_doubt(question, case.mapping, timeline).variances[Cause.CHIP] > 0
 
 
+@pytest.mark.slow
 def test_each_fold_names_the_form_that_it_chose(report):
     for by in GROUPINGS:
         assert set(report.forms[by]) == set(groups(CASES, by))
