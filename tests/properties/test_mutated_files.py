@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_cases import slow_but
 
 from podsim.errors import InputError
 from podsim.files import catalog, find
@@ -123,9 +124,7 @@ def test_a_mutated_file_is_a_model_or_an_input_error(tmp_path_factory, file, mut
 
 
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda value: value[:20].decode())
-@pytest.mark.parametrize(
-    "name", ["gc200", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pod128", "bert"))]
-)
+@pytest.mark.parametrize("name", slow_but(["gc200"], ["gc200", "pod128", "bert"]))
 def test_each_value_of_the_main_files_survives_each_strange_one(tmp_path, name, strange):
     (file,) = (path for path in FILES if path.stem == name and path.parent.name in ("chips", "topologies", "workloads"))
     text = file.read_bytes()
