@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 from podsim import api
 from podsim.api.upkeep import cases
@@ -18,6 +19,8 @@ from podsim.model.validation import CoverageReport
 
 ROOT = Path(__file__).parents[2]
 CASES = [*sorted((ROOT / "tests/cases").glob("*.console")), *sorted((ROOT / "examples").glob("*.console"))]
+LONG = {"accuracy", "published"}
+"""Transcripts of fits without each group and of all published rows."""
 COMMAND = re.compile(r"^\$ (?P<settings>(?:[A-Z_]+=\S* )*)podsim\b(?P<arguments>.*)$", re.MULTILINE)
 
 
@@ -40,7 +43,9 @@ def _coverage(without: Mapping[str, ParameterSet]) -> CoverageReport:
     return coverage(cases(), catalog.parameters(), free.free().value, without=without)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "case", slow_but([case for case in CASES if case.stem not in LONG], CASES), ids=lambda path: path.stem
+)
 def test_transcript(
     case: Path,
     capsys: pytest.CaptureFixture[str],
