@@ -215,6 +215,7 @@ def test_an_answer_whose_file_is_lost_at_the_end_is_shown(
     assert "No space left" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_a_fit_whose_file_is_lost_at_the_end_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
