@@ -39,6 +39,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
 
+@pytest.mark.slow
 def test_the_first_command_answers_in_a_process_of_its_own(folder: Path) -> None:
     done = run(folder, "-m", "podsim", *shlex.split(COMMANDS[0]))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from slow_cases import slow_but
 
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
@@ -108,7 +109,7 @@ def test_each_fold_names_the_form_that_it_chose(report):
         assert set(report.forms[by].values()) <= {"sharding.weight", "sharding.step"}
 
 
-@pytest.mark.parametrize("by", ["larger", "chip"])
+@pytest.mark.parametrize("by", slow_but(["larger"], ["larger", "chip"]))
 def test_what_is_left_out_has_no_part_in_what_is_learned(by):
     """The group's measured steps three times as long: nothing that was learned without it moves."""
     free = replace(FREE, alternatives=())

@@ -53,6 +53,7 @@ def test_a_home_that_cannot_be_written_changes_no_answer(home, tmp_path: Path, a
     assert (done.returncode, done.stdout, done.stderr) == (0, answer, "")
 
 
+@pytest.mark.slow
 def test_a_full_cache_changes_no_answer(tmp_path: Path, answer: str) -> None:
     done = podsim(*PREDICT, most_bytes=0, PODSIM_CACHE=str(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, answer, "")

@@ -48,7 +48,7 @@ def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("name", "pod"),
-    [("llama31-8b", 256), ("llama31-70b", 256), pytest.param("llama31-70b", 1024, marks=pytest.mark.slow)],
+    [("llama31-8b", 256), pytest.param("llama31-70b", 1024, marks=pytest.mark.slow)],
 )
 def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) -> None:
     prediction = answer(name, pod)
@@ -56,6 +56,7 @@ def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) ->
     assert prediction.global_batch_tokens == prediction.mapping.global_batch * 8192
 
 
+@pytest.mark.slow
 def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> None:
     prediction = answer("llama31-70b", 256)
     assert prediction.mapping.global_batch == 256

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible, InputError
@@ -74,7 +75,7 @@ def check_that_it_fits(workload: str, preset: str, machine: str) -> None:
     assert known, (preset, machine)
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", slow_but(WORKLOADS[::2], WORKLOADS))
 def test_every_published_mapping_fits(workload):
     for preset, machine in published_on(workload):
         check_that_it_fits(workload, preset, machine)
