@@ -28,6 +28,17 @@ settings.register_profile("search", deadline=None, max_examples=2000, print_blob
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))
 
 
+SLOW_ANSWERS = {"fitted", "published"}
+"""Fixtures that take minutes of a processor: fits without each group, and every published row predicted."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of what takes minutes to answer are slow."""
+    for item in items:
+        if SLOW_ANSWERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish() -> None:
     """Leave what is there before the first test out of every collection: five thousand tests and what they import."""
     gc.collect()
@@ -118,7 +129,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
-    """Both answers from the same fits without each machine size, which take twenty seconds and are made once."""
+    """Both answers from the same fits without each machine size, made once; tests that ask for them are slow."""
     return Fitted(*once(tmp_path_factory, "fitted", _fitted))
 
 

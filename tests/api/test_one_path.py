@@ -98,9 +98,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         ("predict", {"pod": 4}),
         ("predict", {"topology": "bow-pod256", "changes": ["gw-link.bandwidth=400 Gbit/s"]}),
         ("predict", {"pod": 64, "faults": ["ipu:3=0.9"]}),
-        ("explain", {"pod": 16, "preset": "mlperf-v1.1-closed", "engine": "analytic"}),
-        ("compare", {"machines": ["pod64", "pod512"], "engine": "analytic"}),
-        ("scale", {"pods": "16..128", "engine": "analytic"}),
+        pytest.param(
+            "explain", {"pod": 16, "preset": "mlperf-v1.1-closed", "engine": "analytic"}, marks=pytest.mark.slow
+        ),
+        pytest.param("compare", {"machines": ["pod64", "pod512"], "engine": "analytic"}, marks=pytest.mark.slow),
+        ("scale", {"pods": "16,64", "engine": "analytic"}),
+        pytest.param("scale", {"pods": "16..128", "engine": "analytic"}, marks=pytest.mark.slow),
     ],
 )
 def test_a_question_opens_each_file_once(
@@ -134,6 +137,11 @@ def test_a_scenario_answers_as_its_flags_do() -> None:
     assert podsim.predict(scenario) == podsim.predict("bert", pod=64, micro_batch=3, engine="analytic")
     faster = replace(scenario, machine=replace(scenario.machine, chip="bow"))
     assert podsim.predict(faster) == podsim.predict("bert", pod=64, chip="bow", micro_batch=3, engine="analytic")
+
+
+@pytest.mark.slow
+def test_a_scenario_is_compared_and_explained_as_its_flags_are() -> None:
+    scenario = Scenario.of("bert", pod=64, micro_batch=3, engine="analytic")
     assert podsim.compare(scenario, to=["pod128"]).sides[0].answer.mapping == podsim.predict(scenario).mapping
     assert podsim.explain(scenario).prediction == podsim.predict(scenario)
 

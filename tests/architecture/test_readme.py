@@ -15,6 +15,8 @@ from podsim.cli.app import main
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ podsim (.+)$", README, re.MULTILINE)
+SLOW = ("plan", "scale", "compare", "explain", "trace", "predict bert --pod 64 --chip")
+"""What takes a second or more, as the verbs of transcripts do, which `make test` runs."""
 
 
 def block(language: str) -> str:
@@ -37,13 +39,17 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
 
+@pytest.mark.slow
 def test_the_first_command_answers_in_a_process_of_its_own(folder: Path) -> None:
     done = run(folder, "-m", "podsim", *shlex.split(COMMANDS[0]))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(command, marks=pytest.mark.slow) if command.startswith(SLOW) else command for command in COMMANDS],
+)
 def test_each_command_answers(
     folder: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

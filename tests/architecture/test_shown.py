@@ -6,16 +6,26 @@ import os
 import re
 
 import pytest
+from _pytest.mark import ParameterSet
 from accuracy_page import page as accuracy_page
 from shown import BLOCKS as SHOWN
 from shown import Asked, block, page
 from source import tracked
 
 BLOCKS = {**SHOWN, ("docs/accuracy.md", "accuracy-page"): accuracy_page}
+SLOW = {"accuracy", "accuracy-page", "miss", "rack", "rack-parts"}
 MARKER = re.compile(r"^<!-- (/?[\w-]+) -->$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("name", "marker"), BLOCKS, ids=[f"{where}-{what}" for where, what in BLOCKS])
+def blocks() -> list[ParameterSet]:
+    """All blocks; those of fits without each group, of claims and of all published rows are slow."""
+    return [
+        pytest.param(name, marker, id=f"{name}-{marker}", marks=[pytest.mark.slow] if marker in SLOW else [])
+        for name, marker in BLOCKS
+    ]
+
+
+@pytest.mark.parametrize(("name", "marker"), blocks())
 def test_a_page_shows_what_podsim_says(name: str, marker: str, request: pytest.FixtureRequest) -> None:
     text = page(name).read_text(encoding="utf-8")
     result = block(marker).findall(text)

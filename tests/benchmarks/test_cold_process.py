@@ -44,6 +44,7 @@ def test_a_prediction_fits_in_200_mb(tmp_path):
     assert 10e6 < peak_bytes <= MOST_BYTES
 
 
+@pytest.mark.slow
 @UNIX
 def test_seven_machines_cost_less_than_three_alone(tmp_path):
     """All of `scale --pods 16..1024` in predictions of one of its machines, each a process with what it starts with."""

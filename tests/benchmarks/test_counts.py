@@ -176,6 +176,7 @@ def test_a_search_lays_out_each_way_to_multiply_once(nothing_known):
     assert len(once) == len(set(once)) == len(calls.distinct) < 0.8 * len(calls.seen)
 
 
+@pytest.mark.slow
 def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
     """Of eleven numbers of the chip the clock, the AMP's rate and the global sync leave every plan as it is."""
     made = Calls(nothing_known, planning, "plans", lambda *_: 0)

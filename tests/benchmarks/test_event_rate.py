@@ -57,6 +57,7 @@ def bert():
     return setup.program(folded=False), setup.fabric
 
 
+@pytest.mark.slow
 def test_events_come_as_fast_as_bare_timeouts_of_as_many_processes_as_ipus(bert, monkeypatch):
     """Inside SimPy's own loop, which includes all that podsim does at an event."""
     program, fabric = bert

@@ -31,7 +31,10 @@ def verbs():
     return predicted, calibrated, validated
 
 
-@pytest.mark.parametrize("folder", ["kept", ""], ids=["with a cache folder", "without one"])
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param("kept", id="with a cache folder"), pytest.param("", id="without one", marks=pytest.mark.slow)],
+)
 def test_any_order_gives_the_same_bytes(verbs, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PODSIM_CACHE", str(tmp_path / folder) if folder else "")
     alone = {}

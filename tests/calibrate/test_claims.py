@@ -182,6 +182,7 @@ def test_a_sampler_is_answered_and_the_rate_of_its_baseline_follows(tmp_path: Pa
     assert "neither its type nor its rate is published" in answer.reason
 
 
+@pytest.mark.slow
 def test_claims_are_counted_by_what_they_are_worth() -> None:
     report = api.claims()
     assert sum(report.count(verdict) for verdict in Verdict) == 33

@@ -29,6 +29,7 @@ def left_out():
     return unexplained.left_out(CASES, PARAMETERS, FREE)
 
 
+@pytest.mark.slow
 def test_one_linear_step_leaves_a_size_out_as_a_new_fit_does(left_out):
     """Errors of sizes that were really left out of the fit of this form, within 2.5 % of a step."""
     start = {name: item.value for name, item in PARAMETERS.fitted.items()}

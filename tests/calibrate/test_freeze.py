@@ -18,7 +18,18 @@ ROWS = catalog.frozen()
 HALF_A_DIGIT = 5.1e-4  # of four: a row that rounds the other way on another machine has not moved
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.workload}-{row.topology}-{row.preset or 'searched'}")
+SMALL = {"pod16", "pod64", "bow-pod64"}
+
+
+def rows():
+    """All rows; searches on larger machines, and of a workload that takes long, are slow."""
+    for row in ROWS:
+        long = row.preset is None and (row.topology not in SMALL or row.workload == "swin-tiny")
+        name = f"{row.workload}-{row.topology}-{row.preset or 'searched'}"
+        yield pytest.param(row, id=name, marks=[pytest.mark.slow] if long else [])
+
+
+@pytest.mark.parametrize("row", [*rows()])
 def test_prediction_has_not_moved(row):
     """If it did and was meant to: podsim validate --freeze, and a line under Predictions in the changelog."""
     now = answered(row, podsim.predict(row.workload, topology=row.topology, preset=row.preset))

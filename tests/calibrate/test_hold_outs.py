@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from slow_cases import slow_but
 
 from podsim.api.upkeep import cases as _cases
 from podsim.calibrate import holdout
@@ -35,6 +36,7 @@ def report():
     return holdout.hold_outs(CASES, replace(FREE, alternatives=FREE.alternatives[2:]))
 
 
+@pytest.mark.slow
 def test_every_grouping_has_every_quantity(report):
     assert set(report.hold_outs) == set(GROUPINGS) == {"machine", "round", "workload", "larger", "chip"}
     for by, hold_out in report.hold_outs.items():
@@ -42,6 +44,7 @@ def test_every_grouping_has_every_quantity(report):
         assert {item.count for item in hold_out.values()} == {{"larger": 3, "chip": 2}.get(by, len(CASES))}
 
 
+@pytest.mark.slow
 def test_what_is_written_is_what_was_found(report):
     result = json.loads(json_hold_outs.hold_outs(report))
     assert result["schema"] == "podsim.hold-outs/1"
@@ -66,6 +69,7 @@ def test_what_is_written_is_what_was_found(report):
             )
 
 
+@pytest.mark.slow
 def test_intervals_of_what_is_extrapolated_are_pooled(report):
     """Larger machines, rounds, chips: a result counts as often as it was left out."""
     assert set(report.intervals) == {*GROUPINGS, POOLED}
@@ -78,6 +82,7 @@ def test_intervals_of_what_is_extrapolated_are_pooled(report):
         assert min(item.median_width for item in each) <= pooled.median_width <= pooled.widest
 
 
+@pytest.mark.slow
 def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report):
     """The step of the only Bow machines, from GC200 alone: by hand from what that fit learned."""
     free = replace(FREE, alternatives=FREE.alternatives[2:])
@@ -97,13 +102,14 @@ def test_an_interval_is_that_of_the_parameters_learned_without_the_result(report
     assert step_doubt(question, case.mapping, timeline).variances[Cause.CHIP] > 0
 
 
+@pytest.mark.slow
 def test_each_fold_names_the_form_that_it_chose(report):
     for by in GROUPINGS:
         assert set(report.forms[by]) == set(groups(CASES, by))
         assert set(report.forms[by].values()) <= {"sharding.weight", "sharding.step"}
 
 
-@pytest.mark.parametrize("by", ["larger", "chip"])
+@pytest.mark.parametrize("by", slow_but(["larger"], ["larger", "chip"]))
 def test_what_is_left_out_has_no_part_in_what_is_learned(by):
     """The group's measured steps three times as long: nothing that was learned without it moves."""
     free = replace(FREE, alternatives=())

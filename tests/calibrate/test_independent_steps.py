@@ -98,6 +98,7 @@ def test_the_fixed_part_of_bert_large_outside_mlperf(pair: tuple[dict[str, str],
     assert abs(left_over(pair, catalog.parameters())) < 0.012
 
 
+@pytest.mark.slow
 def test_the_form_of_the_fit_is_the_one_that_independent_steps_choose() -> None:
     """The weights of an IPU, rather than those of a replica whose IPUs take turns, or a constant a step."""
     errors = {}

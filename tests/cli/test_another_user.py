@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 
@@ -67,7 +68,7 @@ def as_nobody(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("home", [None, "/nonexistent", "read-only", "closed"])
+@pytest.mark.parametrize("home", slow_but(["closed"], [None, "/nonexistent", "read-only", "closed"]))
 def test_an_answer_and_a_page_need_no_home(home, as_nobody, tmp_path):
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700 if home == "closed" else 0o555)
@@ -82,6 +83,7 @@ def test_an_answer_and_a_page_need_no_home(home, as_nobody, tmp_path):
     assert "atplotlib" not in page.stderr
 
 
+@pytest.mark.slow
 def test_a_cache_of_another_user_is_left_alone(as_nobody, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o755)
@@ -107,6 +109,7 @@ def test_what_may_not_be_read_or_written_is_one_message(as_nobody, tmp_path):
         assert "Permission denied" in " ".join(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_settings_file_of_a_third_user_sets_nothing(as_nobody, tmp_path):
     path = tmp_path / "here" / "podsim.toml"
     path.write_text("[predict]\nseed = 3\n", encoding="utf-8")

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from conftest import FakeApi
+from stand_ins import FakeApi
 
 from podsim.cli import failures
 from podsim.cli.app import main

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 from podsim.cli.app import main
 from podsim.model.caveat import Caveat
@@ -37,7 +38,7 @@ def pages(question: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> di
     return pages
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", slow_but(["predict resnet50 --pod 4"], QUESTIONS))
 def test_convolution_on_mk2_is_said_to_be_unmeasured(
     question: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -48,7 +49,9 @@ def test_convolution_on_mk2_is_said_to_be_unmeasured(
     )
 
 
-@pytest.mark.parametrize("verb", ["predict", "infer", "scale", "explain", "workload map"])
+@pytest.mark.parametrize(
+    "verb", slow_but(["predict", "infer"], ["predict", "infer", "scale", "explain", "workload map"])
+)
 def test_what_is_not_followed_of_an_own_model_is_said(
     verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Terminal
+from stand_ins import Terminal
 
 from podsim.cli.console import NARROWEST, WIDEST, CannotWrite, color_wanted, kept_error, later, look, put
 from podsim.cli.failures import screen

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = {
@@ -16,7 +17,7 @@ def test_every_script_is_tested():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(SAID)
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", slow_but(["size-a-machine.py"], SAID))
 def test_a_script_runs(name, capsys):
     cells = re.split(r"^# %%.*$", (EXAMPLES / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
     space: dict[str, object] = {}

@@ -143,6 +143,7 @@ def test_noise_on_the_screen_and_in_the_document(capsys):
     assert "noise" not in json.loads(run(capsys, *words, "--json")[1])
 
 
+@pytest.mark.slow
 def test_calibrate_noise_writes_where_it_is_told(capsys, tmp_path):
     target = tmp_path / "noise.toml"
     assert run(capsys, "calibrate", "--noise", "-o", str(target), "-q")[0] == 0

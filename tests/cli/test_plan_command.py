@@ -13,6 +13,7 @@ from podsim.cli.app import main
 ASKED = ["plan", "resnet50", "--within", "6min", "--machines", "pod128,dgx-a100"]
 
 
+@pytest.mark.slow
 def test_every_suffix_holds_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in ("html", "svg", "png", "pdf", "csv", "json"):
         assert main([*ASKED, "-q", "-o", str(tmp_path / f"plan.{suffix}")]) == 0

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from slow_cases import slow_but
 
 SWEEP = """
 schema = "podsim.sweep/1"
@@ -64,7 +65,7 @@ def run(tmp_path, line):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed")
-@pytest.mark.parametrize("line", ANSWERED)
+@pytest.mark.parametrize("line", slow_but(ANSWERED[:1], ANSWERED))
 def test_what_needs_no_folder_is_answered(line, tmp_path):
     result = run(tmp_path, line)
     assert (result.returncode, result.stderr) == (0, "")
@@ -72,7 +73,7 @@ def test_what_needs_no_folder_is_answered(line, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed")
-@pytest.mark.parametrize("line", REFUSED)
+@pytest.mark.parametrize("line", slow_but([*REFUSED][:1], REFUSED))
 def test_what_needs_the_folder_is_refused_with_one_message(line, tmp_path):
     result = run(tmp_path, line)
     assert (result.returncode, result.stdout) == (2, "")

@@ -99,6 +99,7 @@ def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) 
     assert "stages 0 to 4" in err
 
 
+@pytest.mark.slow
 def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
     """The same length as with equal tiles folded, and a track a tile; a stage of too many spans is refused."""
     folded, full = (

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 from podsim import api
 from podsim.api.upkeep import cases
@@ -18,6 +19,12 @@ from podsim.model.validation import CoverageReport
 
 ROOT = Path(__file__).parents[2]
 CASES = [*sorted((ROOT / "tests/cases").glob("*.console")), *sorted((ROOT / "examples").glob("*.console"))]
+LONG = {"accuracy", "published", "scale-out", "what-if"}
+"""Transcripts of fits without each group, of all published rows, and of many searches."""
+SHORTENED = {"compare", "plan", "predict", "scale"}
+"""Transcripts of which the short answers are replayed in every run, and the others by slow tests."""
+SHORT = 12
+"""Lines of a command and its short answer, at most."""
 COMMAND = re.compile(r"^\$ (?P<settings>(?:[A-Z_]+=\S* )*)podsim\b(?P<arguments>.*)$", re.MULTILINE)
 
 
@@ -40,7 +47,9 @@ def _coverage(without: Mapping[str, ParameterSet]) -> CoverageReport:
     return coverage(cases(), catalog.parameters(), free.free().value, without=without)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "case", slow_but([case for case in CASES if case.stem not in LONG | SHORTENED], CASES), ids=lambda path: path.stem
+)
 def test_transcript(
     case: Path,
     capsys: pytest.CaptureFixture[str],
@@ -57,6 +66,24 @@ def test_transcript(
         case.write_text(printed, encoding="utf-8")
     else:
         assert printed == recorded
+
+
+def short_answers(text: str) -> str:
+    """A transcript without long answers."""
+    starts = [command.start() for command in COMMAND.finditer(text)]
+    blocks = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return "".join(block for block in blocks if block.count("\n") <= SHORT)
+
+
+@pytest.mark.parametrize("name", sorted(SHORTENED))
+def test_short_answers_of_a_transcript(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = ROOT / f"tests/cases/{name}.console"
+    monkeypatch.chdir(case.parent)
+    recorded = short_answers(case.read_text(encoding="utf-8")).rstrip("\n") + "\n"
+    assert len(COMMAND.findall(recorded)) > 1
+    assert replay(recorded, capsys) == recorded
 
 
 def test_the_runner_sees_output_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

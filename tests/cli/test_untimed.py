@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.cli.app import main
@@ -33,7 +34,7 @@ def screen(capsys: pytest.CaptureFixture[str], words: str) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("verb", QUESTIONS)
+@pytest.mark.parametrize("verb", slow_but(["predict"], QUESTIONS))
 def test_a_model_without_a_length_is_answered(
     verb: str, own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

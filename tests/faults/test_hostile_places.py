@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 ROOT = Path(__file__).parents[2]
 PREDICT = ("predict", "bert", "--pod", "16", "--engine", "analytic")
@@ -43,13 +44,16 @@ def read_only(folder: Path) -> str:
     return str(folder / "home")
 
 
-@pytest.mark.parametrize("home", [read_only, lambda _: "/proc", lambda _: "/dev/null", lambda _: "/none/such"])
+@pytest.mark.parametrize(
+    "home", slow_but([read_only], [read_only, lambda _: "/proc", lambda _: "/dev/null", lambda _: "/none/such"])
+)
 def test_a_home_that_cannot_be_written_changes_no_answer(home, tmp_path: Path, answer: str) -> None:
     where = home(tmp_path)
     done = podsim(*PREDICT, HOME=where, XDG_CACHE_HOME="", XDG_CONFIG_HOME="")
     assert (done.returncode, done.stdout, done.stderr) == (0, answer, "")
 
 
+@pytest.mark.slow
 def test_a_full_cache_changes_no_answer(tmp_path: Path, answer: str) -> None:
     done = podsim(*PREDICT, most_bytes=0, PODSIM_CACHE=str(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, answer, "")
@@ -67,7 +71,7 @@ def test_a_full_disk_is_found_out_before_anything_runs(most_bytes: int, tmp_path
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.html", OLD)]
 
 
-@pytest.mark.parametrize("most_bytes", [5000, 9000])
+@pytest.mark.parametrize("most_bytes", slow_but([5000], [5000, 9000]))
 def test_a_disk_that_fills_up_leaves_the_old_file_and_the_answer_on_the_screen(
     most_bytes: int, tmp_path: Path, answer: str
 ) -> None:
@@ -81,7 +85,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_the_answer_on_the_screen(
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.html", OLD)]
 
 
-@pytest.mark.parametrize("most_bytes", [0, 100, 1500])
+@pytest.mark.parametrize("most_bytes", slow_but([100], [0, 100, 1500]))
 def test_a_full_disk_ends_a_sweep_with_whole_lines_and_it_goes_on_later(most_bytes: int, tmp_path: Path) -> None:
     file, results = tmp_path / "a.toml", tmp_path / "a.results.jsonl"
     shutil.copy(ROOT / "tests/cases/sweeps/splits.toml", file)

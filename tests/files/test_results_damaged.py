@@ -254,6 +254,7 @@ def test_any_edit_is_noticed_and_costs_no_row(changes):
         assert len(lines) == len(set(lines)) == len(MANY) + 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_lines_are_checked_quickly(tmp_path):
     header, lines = HEADER.line(), []
     for number in range(10_000):

@@ -173,6 +173,7 @@ def test_a_mapping_that_does_not_fit_says_what_would():
     assert podsim.predict("bert", pod=16, **flags, accumulation=1, engine="analytic").memory.fits
 
 
+@pytest.mark.slow
 def test_a_micro_batch_too_large_is_answered_with_a_smaller_one():
     error = refused(Infeasible, pod=64, replicas=8, ipus_per_replica=8, micro_batch=32, accumulation=1)
     assert "--ipus-per-replica 8 --micro-batch" in error.hint

@@ -17,7 +17,7 @@ def offered(result):
     return [line for line in result.assumptions if line.startswith("with --preset")]
 
 
-@pytest.mark.parametrize("pod", [512, 4096])
+@pytest.mark.parametrize("pod", [512, pytest.param(4096, marks=pytest.mark.slow)])
 def test_the_default_does_not_take_it_and_says_what_it_would_change(pod):
     default, named = (podsim.predict("bert", pod=pod, preset=preset, **FLAGS) for preset in (None, NAME))
     assert not default.mapping.configuration.merged_collectives
@@ -75,6 +75,7 @@ def test_a_name_that_is_neither_lists_both_kinds():
     assert "mlperf-v1.1-closed" in caught.value.context[0]
 
 
+@pytest.mark.slow
 def test_scale_takes_it_and_searches_each_batch():
     report = podsim.scale("bert", pods="128..512", preset=NAME, engine="analytic")
     assert [bool(row.prediction) for row in report.rows] == [False, True, True]

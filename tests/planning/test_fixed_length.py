@@ -106,6 +106,7 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
 
 
+@pytest.mark.slow
 def test_a_what_if_of_another_batch_says_that_the_length_belongs_to_the_recipe(short):
     table = {alternative.name: alternative.why for alternative in explain(short, pod=16).alternatives}
     assert "the recipe's batch is 4,096" in table["twice the batch"]

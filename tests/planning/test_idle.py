@@ -30,7 +30,7 @@ def times_s(workload, **flags):
 @pytest.mark.parametrize(
     ("workload", "flags"),
     [
-        ("bert", {}),
+        pytest.param("bert", {}, marks=pytest.mark.slow),
         pytest.param("resnet50", {}, marks=pytest.mark.slow),
         pytest.param("bert", {"chip": "bow"}, marks=pytest.mark.slow),
         pytest.param("resnet50", {"chip": "bow"}, marks=pytest.mark.slow),
@@ -45,6 +45,7 @@ def test_time_to_train_never_rises_with_the_size_of_the_machine(workload, flags)
         assert after_s <= before_s * ROUNDING, f"{large:,} IPUs against {small:,}"
 
 
+@pytest.mark.slow
 def test_scale_reads_the_same_mapping():
     report = podsim.scale("bert", pods="16384..65536", engine="analytic")
     for prediction in report.answered:
@@ -56,7 +57,7 @@ def test_scale_reads_the_same_mapping():
     assert report.rows[-1].efficiency == pytest.approx(small.ipus / large.ipus)
 
 
-@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+@pytest.mark.parametrize("workload", ["bert", pytest.param("resnet50", marks=pytest.mark.slow)])
 def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
     result = answer(workload, 65536)
     used, reason = result.mapping.ipus, result.choice.reason
@@ -91,6 +92,7 @@ def test_throughput_and_use_are_those_of_the_ipus_that_train():
     assert result.time_to_train_s.high == pytest.approx(alone.time_to_train_s.high)
 
 
+@pytest.mark.slow
 def test_the_whole_machine_is_paid_for():
     large, small = (answer("bert", pod) for pod in (65536, 16384))
     assert large.mapping.ipus == small.mapping.ipus
@@ -111,7 +113,14 @@ def test_a_batch_that_does_not_divide_is_still_refused():
     assert caught.value.code == "mapping-does-not-divide"
 
 
-@pytest.mark.parametrize(("workload", "pod"), [("bert", 512), ("resnet50", 4096), ("vit-base", 65536)])
+@pytest.mark.parametrize(
+    ("workload", "pod"),
+    [
+        ("bert", 512),
+        pytest.param("resnet50", 4096, marks=pytest.mark.slow),
+        pytest.param("vit-base", 65536, marks=pytest.mark.slow),
+    ],
+)
 def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, monkeypatch):
     """The bound below which a part is left out is a bound."""
     result = ask(workload, pod)
@@ -131,7 +140,9 @@ def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, m
     assert len(searched) - with_bound > with_bound
 
 
-@pytest.mark.parametrize("command", ["predict", "explain", "compare"])
+@pytest.mark.parametrize(
+    "command", ["predict", *(pytest.param(c, marks=pytest.mark.slow) for c in ("explain", "compare"))]
+)
 def test_screens_say_how_many_ipus_are_used(command, capsys):
     names = ["bert", "pod64", "pod65536"] if command == "compare" else ["bert", "--pod", "65536"]
     assert main([command, *names, "--engine", "analytic"] if command == "predict" else [command, *names]) == 0

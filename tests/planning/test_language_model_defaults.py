@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import podsim
 from podsim.errors import Infeasible
 from podsim.files import tensor_parallel
+from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Grade
 from podsim.report import json_text
@@ -17,7 +19,13 @@ from podsim.report import json_text
 QUICK: dict[str, Any] = {"engine": "analytic"}
 
 
-@pytest.mark.parametrize("chip", ["gc200", "bow"])
+@cache
+def answer(workload: str, pod: int) -> Prediction:
+    """Predictions that several tests look at; they are frozen."""
+    return podsim.predict(workload, pod=pod, **QUICK)
+
+
+@pytest.mark.parametrize("chip", ["gc200", pytest.param("bow", marks=pytest.mark.slow)])
 def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
     prediction = podsim.predict("gpt3-175b", pod=16384, chip=chip, tokens=300e9, **QUICK)
     assert (
@@ -28,7 +36,7 @@ def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
 
 
 def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
-    assert podsim.predict("gpt3-175b", pod=256, **QUICK).mapping.global_batch == 128
+    assert answer("gpt3-175b", 256).mapping.global_batch == 128
 
 
 def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
@@ -38,15 +46,19 @@ def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
     assert mapping.configuration.memory_proportion == 0.6
 
 
-@pytest.mark.parametrize(("name", "pod"), [("llama31-8b", 256), ("llama31-70b", 256), ("llama31-70b", 1024)])
+@pytest.mark.parametrize(
+    ("name", "pod"),
+    [("llama31-8b", 256), pytest.param("llama31-70b", 1024, marks=pytest.mark.slow)],
+)
 def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) -> None:
-    prediction = podsim.predict(name, pod=pod, **QUICK)
+    prediction = answer(name, pod)
     assert prediction.memory.fits
     assert prediction.global_batch_tokens == prediction.mapping.global_batch * 8192
 
 
+@pytest.mark.slow
 def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> None:
-    prediction = podsim.predict("llama31-70b", pod=256, **QUICK)
+    prediction = answer("llama31-70b", 256)
     assert prediction.mapping.global_batch == 256
     assert any(
         "does not hold the activations of the published batch of 1,024" in line for line in prediction.assumptions
@@ -56,7 +68,7 @@ def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> Non
 
 
 def test_tokens_are_those_of_the_rows_of_a_step() -> None:
-    prediction = podsim.predict("gpt2-small", pod=16, **QUICK)
+    prediction = answer("gpt2-small", 16)
     assert prediction.global_batch_tokens == 8192 * 1024
     assert prediction.tokens_per_s is not None
     assert prediction.tokens_per_s.value == pytest.approx(prediction.throughput_samples_per_s.value * 1024)
@@ -66,26 +78,27 @@ def test_tokens_are_those_of_the_rows_of_a_step() -> None:
     assert details["time_to_train_s"] is None
     assert details["training_s"] is None
     assert details["samples_to_converge"] is None
-    assert "tokens_per_s" not in json.loads(json_text.prediction(podsim.predict("resnet50", pod=16, **QUICK)))
+    assert "tokens_per_s" not in json.loads(json_text.prediction(answer("resnet50", 16)))
 
 
 def test_tensor_parallel_and_gradient_all_reduce_are_apart() -> None:
-    parts = podsim.predict("llama31-8b", pod=256, **QUICK).breakdown_s
+    parts = answer("llama31-8b", 256).breakdown_s
     assert parts[Part.TENSOR_PARALLEL] > parts[Part.ALL_REDUCE] > 0
     alone = podsim.predict("gpt3-2.7b", pod=16, replicas=1, ipus_per_replica=8, samples=1e6, **QUICK).breakdown_s
     assert alone[Part.TENSOR_PARALLEL] > 0 == alone[Part.ALL_REDUCE]  # one replica has no gradients to exchange
-    assert not podsim.predict("gpt2-small", pod=16, **QUICK).breakdown_s.get(Part.TENSOR_PARALLEL)
+    assert not answer("gpt2-small", 16).breakdown_s.get(Part.TENSOR_PARALLEL)
 
 
 def test_the_interval_has_what_no_measurement_says_of_tensor_parallel_collectives() -> None:
-    prediction = podsim.predict("llama31-8b", pod=256, **QUICK)
+    prediction = answer("llama31-8b", 256)
     share = prediction.breakdown_s[Part.TENSOR_PARALLEL] / prediction.step_s.value
     assert prediction.step_s.grade is Grade.ASSUMED
     assert prediction.step_s.causes[Cause.TENSOR_PARALLEL] > 0.5
     assert prediction.step_s.high / prediction.step_s.value > 1 + share * tensor_parallel.time_error()
-    assert Cause.TENSOR_PARALLEL not in podsim.predict("gpt2-small", pod=16, **QUICK).step_s.causes
+    assert Cause.TENSOR_PARALLEL not in answer("gpt2-small", 16).step_s.causes
 
 
+@pytest.mark.slow
 def test_plan_takes_a_global_batch() -> None:
     keywords: dict[str, Any] = {"tokens": 300e9, "machines": "bow-pod16384"}
     assert podsim.plan("gpt3-175b", **keywords).candidates[0].global_batch == 1536

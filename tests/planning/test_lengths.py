@@ -54,6 +54,7 @@ def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
     assert all(batch == 2 ** round(math.log2(batch)) for batch in run.batches)
 
 
+@pytest.mark.slow
 def test_a_law_finds_the_batch_that_nobody_says():
     """Beyond the critical batch no larger machine is filled with a larger one: tokens cost more than steps save."""
     result = predict(law="chinchilla", target_loss=3.5)

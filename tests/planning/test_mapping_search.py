@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible, InputError
@@ -11,7 +12,13 @@ from podsim.model.quantity import Grade
 from podsim.planning.mapping_search import UNPROVEN
 
 MACHINES = ["pod4", "pod16", "pod64", "pod128", "pod256", "pod512", "pod1024", "bow-pod64"]
-ASKED = [(workload, name) for workload in ("bert", "resnet50") for name in MACHINES]
+ASKED = [
+    *[("bert", name) for name in MACHINES],
+    *[
+        pytest.param("resnet50", name, marks=[pytest.mark.slow] if name in ("pod512", "pod1024") else [])
+        for name in MACHINES
+    ],
+]
 FOUND = {}
 
 
@@ -109,7 +116,12 @@ def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
 
 @pytest.mark.parametrize(
     ("workload", "name", "beyond"),
-    [("bert", "pod512", 2), ("bert", "pod1024", 4), ("resnet50", "pod1024", 4), ("bert", "pod4", 4)],
+    [
+        ("bert", "pod512", 2),
+        ("bert", "pod1024", 4),
+        pytest.param("resnet50", "pod1024", 4, marks=pytest.mark.slow),
+        ("bert", "pod4", 4),
+    ],
 )
 def test_beyond_the_machines_calibrated_the_answer_says_by_how_much(workload, name, beyond):
     result = predicted(workload, name)
@@ -117,7 +129,7 @@ def test_beyond_the_machines_calibrated_the_answer_says_by_how_much(workload, na
     assert (result.step_s.grade, result.step_s.beyond) == (Grade.EXTRAPOLATED, beyond)
 
 
-@pytest.mark.parametrize("workload", ["bert", "resnet50"])
+@pytest.mark.parametrize("workload", slow_but(["bert"], ["bert", "resnet50"]))
 def test_a_larger_pod_is_quicker_and_less_sure(workload):
     sizes = [predicted(workload, f"pod{ipus}") for ipus in (4, 16, 64, 128, 256, 512, 1024)]
     times = [size.time_to_train_s for size in sizes]

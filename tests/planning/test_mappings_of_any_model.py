@@ -177,6 +177,7 @@ def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:
     assert podsim.mappings("gpt3-175b", pod=256, **flags).advised[0].preset == "popxl"
 
 
+@pytest.mark.slow
 def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> None:
     other = {**LLAMA, "hidden_size": 5120, "num_attention_heads": 40, "num_hidden_layers": 24}  # no published width
     answer = podsim.predict(own(tmp_path, other), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")

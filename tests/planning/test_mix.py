@@ -31,6 +31,7 @@ def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
             assert timed.hours == pytest.approx(job.runs_per_month * timed.time_to_train_s.value / 3600)
 
 
+@pytest.mark.slow
 def test_what_was_assumed_is_that_of_the_partitions_taken() -> None:
     """Not the hosts and wiring of every machine weighed, side by side without a name."""
     plan = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")

@@ -23,7 +23,7 @@ BATCH = {
     ("schnet-water", "published", "bow-pod64"): 64 * 32 * 7 * 2,
 }
 """Graphcore-examples, compressed-dlrm and hydronet-gnn: replicas x accumulation x micro-batch x samples a row."""
-MACHINES = ("clip-text", "deberta-base", "whisper-tiny", "whisper-base", "whisper-small")
+SERVED = ("deberta-base", "whisper-tiny", "whisper-base", "whisper-small")
 
 
 @pytest.mark.parametrize(("workload", "preset", "machine"), BATCH)
@@ -40,7 +40,7 @@ def test_the_published_mapping_fits(workload, preset, machine):
     assert set(BATCH) <= texts
 
 
-@pytest.mark.parametrize("workload", MACHINES)
+@pytest.mark.parametrize("workload", ["clip-text", *(pytest.param(name, marks=pytest.mark.slow) for name in SERVED)])
 def test_networks_for_inference_train_and_answer(workload):
     assert podsim.predict(workload, pod=16, engine="analytic", samples=1e7).memory.fits
     assert podsim.infer(workload, pod=4, engine="analytic", requests=200).capacity_per_s.value > 0

@@ -12,7 +12,13 @@ LENGTH = {"samples": 1e7}
 
 
 @pytest.mark.parametrize(
-    ("workload", "length"), [("vit-base", {}), ("bert", {}), ("gpt2-xl", LENGTH), ("swin-large", LENGTH)]
+    ("workload", "length"),
+    [
+        ("vit-base", {}),
+        ("bert", {}),
+        pytest.param("gpt2-xl", LENGTH, marks=pytest.mark.slow),
+        pytest.param("swin-large", LENGTH, marks=pytest.mark.slow),
+    ],
 )
 def test_the_card_says_that_it_has_none_and_the_pod_that_it_names_answers(workload, length):
     with pytest.raises(Infeasible) as refused:

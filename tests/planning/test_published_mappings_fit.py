@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible, InputError
@@ -21,17 +22,8 @@ from podsim.planning.configuration import MappingBuilder
 from podsim.tiles import memory
 from podsim.workloads import presets
 
-PRESETS = [
-    (workload, preset.name, preset.topology)
-    for workload in catalog.names("workloads")
-    for preset in catalog.workload(workload).value.presets
-]
+WORKLOADS = catalog.names("workloads")
 MACHINES = set(catalog.names("topologies"))
-ON_BOW = [
-    (workload, preset, f"bow-{machine}")
-    for workload, preset, machine in PRESETS
-    if f"bow-{machine}" in MACHINES and not preset.startswith("mlperf")
-]
 WITHOUT_PRESET: list[tuple[str, dict[str, Any]]] = [
     # BERT-Large on SQuAD over 4 IPUs, micro-batch 1 (Gradient-HuggingFace, introduction_to_optimum_graphcore)
     ("squad", {"topology": "pod16", "replicas": 4, "ipus_per_replica": 4, "micro_batch": 1, "accumulation": 64}),
@@ -55,6 +47,10 @@ SERVED = [
 """Batches that a C600 was measured with (ByteMLPerf) or is configured for (PopRT, BERT-Base of 128 tokens)."""
 
 
+LONG = {"published-0023", "published-0088", "published-0089"}
+"""Rows of which one takes seconds; the others take a tenth of one each."""
+
+
 def preset_on(workload: str, name: str, machine: str):
     """The mapping of a preset at the available memory that it takes, what it holds, and its configuration."""
     model, topology = catalog.workload(workload).value, catalog.topology(machine).value
@@ -66,24 +62,44 @@ def preset_on(workload: str, name: str, machine: str):
     return *largest_that_fits(model, mapping, topology), configuration
 
 
-@pytest.mark.parametrize(("workload", "preset", "machine"), [*PRESETS, *ON_BOW])
-def test_every_published_mapping_fits(workload, preset, machine):
+def published_on(workload: str) -> list[tuple[str, str]]:
+    """The presets of a workload, and the machines that they were published for."""
+    return [(preset.name, preset.topology) for preset in catalog.workload(workload).value.presets]
+
+
+def check_that_it_fits(workload: str, preset: str, machine: str) -> None:
     mapping, content, configuration = preset_on(workload, preset, machine)
-    assert content.fits
-    assert mapping.state is configuration.state
-    assert mapping.configuration.memory_proportion in STEPS or configuration.available_memory is not None
+    assert content.fits, (preset, machine)
+    assert mapping.state is configuration.state, (preset, machine)
+    known = mapping.configuration.memory_proportion in STEPS or configuration.available_memory is not None
+    assert known, (preset, machine)
+
+
+@pytest.mark.parametrize("workload", slow_but(WORKLOADS[::2], WORKLOADS))
+def test_every_published_mapping_fits(workload):
+    for preset, machine in published_on(workload):
+        check_that_it_fits(workload, preset, machine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_published_mapping_fits_on_bow(workload):
+    for preset, machine in published_on(workload):
+        if f"bow-{machine}" in MACHINES and not preset.startswith("mlperf"):
+            check_that_it_fits(workload, preset, f"bow-{machine}")
 
 
 def test_every_calibration_point_is_of_a_preset_that_fits_at_the_default():
     """None of the results that parameters are fitted to needs less available memory than the library's default."""
     points = {(point.workload, point.preset, point.topology) for point in catalog.points()}
-    assert points <= set(PRESETS)
+    for workload in {point[0] for point in points}:
+        assert {point[1:] for point in points if point[0] == workload} <= set(published_on(workload))
     assert not any(preset_on(*point)[0].memory_lowered for point in points)
 
 
 def trained():
     """Readings of one workload; runs in phases are of workloads whose presets are above."""
-    single = set(catalog.names("workloads"))
+    single = set(WORKLOADS)
     return [
         reading
         for reading in readings.readings().value.readings
@@ -91,7 +107,13 @@ def trained():
     ]
 
 
-@pytest.mark.parametrize("reading", trained(), ids=lambda item: item.row)
+@pytest.mark.parametrize(
+    "reading",
+    [
+        pytest.param(reading, id=reading.row, marks=[pytest.mark.slow] if reading.row in LONG else [])
+        for reading in trained()
+    ],
+)
 def test_every_reading_of_a_published_row_fits(reading):
     names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "preset", "sdk")
     flags = {name: value for name in names if (value := getattr(reading, name))}

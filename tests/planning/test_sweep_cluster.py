@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import InputError
@@ -135,7 +136,7 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     assert (tmp_path / "a.results.jsonl").read_bytes().count(b"\n") == 1
 
 
-@pytest.mark.parametrize("address", ["nonsense", "foo://127.0.0.1:9", "tcp://127.0.0.1:port"])
+@pytest.mark.parametrize("address", slow_but(["nonsense"], ["nonsense", "foo://127.0.0.1:9", "tcp://127.0.0.1:port"]))
 def test_what_is_no_address_is_refused_and_leaves_what_is_stored(tmp_path: Path, address: str) -> None:
     """In a process of its own: a client that was half made complains when that ends."""
     file, results = tmp_path / "a.toml", tmp_path / "a.results.jsonl"

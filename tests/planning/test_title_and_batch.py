@@ -22,6 +22,7 @@ def test_the_published_batch_keeps_its_title() -> None:
     assert found.target == STEPS
 
 
+@pytest.mark.slow
 def test_epochs_hold_at_any_batch() -> None:
     usual = podsim.predict("vit-base", pod=16, engine="analytic")
     other = podsim.predict("vit-base", pod=16, engine="analytic", global_batch=32768)

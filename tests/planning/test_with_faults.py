@@ -19,10 +19,10 @@ PRESET = "mlperf-v1.1-closed"
         ("bert", 16, {}, ["ddr:ddr2-gateway2=0.05", "ipu:3=0.7"]),
         ("bert", 16, {}, ["link:network-gateway1=0.001"]),
         ("bert", 64, {"hosts": 2}, ["link:host1->network=0.0001"]),
-        ("bert", 16, {"schedule": "1f1b"}, ["link:ipu4-ipu6=down", "ipu:2=0.7"]),
-        ("bert", 64, {"overlap": True}, ["link:ipu4-ipu6=down"]),
-        ("bert", 128, {}, ["link:gateway3-gateway19=down", "ipu:70=0.5"]),
-        ("bert", 128, {}, ["link:gateway3->gateway19=0.3", "link:ipu68-ipu70=0.5"]),
+        pytest.param("bert", 16, {"schedule": "1f1b"}, ["link:ipu4-ipu6=down", "ipu:2=0.7"], marks=pytest.mark.slow),
+        pytest.param("bert", 64, {"overlap": True}, ["link:ipu4-ipu6=down"], marks=pytest.mark.slow),
+        pytest.param("bert", 128, {}, ["link:gateway3-gateway19=down", "ipu:70=0.5"], marks=pytest.mark.slow),
+        pytest.param("bert", 128, {}, ["link:gateway3->gateway19=0.3", "link:ipu68-ipu70=0.5"], marks=pytest.mark.slow),
         ("resnet50", 16, {}, ["link:ipu4-ipu6=0.2", "ipu:3=0.9", "ipu:7=0.9"]),
         ("resnet50", 128, {}, ["link:gateway3-gateway19=down", "ipu:3=0.9"]),
     ],
@@ -49,6 +49,7 @@ def _parts(breakdown_s, *, overlap):
     return {**parts, "collective": sum(breakdown_s[part] for part in collective)}
 
 
+@pytest.mark.slow
 def test_racks_behind_switches_stand_for_each_other():
     """A port that is slow in one rack of eight: its machine is followed in all racks, the others in one."""
     faults = ["link:gateway2->switch0=0.1", "ipu:130=0.9"]

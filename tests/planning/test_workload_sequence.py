@@ -105,6 +105,7 @@ def test_comparison_shares_doubts_between_phases():
     assert (same.time.low, same.time.high) == pytest.approx((1, 1))
 
 
+@pytest.mark.slow
 def test_what_an_explanation_adds_up_to(whole):
     explanation = podsim.explain(RUN, pod=64, **SPLIT)
     assert explanation.waterfall[-1].until_s == pytest.approx(whole.time_to_train_s.value)

@@ -140,6 +140,7 @@ def test_those_that_can_serve_are_named():
     assert any(line.startswith("tree: ") for line in caught.value.context)
 
 
+@pytest.mark.slow
 def test_too_large_a_question_says_what_would_be_smaller():
     for name, flags, hint in (
         ("ring-with-half-speed-link-128", {}, "--pace lockstep"),

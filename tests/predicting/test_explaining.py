@@ -124,6 +124,7 @@ def test_a_notebook_draws_it(found):
     assert dataclasses.is_dataclass(found)
 
 
+@pytest.mark.slow
 def test_a_law_and_tokens_say_how_long_a_run_is():
     keywords = {"pod": 16, "engine": "analytic"}
     by_law = podsim.explain("gpt2-small", law="chinchilla", **keywords).prediction

@@ -37,6 +37,7 @@ def test_one_more_word_never_shortens_a_step_by_more_than_alignment_does(around)
     assert max(result) < 1 + MOST_BY_ALIGNMENT
 
 
+@pytest.mark.slow
 def test_sizes_that_lie_alike_differ_by_their_size_alone():
     assert min(ratios(range(50_304, 50_368, 4))) > 1 - MOST_ALIKE
     assert min(ratios(range(50_304, 50_304 + 20 * 16, 16))) > 1 - MOST_OF_16

@@ -6,6 +6,7 @@ import pytest
 from engines.worlds import CONFIGURATION, model, pod, published, unit, world
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_cases import slow_but
 
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
@@ -44,7 +45,7 @@ def assert_same(counted, whole):
     assert sum(counted.breakdown_s.values()) == pytest.approx(counted.step_s, rel=1e-12)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", slow_but(["analytic"], ENGINES))
 @given(PRODUCTS, st.booleans(), st.integers(200, 400), st.integers(0, 4), st.booleans())
 @settings(max_examples=15)
 def test_counted_periods_are_those_that_would_have_run(engine, products, tied, count, prefetch, overlap):

@@ -151,7 +151,9 @@ MACHINES = [(name, what) for name in ("pod16", "pod128") for what in Collective]
 MACHINES += [("pod256-switched", what) for what in (Collective.ALL_REDUCE, Collective.BROADCAST)]
 
 
-@pytest.mark.parametrize(("name", "what"), MACHINES)
+@pytest.mark.parametrize(
+    ("name", "what"), [*MACHINES[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in MACHINES[2:])]
+)
 def test_machines_keep_to_the_bound_and_fold_by_rack(name, what):
     network = build.network(catalog.topology(name).value)
     for group, ipus in (("all", 1), ("rack", 4), ("orthogonal:4", 1)):

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 
-SLOW = {"command_lines": 12, "results_file": 3, "onnx_file": 20, "workload_file": 25, "topology_file": 25}
+SLOW = {
+    "config_json": 10,
+    "command_lines": 12,
+    "results_file": 3,
+    "onnx_file": 20,
+    "workload_file": 25,
+    "topology_file": 25,
+}
 LIMITED = HealthCheck.too_slow, HealthCheck.function_scoped_fixture
 
 
@@ -25,7 +32,7 @@ def no_cache_of_the_user(monkeypatch):
 def test_an_input_is_answered_or_refused(name):
     ask, verdicts = target(name), Counter()
 
-    @settings(max_examples=SLOW.get(name, 40), suppress_health_check=LIMITED)
+    @settings(max_examples=SLOW.get(name, 40) * settings.default.max_examples // 25, suppress_health_check=LIMITED)
     @given(st.binary(min_size=8, max_size=80))
     def of_any_bytes(data):
         with judge.limits():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_cases import slow_but
 
 from podsim.errors import InputError
 from podsim.files import catalog, find
@@ -105,8 +106,16 @@ def refusal(read):
     return refusal
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
-@pytest.mark.parametrize("file", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def mutated():
+    """Each file with each mutation; but for one of each file, the mutations in turn, they are slow."""
+    for at, file in enumerate(FILES):
+        for number, mutation in enumerate(MUTATIONS):
+            name = f"{file.parent.name}-{file.stem}-{mutation.__name__}"
+            marks = [] if number == at % len(MUTATIONS) else [pytest.mark.slow]
+            yield pytest.param(file, mutation, id=name, marks=marks)
+
+
+@pytest.mark.parametrize(("file", "mutation"), [*mutated()])
 @settings(max_examples=settings.default.max_examples // 12)
 @given(data=st.data())
 def test_a_mutated_file_is_a_model_or_an_input_error(tmp_path_factory, file, mutation, data):
@@ -115,7 +124,7 @@ def test_a_mutated_file_is_a_model_or_an_input_error(tmp_path_factory, file, mut
 
 
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda value: value[:20].decode())
-@pytest.mark.parametrize("name", ["gc200", "pod128", "bert"])
+@pytest.mark.parametrize("name", slow_but(["gc200"], ["gc200", "pod128", "bert"]))
 def test_each_value_of_the_main_files_survives_each_strange_one(tmp_path, name, strange):
     (file,) = (path for path in FILES if path.stem == name and path.parent.name in ("chips", "topologies", "workloads"))
     text = file.read_bytes()

@@ -48,7 +48,7 @@ def shares_of(value):
             yield from shares_of(getattr(value, field.name))
 
 
-@pytest.mark.parametrize("engine", ["analytic", "des"])
+@pytest.mark.parametrize("engine", ["analytic", pytest.param("des", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("workload", "machine", "length"), RUNS)
 def test_each_part_of_a_shipped_prediction_is_nothing_or_more_than_rounding(workload, machine, length, engine):
     answer = api.predict(workload, topology=machine, engine=engine, **length)

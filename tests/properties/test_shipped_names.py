@@ -1,7 +1,7 @@
 """Every shipped name on every shipped machine: a sane answer, a true no, or a message that names what to state.
 
-The suite takes one cell in `SHARE`, the same ones each time. All of them, a verb at a time and some ten minutes of one
-core together: `SHIPPED_NAMES=all pytest tests/properties/test_shipped_names.py -s`.
+Slow tests take one cell in `SHARE`, the same ones each time; `FEW` are always asked. All of them, a verb at a time
+and some ten minutes of one core together: `SHIPPED_NAMES=all pytest tests/properties/test_shipped_names.py -s`.
 """
 
 import dataclasses
@@ -31,6 +31,13 @@ from podsim.report import json_comparators, json_comparison, json_inference, jso
 
 ALL = os.environ.get("SHIPPED_NAMES") == "all"
 SHARE = 97  # of the whole matrix; prime, so that no period of it coincides with that of machines or lengths
+FEW = (
+    ("resnet50", "pod16", {}),
+    ("bert", "dgx-a100", {}),
+    ("bert-base", "c600", {"samples": 1e7}),
+    ("gpt2-small", "pod4", {"tokens": 2e10}),
+    ("bert", "ring-16", {}),
+)
 WORKLOADS = (*catalog.names("workloads"), *run_phases.names())
 IPU_MACHINES = catalog.names("topologies")
 MACHINES = (*IPU_MACHINES, *comparator_machines.machines(), *catalog.names("fabrics"))
@@ -82,7 +89,7 @@ def cells(verb):
 
 
 def sampled(verb):
-    """Those that the suite takes, spread by a checksum of their names; the card without streaming memory more often."""
+    """One cell in `SHARE`, spread by a checksum of their names; the card without streaming memory more often."""
     for workload, machine, length in cells(verb):
         key = zlib.crc32(f"{verb.__name__} {workload} {machine} {length}".encode())
         if key % (7 if machine == "c600" else SHARE) == 0:
@@ -174,6 +181,15 @@ def answers(workload, pod, length):
     return api.predict(workload, pod=pod, engine="analytic", **dict(length))
 
 
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+def test_a_few_names_answer_or_are_refused(verb):
+    counts = Counter(
+        verdict(verb, workload, machine, length if length in VERBS[verb] else {}) for workload, machine, length in FEW
+    )
+    assert counts["answer"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
 def test_shipped_names_answer_or_are_refused(verb):
     began, counts, failures = time.process_time(), Counter(), []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.engines import analytic
@@ -119,7 +120,7 @@ def test_a_prediction_takes_what_the_closed_form_says(engine):
         assert took_s == pytest.approx(expected_s, rel=CLOSE), name
 
 
-@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("path", slow_but([TORUS], EVERY))
 def test_bert_trains_on_every_example(path):
     prediction = podsim.predict("bert", topology=path, replicas=32, ipus_per_replica=8)
     assert prediction.ipus == 256
@@ -128,6 +129,7 @@ def test_bert_trains_on_every_example(path):
     assert prediction.step_s.grade == "assumed"
 
 
+@pytest.mark.slow
 def test_a_slower_fabric_is_slower():
     def step_s(rate):
         given = {"wire.bandwidth": rate}
