@@ -90,7 +90,9 @@ def test_the_best_is_no_later_than_what_predict_chooses() -> None:
     assert found().advised[0].time_to_train_s <= considered * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("name", "pod"), [("bert-large-512", 64), ("llama31-8b", 256)])
+@pytest.mark.parametrize(
+    ("name", "pod"), [("bert-large-512", 64), pytest.param("llama31-8b", 256, marks=pytest.mark.slow)]
+)
 def test_no_storage_that_predict_chooses_from_is_left_out(name: str, pod: int) -> None:
     """BERT-Large has a published program in phases beside its pipelines; Llama is cut further than the usual phases."""
     chosen = podsim.predict(name, pod=pod, engine="analytic").throughput_samples_per_s.value

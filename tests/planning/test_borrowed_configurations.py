@@ -70,6 +70,7 @@ def of_length(tokens: int) -> dict[str, str]:
     return {"import.sequence": str(tokens)}
 
 
+@pytest.mark.slow
 def test_bert_falls_with_its_layers_at_one_batch(tmp_path: Path) -> None:
     before = math.inf
     for layers in (4, 6, 12, 18, 23, 24, 25, 30):
@@ -81,6 +82,14 @@ def test_bert_falls_with_its_layers_at_one_batch(tmp_path: Path) -> None:
             note.startswith(f"global batch {prediction.mapping.global_batch:,}: ") for note in prediction.assumptions
         )
         before = prediction.throughput_samples_per_s.value
+
+
+@pytest.mark.parametrize(("layers", "basis"), [(24, "that of BERT-Large"), (6, "as many tokens a step as BERT-Base")])
+def test_a_batch_is_named_with_the_network_it_is_from(tmp_path: Path, layers: int, basis: str) -> None:
+    prediction = podsim.predict(written(tmp_path, BERT, num_hidden_layers=layers), pod=16, engine="analytic")
+    assert prediction.mapping.global_batch == pytest.approx(16384, rel=0.05)
+    start = f"global batch {prediction.mapping.global_batch:,}: {basis}"
+    assert any(note.startswith(start) for note in prediction.assumptions)
 
 
 def test_the_note_of_a_batch_goes_where_a_flag_sets_it(tmp_path: Path) -> None:
@@ -131,6 +140,7 @@ def test_hosts_are_those_of_the_published_network(tmp_path: Path, layers: int) -
     assert prediction.hosts == podsim.predict("vit-base", pod=64, engine="analytic").hosts == 4
 
 
+@pytest.mark.slow
 def test_the_batch_is_that_at_which_the_published_network_trains_soonest(tmp_path: Path) -> None:
     """Llama 3.1 8B needs more samples at a larger batch; so does one of a layer more."""
     for layers in (32, 33):

@@ -12,6 +12,7 @@ from typing import Any
 
 import onnx
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible
@@ -108,7 +109,7 @@ def alike(item: podsim.Prediction, other: podsim.Prediction) -> None:
         assert getattr(other.mapping.configuration, name) == getattr(item.mapping.configuration, name), name
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", slow_but(set(NETWORKS) - {"llama31-8b"}, NETWORKS))
 def test_training_is_that_of_the_shipped_workload(name: str, files: dict[str, str]) -> None:
     """No flag gives a batch: it is the same too, and so it is where no length is given."""
     for machine in LARGE if name == "llama31-8b" else MACHINES:
