@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from podsim.convergence.lengths import Length, run_length
+from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
@@ -184,8 +185,6 @@ def assumed(scenario: Scenario, machine: Machine) -> list[str]:
 def engine_of(name: str) -> Engine:
     """The engine of that name, "analytic" or "des"."""
     if name == "analytic":
-        from podsim.engines import analytic
-
         return analytic.run
     from podsim.engines.des import pod
 

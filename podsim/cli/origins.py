@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from podsim.files import inputs, run_phases
+from podsim.files import catalog, comparator_machines, inputs, run_phases
 from podsim.files.changes import Changes
 from podsim.files.provenance import member_labels
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Provenance
 from podsim.model.run_cost import Owned
 from podsim.report.doc import Block
+from podsim.report.views import provenance as view
 
 Groups = tuple[tuple[Block, ...], ...]
 
@@ -26,8 +27,6 @@ class Used:
 
 def of_one(used: Used, workload: str, answer: Prediction) -> Groups:
     """What is assumed of one machine and of its workload, as far as the answer rests on it."""
-    from podsim.report.views import provenance as view
-
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
             tuple(view.assumed(f"machine {used.called}", _machine(used))),
@@ -49,9 +48,6 @@ def of_page(
     `paid` are the machines whose prices stand on the page, `answers` all that rests on the workloads, if not all of
     them.
     """
-    from podsim.files import catalog
-    from podsim.report.views import provenance as view
-
     listed = list(machines)
     changes = listed[0].changes if listed else ()
     with inputs.recording():
@@ -73,8 +69,6 @@ def of_page(
 
 
 def _machine(used: Used) -> Mapping[str, Provenance]:
-    from podsim.files import catalog, comparator_machines
-
     name = used.topology.partition(":")[0]
     if comparator_machines.meant(name):
         return comparator_machines.machine(name).chip.provenance
@@ -83,8 +77,6 @@ def _machine(used: Used) -> Mapping[str, Provenance]:
 
 def _workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> Mapping[str, Provenance]:
     """The numbers of a workload; of configurations and presets those that answers rest on, all where there are none."""
-    from podsim.files import catalog
-
     document = catalog.workload(name, changes)
     if not answers:
         return document.provenance

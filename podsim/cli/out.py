@@ -10,6 +10,9 @@ from cyclopts import Parameter
 
 from podsim.cli.console import later, put
 from podsim.errors import InputError
+from podsim.files.contents import is_plain
+from podsim.files.write import check_writable, write_atomic
+from podsim.report import chrome_trace
 
 if TYPE_CHECKING:
     from podsim.model.trace import Trace
@@ -26,9 +29,6 @@ def check_out(out: str | None) -> None:
     if out.startswith("-"):
         named = shlex.quote(f"./{out}")
         raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
-    from podsim.files.contents import is_plain
-    from podsim.files.write import check_writable
-
     path = Path(out)
     if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
         other = shlex.quote(str(path.with_suffix(".json")))
@@ -41,9 +41,6 @@ def write_trace(trace: "Trace", out: str | None) -> str:
 
     Where the file cannot be written the error follows what the screen says, and nothing is left of the file.
     """
-    from podsim.files.write import write_atomic
-    from podsim.report import chrome_trace
-
     if out == STDOUT:
         put(chrome_trace.text(trace), sys.stdout)
     elif out is not None:

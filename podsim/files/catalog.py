@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import families, find, imports, inputs, readers, stated_machines, topologies
+from podsim.files import fabrics, families, find, imports, inputs, readers, stated_machines, topologies
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
@@ -138,8 +138,6 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
 
 def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":
     """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
-    from podsim.files import fabrics
-
     if fabric := fabrics.fabric(name, changes):
         return fabric
     raise find.unknown_name("fabrics", name, names("fabrics"))
@@ -150,8 +148,6 @@ def network(name: str, changes: Changes = ()) -> "Document[Topology] | Document[
 
     Raises InputError: neither is called so, faults in a file, or a change of a path that it does not have.
     """
-    from podsim.files import fabrics
-
     if find.is_path(name) and _is_fabric(Path(name)):
         machine = False
     else:

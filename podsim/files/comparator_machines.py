@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.files import catalog, find
 from podsim.files.comparators import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
 from podsim.files.read import Document, read
@@ -44,8 +44,6 @@ def known(name: str) -> bool:
 
 def meant(name: str) -> bool:
     """Whether a text means such a machine, and none of IPUs of the same name."""
-    from podsim.files import catalog  # which looks here for the machines that it does not know
-
     return name not in catalog.names("topologies") and known(name)
 
 

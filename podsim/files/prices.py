@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.files import catalog, comparator_machines, find
 from podsim.files.faults import Fault, unknown
 from podsim.files.read import Document, read
 from podsim.model.prices import PriceList, Terms
@@ -43,8 +43,6 @@ def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault
 
 def _names() -> list[str]:
     """Machines of shipped lists, topologies and machines without IPUs."""
-    from podsim.files import catalog, comparator_machines
-
     shipped = prices()
     listed = (*(price.machine for price in shipped.prices), *(power.machine for power in shipped.powers))
     return list(dict.fromkeys((*catalog.names("topologies"), *comparator_machines.machines(), *listed)))
@@ -52,8 +50,6 @@ def _names() -> list[str]:
 
 def _is_machine(name: str) -> bool:
     """Whether a machine of any size goes by that name: pod512."""
-    from podsim.files import catalog
-
     try:
         catalog.topology(name)
     except InputError:

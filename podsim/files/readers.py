@@ -3,23 +3,24 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from podsim.files import fabrics, free
 from podsim.files.families import FamilyFile
 from podsim.files.free import form_faults
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Chip
+from podsim.model.free import FreeParameters
+from podsim.model.prices import PriceList
 from podsim.model.training import Convergence
 
 if TYPE_CHECKING:
     from podsim.model.claims import ClaimsFile
     from podsim.model.fabric import GenericFabric
     from podsim.model.framework_costs import FrameworkCosts
-    from podsim.model.free import FreeParameters
     from podsim.model.goodput import Failures
     from podsim.model.maturity import Releases
     from podsim.model.noise import Noise
-    from podsim.model.prices import PriceList
     from podsim.model.readings import ReadingsFile
     from podsim.model.sweep import SweepFile
     from podsim.model.validation import FrozenFile
@@ -33,8 +34,6 @@ def frozen(loaded: Loaded) -> "Document[FrozenFile]":
 
 
 def _fabric(loaded: Loaded) -> "Document[GenericFabric]":
-    from podsim.files import fabrics
-
     return fabrics.of_file(loaded)
 
 
@@ -80,7 +79,6 @@ def _readings(loaded: Loaded) -> "Document[ReadingsFile]":
 
 def _prices(loaded: Loaded) -> "Document[PriceList]":
     from podsim.files import prices
-    from podsim.model.prices import PriceList
 
     return document(loaded, PriceList, prices.faults, alone=False)
 
@@ -105,9 +103,6 @@ def _loss_laws(loaded: Loaded) -> Document[Any]:
 
 
 def _free(loaded: Loaded) -> "Document[FreeParameters]":
-    from podsim.files import free
-    from podsim.model.free import FreeParameters
-
     return document(loaded, FreeParameters, free.faults)
 
 

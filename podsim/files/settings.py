@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from podsim.errors import InputError
+from podsim.errors import InputError, meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -300,8 +300,6 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
 
 def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
     """Say that a setting names no flag of its command, and which one may have been meant."""
-    from podsim.errors import meant
-
     known = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))
     return InputError(

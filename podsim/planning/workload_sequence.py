@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.convergence.lengths import run_length
 from podsim.errors import InputError
-from podsim.files import run_phases
+from podsim.files import catalog, run_phases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +101,6 @@ class Named:
 
 def named(workload: str, changes: Changes = ()) -> Named:
     """A run with its workloads, `changes` applied; errors as `catalog.workload` has them."""
-    from podsim.files import catalog
-
     sequence = run(workload)
     return Named(sequence, tuple(catalog.workload(name, changes).value for name in sequence.workloads))
 

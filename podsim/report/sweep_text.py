@@ -2,6 +2,7 @@
 
 import io
 import json
+from importlib.util import find_spec
 
 from podsim.errors import InputError
 from podsim.model.sweep import SweepReport, SweepRow
@@ -45,8 +46,6 @@ def table(report: SweepReport) -> str:
 
 def check_parquet() -> None:
     """Raise InputError where the package that writes Parquet is not installed."""
-    from importlib.util import find_spec
-
     if find_spec("pyarrow") is None:
         raise InputError(
             "the package pyarrow is not installed",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -29,9 +30,12 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
+from podsim.cli.origins import Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.comparison import Comparison
+from podsim.model.prediction import Prediction
+from podsim.report import json_comparison
 from podsim.report.views import comparison as view
 
 if TYPE_CHECKING:
@@ -84,8 +88,6 @@ def compare(
     """
     output.check()
     report.check()
-    from podsim import api
-
     table = keywords(machine, against, comparator, mapping, run, length, engine, money)
     with progress("predicting sides", output) as on_progress:
         comparison = api.compare(
@@ -113,9 +115,6 @@ def _give(comparison: Comparison, workload: str, report: ReportFlags, output: Ou
 
 def _origins(comparison: Comparison, workload: str) -> "Groups":
     """Where the numbers of all sides and of the workload come from."""
-    from podsim.cli.origins import Used, of_page
-    from podsim.model.prediction import Prediction
-
     machines = [
         Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
         for case in comparison.sides
@@ -126,6 +125,4 @@ def _origins(comparison: Comparison, workload: str) -> "Groups":
 
 
 def _json(comparison: Comparison) -> str:
-    from podsim.report import json_comparison
-
     return json_comparison.comparison(comparison)
