@@ -15,7 +15,7 @@ from podsim.calibrate import freeze as freezing
 from podsim.calibrate.own_groups import Catalog
 from podsim.calibrate.own_mapping import LogOptions
 from podsim.errors import InputError, MissingParameter
-from podsim.files import blocks, catalog, free, reference_points
+from podsim.files import blocks, catalog, free, frozen, reference_points
 from podsim.files import noise as noise_file
 from podsim.files.write import check_writable, frozen_text, parameters_text, points_text, write_all
 from podsim.model.own_logs import OwnLogsReport
@@ -149,8 +149,8 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     def ask(row: FrozenPrediction) -> Prediction:
         return of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
-    before = catalog.frozen()
-    target = Path(path) if path is not None else catalog.frozen_path()
+    before = frozen.frozen()
+    target = Path(path) if path is not None else frozen.path()
     check_writable(target if write else None)
     after = freezing.again(before, ask, on_progress)
     report = FreezeReport(before=before, after=after, path="")

@@ -14,13 +14,12 @@ from podsim.files import fabrics, families, find, imports, inputs, readers, stat
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
-from podsim.files.families import member, member_names
+from podsim.files.families import FamilyFile, member, member_names
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
 from podsim.files.free import form_faults
 from podsim.files.load import Loaded, load
-from podsim.files.read import Document, document, read
-from podsim.files.structure import structure
+from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
@@ -32,7 +31,6 @@ from podsim.model.workload import Workload
 
 if TYPE_CHECKING:
     from podsim.model.fabric import GenericFabric
-    from podsim.model.validation import FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
@@ -296,7 +294,7 @@ def _sources(loaded: Loaded) -> Document[Mapping[str, Source]]:
     value: dict[str, Source] = {}
     faults: list[Fault] = []
     for name, table in loaded.tables.items():
-        source, wrong = structure(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
+        source, wrong = of_tables(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
         faults += [Fault((name, *fault.path), fault.message) if fault.path[:1] != (name,) else fault for fault in wrong]
         if source:
             value[name] = source
@@ -350,21 +348,6 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
-def frozen() -> "tuple[FrozenPrediction, ...]":
-    """The predictions that are meant to stay; MissingParameter where there is no such file."""
-    path = frozen_path()
-    if not is_there(path):
-        raise MissingParameter(
-            f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
-        )
-    return readers.frozen(load(path, "frozen")).value.predictions
-
-
-def frozen_path() -> Path:
-    """Where the frozen predictions stand."""
-    return find.shipped("calibration") / "frozen.toml"
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a file is ("topology", "chip", …), by its schema, and what it says."""
@@ -378,11 +361,14 @@ def describe(path: Path) -> Checked:
     loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
         return Checked(loaded.what, topologies.finish(topologies.gather(path)))
-    return Checked(loaded.what, _READERS[loaded.what](loaded))
+    return Checked(loaded.what, (_READERS.get(loaded.what) or readers.reader(loaded.what))(loaded))
 
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
-    **readers.READERS,
+    "chip": lambda loaded: document(loaded, Chip),
+    "family": lambda loaded: document(loaded, FamilyFile),
+    "convergence": lambda loaded: document(loaded, Convergence),
+    "parameters": lambda loaded: document(loaded, ParameterSet, form_faults),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "points": _points,
     "sources": _sources,

@@ -8,7 +8,8 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find
 from podsim.files.comparators import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
 
@@ -71,6 +72,16 @@ def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
             hint=f"{flag}{whole}",
         )
     return chips
+
+
+def chip_of_loaded(loaded: Loaded) -> Document[ComparatorChip]:
+    """The chip of a file that was read; InputError with all of its faults."""
+    return document(loaded, ComparatorChip)
+
+
+def laws_of_loaded(loaded: Loaded) -> Document[Laws]:
+    """The laws of a file that was read; InputError with all of its faults."""
+    return document(loaded, Laws)
 
 
 def laws_path() -> Path:

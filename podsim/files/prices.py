@@ -7,7 +7,8 @@ from typing import Any
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, comparator_machines, find
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.prices import PriceList, Terms
 
 
@@ -27,6 +28,11 @@ def prices(own: Path | None = None) -> PriceList:
 def of_file(path: Path) -> Document[PriceList]:
     """A user's own list; InputError where it has faults, such as machines that podsim does not know."""
     return read(path, PriceList, "prices", faults, alone=False)
+
+
+def of_loaded(loaded: Loaded) -> Document[PriceList]:
+    """The prices of a file that was read; InputError with all of its faults."""
+    return document(loaded, PriceList, faults, alone=False)
 
 
 def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:

@@ -16,12 +16,12 @@ from podsim.files.contents import lost
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import CalibrationPoint, ParameterSet
-from podsim.model.validation import FrozenPrediction
 from podsim.units import spell
 
 if TYPE_CHECKING:
     from podsim.model.comparator import Laws
     from podsim.model.framework_costs import FrameworkCosts
+    from podsim.model.validation import FrozenPrediction
 
 T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -54,7 +54,7 @@ def _fitted_text(value: Any, what: str, writer: str) -> str:
     return "\n".join([*head, *_table(value, ())]) + "\n"
 
 
-def frozen_text(rows: Iterable[FrozenPrediction]) -> str:
+def frozen_text(rows: "Iterable[FrozenPrediction]") -> str:
     """Frozen predictions as TOML, a line each, so that a diff shows which moved."""
     head = [
         "# Written by podsim validate --freeze. To freeze another one, add a line with workload, topology and, for a",
@@ -78,7 +78,7 @@ def points_text(points: Iterable[CalibrationPoint]) -> str:
     return "\n".join([*head, *(line for table in tables for line in table)]) + "\n"
 
 
-def _stated(row: FrozenPrediction | CalibrationPoint) -> Iterator[tuple[str, str]]:
+def _stated(row: "FrozenPrediction | CalibrationPoint") -> Iterator[tuple[str, str]]:
     """Keys and texts in declared order, less what is not there."""
     cls: Any = type(row)
     for key, entry in entries(cls).items():

@@ -6,10 +6,10 @@ from cyclopts import App
 
 from podsim import api
 from podsim.cli.answer import give
-from podsim.cli.app import build
 from podsim.cli.exit import ExitCode
 from podsim.cli.help import COMMANDS
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.parser import build
 from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
