@@ -12,6 +12,7 @@ from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
+from podsim.files.releases import releases
 from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
 from podsim.model.training import Division
@@ -212,8 +213,6 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     """What a release without published runs is taken for; no file is read for one that has them."""
     if sdk in parameters.sdks:
         return None
-    from podsim.files.releases import releases
-
     return maturity.maturity(sdk, workload, parameters, releases().value)
 
 

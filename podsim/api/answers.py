@@ -10,6 +10,7 @@ from podsim.api.checking import takes_scenario
 from podsim.errors import InputError
 from podsim.model.prediction import Prediction
 from podsim.planning import answering, comparator_runs, workload_sequence
+from podsim.predicting.untimed import untimed
 from podsim.resolve import resolve
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ def _with_noise(answer: Prediction, case: Case) -> Prediction:
     """The answer with simulated steps, if any are wanted; without a length of the run one of its steps alone."""
     steps, scale = case.scenario.engine.steps, case.scenario.engine.noise_scale
     if case.missing:
-        from podsim.predicting.untimed import untimed
-
         return untimed(answer, case.missing)
     if scale is not None and not steps:
         raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")

@@ -13,6 +13,8 @@ from cyclopts import Parameter
 from podsim.cli.console import later, look, put
 from podsim.cli.options import OUTPUT, OutputFlags
 from podsim.errors import InputError, NotWritten
+from podsim.files.contents import is_folder
+from podsim.files.write import check_writable, write_atomic
 from podsim.report.doc import Doc, Heading
 
 if TYPE_CHECKING:
@@ -39,9 +41,6 @@ class ReportFlags:
         suffixes = (*SUFFIXES, *also)
         if self.out is None:
             return
-        from podsim.files.contents import is_folder  # help has no need of them
-        from podsim.files.write import check_writable
-
         path = Path(self.out)
         if path.suffix.lower() not in suffixes:
             other = shlex.quote(f"{path.stem or 'report'}.html")
@@ -87,8 +86,6 @@ def save(
     """
     if flags.out is None:
         return
-    from podsim.files.write import write_atomic
-
     path = Path(flags.out)
     if parquet is not None and path.suffix.lower() == ".parquet":
         write_atomic(path, parquet())

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import fabrics, families, find, imports, inputs, readers, stated_machines, topologies
+from podsim.files import (
+    fabrics,
+    families,
+    find,
+    imports,
+    inputs,
+    readers,
+    reference_points,
+    run_phases,
+    stated_machines,
+    topologies,
+)
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
@@ -28,6 +39,7 @@ from podsim.model.free import SHARDING
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
+from podsim.workloads import families as builders
 
 if TYPE_CHECKING:
     from podsim.model.fabric import GenericFabric
@@ -176,8 +188,6 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
 
 
 def _no_workload(name: str) -> InputError:
-    from podsim.files import run_phases
-
     runs = run_phases.names()
     if name in runs and (phases := run_phases.phases(name)):
         return InputError(
@@ -194,8 +204,6 @@ def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
 
 
 def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
-    from podsim.workloads import families as builders
-
     mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
@@ -207,8 +215,6 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         {path: provenance for path, provenance in file.provenance.items() if not path.startswith("unit.")},
     )
     if file.value.reference:
-        from podsim.files import reference_points
-
         own, of_points = reference_points.of_round(file.value.reference)
         provenance |= of_points
     fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED

@@ -8,6 +8,7 @@ from podsim.errors import meant
 from podsim.files.fabrics import fabric_faults
 from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import entries
+from podsim.files.reference_points import reference_faults
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Duplex, Topology
 from podsim.model.family import FAMILIES, WorkloadFile
@@ -93,8 +94,6 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
         yield from _sizes(file)
         yield from _units(file.unit or ())
         if file.reference:
-            from podsim.files.reference_points import reference_faults
-
             yield from reference_faults(file.reference)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from podsim.convergence.lengths import run_length
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases
+from podsim.predicting.phases import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,6 @@ class WorkloadSequence:
         """The prediction of the whole, of those of its workloads in order (Eq. 77)."""
         if self.phases is None:
             return answers[0]
-        from podsim.predicting.phases import together
-
         return together(self.phases, answers)
 
 

@@ -1,7 +1,7 @@
 """`podsim compare`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
@@ -30,16 +30,13 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
-from podsim.cli.origins import Used, of_page
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.comparison import Comparison
 from podsim.model.prediction import Prediction
 from podsim.report import json_comparison
 from podsim.report.views import comparison as view
-
-if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
 
 AGAINST = Group("against what, each a side of its own; so is --set", sort_key=0)
 
@@ -113,7 +110,7 @@ def _give(comparison: Comparison, workload: str, report: ReportFlags, output: Ou
     )
 
 
-def _origins(comparison: Comparison, workload: str) -> "Groups":
+def _origins(comparison: Comparison, workload: str) -> Groups:
     """Where the numbers of all sides and of the workload come from."""
     machines = [
         Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)

@@ -24,7 +24,7 @@ from podsim.cli.options import (
     RunFlags,
     keywords,
 )
-from podsim.cli.origins import Used, of_page
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
@@ -33,7 +33,6 @@ from podsim.report.views import explanation as explanation_view
 from podsim.report.views import ranking as ranking_view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.explanation import Explanation
 
 
@@ -97,7 +96,7 @@ def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: Re
     return ExitCode.ANSWERED
 
 
-def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> "Groups":
+def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> Groups:
     """Where the numbers of the machine and the workload come from."""
     name = explanation.prediction.topology
     used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)

@@ -23,7 +23,7 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
-from podsim.cli.origins import Used, of_page
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
@@ -32,7 +32,6 @@ from podsim.report.views import mix as mix_view
 from podsim.report.views import plan as plan_view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.mix import MixPlan
     from podsim.model.plan import Plan
 
@@ -186,7 +185,7 @@ def _mix(
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
-def _origins(plan: "Plan | MixPlan", *workloads: str) -> "Groups":
+def _origins(plan: "Plan | MixPlan", *workloads: str) -> Groups:
     """Where the numbers of the machines weighed and of the workloads come from."""
     machines = [Used(called=name, topology=name) for name in plan.named]
     return of_page(machines, dict.fromkeys(workloads), [candidate.owned for candidate in plan.candidates])

@@ -27,14 +27,13 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
-from podsim.cli.origins import Used, of_page
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.report import json_scaling
 from podsim.report.views import scaling as view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.scaling import ScaleReport
 
 SIZES = Group("machines", sort_key=1)
@@ -121,7 +120,7 @@ def scale(
     return ExitCode.ANSWERED
 
 
-def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> "Groups":
+def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> Groups:
     """Where the numbers of the machines and of the workload come from."""
     machines = [
         Used(called=row.topology, topology=row.topology, chip=sizes.chip, changes=sizes.set) for row in answer.rows

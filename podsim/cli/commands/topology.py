@@ -16,12 +16,14 @@ from podsim.files import catalog, comparators
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
-from podsim.report import json_text
+from podsim.report import json_comparators, json_text
 from podsim.report.doc import Doc
+from podsim.report.views import comparator as comparator_view
 from podsim.report.views import fabric as fabric_view
 from podsim.report.views import listing
 from podsim.report.views import topology as view
-from podsim.topology import measure
+from podsim.topology import generic_measure, measure
+from podsim.topology.build import network
 from podsim.topology.every_link import links as every_link
 from podsim.topology.generic import GenericNetwork
 
@@ -68,8 +70,6 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
     result = api.show_topology(name)
     if not isinstance(result, Document):
         return _comparator(name, result, output, links=links)
-    from podsim.topology.build import network
-
     warn(result.warnings, output)
     value = result.value
     named = every_link(network(value)) if links else ()
@@ -89,9 +89,6 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
 
 
 def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool) -> int:
-    from podsim.report import json_comparators
-    from podsim.report.views import comparator as comparator_view
-
     if links:
         raise InputError(
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
@@ -133,8 +130,6 @@ def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: b
 
 
 def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    from podsim.topology import generic_measure
-
     built = GenericNetwork(fabric)
     cuts, hops = generic_measure.bisection_bytes_per_s(built), generic_measure.diameter_hops(built)
     each = {level.name: generic_measure.per_rank_bytes_per_s(built, at) for at, level in enumerate(fabric.levels)}
