@@ -15,10 +15,10 @@ from podsim.errors import InputError, NotWritten
 from podsim.files.contents import lost
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
-from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.units import spell
 
 if TYPE_CHECKING:
+    from podsim.model.calibration import CalibrationPoint, ParameterSet
     from podsim.model.comparator import Laws
     from podsim.model.framework_costs import FrameworkCosts
     from podsim.model.validation import FrozenPrediction
@@ -30,7 +30,7 @@ _PROBED_BYTES: Final = 4096
 _ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def parameters_text(parameters: ParameterSet) -> str:
+def parameters_text(parameters: "ParameterSet") -> str:
     """The parameters as TOML: the same text for the same parameters, which read back are equal to them."""
     return _fitted_text(parameters, "parameters", "podsim calibrate")
 
@@ -67,7 +67,7 @@ def frozen_text(rows: "Iterable[FrozenPrediction]") -> str:
     return "\n".join([*head, *lines, "]"]) + "\n"
 
 
-def points_text(points: Iterable[CalibrationPoint]) -> str:
+def points_text(points: "Iterable[CalibrationPoint]") -> str:
     """Calibration points as TOML, which read back are equal to them."""
     head = [
         "# Written by podsim calibrate --logs; what each key means stands in docs/formats.md.",
