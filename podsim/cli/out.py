@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from podsim.cli.console import later, put
 from podsim.errors import InputError
+from podsim.files import write
 from podsim.files.contents import is_plain
-from podsim.files.write import check_writable, write_atomic
 from podsim.report import chrome_trace
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check_out(out: str | None) -> None:
     if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
         other = shlex.quote(str(path.with_suffix(".json")))
         raise InputError(f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {other}")
-    check_writable(path)
+    write.check_writable(path)
 
 
 def write_trace(trace: "Trace", out: str | None) -> str:
@@ -45,7 +45,7 @@ def write_trace(trace: "Trace", out: str | None) -> str:
         put(chrome_trace.text(trace), sys.stdout)
     elif out is not None:
         try:
-            write_atomic(Path(out), chrome_trace.text(trace))
+            write.write_atomic(Path(out), chrome_trace.text(trace))
         except InputError as error:
             later(error)
             return ""

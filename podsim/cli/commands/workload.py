@@ -32,8 +32,7 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.files import catalog, run_phases
-from podsim.files.write import check_writable, write_atomic
+from podsim.files import catalog, run_phases, write
 from podsim.report import json_advice, json_workload, numbers
 from podsim.report.views import advice, listing
 from podsim.report.views import workload as view
@@ -156,13 +155,13 @@ def import_(
         Where the TOML goes; - is stdout.
     """
     if out != STDOUT:
-        check_writable(Path(out))
+        write.check_writable(Path(out))
     text = api.import_model(file, sequence=model.sequence, shape=model.shape)
     if out == STDOUT:
         put(text, sys.stdout)
     else:
         try:
-            write_atomic(Path(out), text)
+            write.write_atomic(Path(out), text)
         except InputError:
             put(text, sys.stdout)  # so that it is not lost
             raise
