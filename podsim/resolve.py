@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from podsim.convergence.lengths import Length, run_length
+from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import catalog, frameworks
 from podsim.files.changes import apply_to_parameters, parse
+from podsim.files.releases import releases
 from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
 from podsim.model.training import Division
@@ -184,8 +186,6 @@ def assumed(scenario: Scenario, machine: Machine) -> list[str]:
 def engine_of(name: str) -> Engine:
     """The engine of that name, "analytic" or "des"."""
     if name == "analytic":
-        from podsim.engines import analytic
-
         return analytic.run
     from podsim.engines.des import pod
 
@@ -213,8 +213,6 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     """What a release without published runs is taken for; no file is read for one that has them."""
     if sdk in parameters.sdks:
         return None
-    from podsim.files.releases import releases
-
     return maturity.maturity(sdk, workload, parameters, releases().value)
 
 

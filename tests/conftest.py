@@ -117,7 +117,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
     """What `podsim validate --published` says now; what it reads is no part of what a test asks."""
-    from podsim.api.upkeep import published as ask
+    from podsim.api.evidence import published as ask
     from podsim.files import inputs
 
     def found() -> PublishedReport:

@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from podsim.api.checking import takes_scenario
+from podsim.model.advice import Rank
+from podsim.planning import advising
+from podsim.resolve import resolve
 
 if TYPE_CHECKING:
     from podsim.api.answers import Progress
@@ -25,10 +28,6 @@ def mappings(
 
     Without a length of the run they are ranked by throughput.
     """
-    from podsim.model.advice import Rank
-    from podsim.planning import advising
-    from podsim.resolve import resolve
-
     rank, analytic = Rank(by), replace(scenario.engine, engine="analytic")
     case = resolve(replace(scenario, engine=analytic), needs_length=False)
     return advising.mappings(case, Rank.THROUGHPUT if case.missing else rank, most, on_progress)

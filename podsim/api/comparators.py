@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import checked, takes_scenario
+from podsim.calibrate import comparator_holdout
+from podsim.calibrate.comparator_fit import sort_out
+from podsim.files import catalog, comparator_machines, comparators
+from podsim.files.write import check_writable, laws_text, write_all
+from podsim.planning import comparator_runs
 
 if TYPE_CHECKING:
     from podsim.api.answers import Progress
@@ -20,8 +25,6 @@ def predict_comparator(scenario: Scenario) -> ComparatorPrediction:
 
     Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
     """
-    from podsim.planning import comparator_runs
-
     return comparator_runs.answer(scenario)
 
 
@@ -30,9 +33,6 @@ def calibrate_comparators(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> ComparatorReport:
     """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
-    from podsim.files import comparator_machines
-    from podsim.files.write import check_writable, laws_text, write_all
-
     target = Path(path) if path is not None else comparator_machines.laws_path()
     check_writable(target if write else None)
     laws, report = _fitted(on_progress)
@@ -49,10 +49,6 @@ def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorRe
 
 
 def _fitted(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
-    from podsim.calibrate import comparator_holdout
-    from podsim.calibrate.comparator_fit import sort_out
-    from podsim.files import catalog, comparator_machines, comparators
-
     chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}
     kept, left_out = sort_out(comparators.shipped(), chips)
     known = {row.workload for row in kept} & set(catalog.names("workloads"))

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from podsim.api.checking import takes_scenario
 from podsim.api.run_cost import on_machine, priced
 from podsim.errors import Infeasible
-from podsim.planning import cases, comparator_runs, workload_sequence
+from podsim.files import catalog
+from podsim.model.comparison import CaseDifference, Comparison, ComparisonCase, InfeasibleSide
+from podsim.planning import answering, cases, comparator_runs, workload_sequence
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, purse
+from podsim.predicting import comparing, untimed
+from podsim.resolve import resolve
 
 if TYPE_CHECKING:
     from podsim.api.answers import Progress
     from podsim.model.comparator import ComparatorPrediction
-    from podsim.model.comparison import CaseDifference, Comparison
     from podsim.model.prediction import Prediction
     from podsim.predicting.comparing import Simulated
     from podsim.scenario import Scenario
@@ -63,9 +66,6 @@ def compare(
 
 def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
     """The answer of a side without IPUs with what it costs, and what may move it."""
-    from podsim.files import catalog
-    from podsim.predicting import comparing
-
     cases.check_law(side)
     law = comparator_runs.answer(side.scenario)
     scored = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
@@ -74,15 +74,11 @@ def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
 
 def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -> SimulatedAnswer:
     """The answer of one side with what it costs, and what may move it."""
-    from podsim.planning.answering import answer
-    from podsim.predicting import comparing, untimed
-    from podsim.resolve import resolve
-
     run = workload_sequence.run(scenario.workload)
     run.check(scenario)
     answers, simulated = [], []
     for workload in run.workloads:
-        prediction, case = answer(resolve(replace(scenario, workload=workload), needs_length=False))
+        prediction, case = answering.answer(resolve(replace(scenario, workload=workload), needs_length=False))
         answers.append(untimed.untimed(prediction, case.missing))
         question = case.question
         if case.missing:  # times of as many samples are compared
@@ -96,8 +92,6 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
 
 def _compared(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence[cases.Variant]) -> Comparison:
     """The sides that fit, compared with the first of them; Infeasible where there is none."""
-    from podsim.model.comparison import Comparison, ComparisonCase, InfeasibleSide
-
     pairs = list(zip(answers, variants, strict=True))
     result = [answer for answer in answers if not isinstance(answer, Infeasible)]
     meant = [side for infeasible, side in pairs if not isinstance(infeasible, Infeasible)]
@@ -136,9 +130,6 @@ def _compared(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequenc
 
 
 def _difference(label: str, first: SimulatedAnswer, other: SimulatedAnswer, level: float, seed: int) -> CaseDifference:
-    from podsim.model.comparison import CaseDifference
-    from podsim.predicting import comparing
-
     (before, simulated), (after, against) = first, other
     timed = not math.isnan(before.time_to_train_s.value)
     time = comparing.ratio(simulated, against, seed=seed, level=level)

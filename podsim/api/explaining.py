@@ -7,10 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import takes_scenario
+from podsim.model.explanation import Explanation
+from podsim.planning import alternatives, influences, workload_sequence
+from podsim.planning.answering import answer
+from podsim.planning.configuration import what_if
+from podsim.predicting import explained_run, explaining, untimed
+from podsim.resolve import resolve, topology
 
 if TYPE_CHECKING:
     from podsim.api.answers import Progress
-    from podsim.model.explanation import Explanation
     from podsim.scenario import Scenario
 
 
@@ -20,27 +25,16 @@ def explain(scenario: Scenario, *, on_progress: Progress | None = None) -> Expla
 
     Raises InputError where the question is malformed, Infeasible where the answer is no.
     """
-    from podsim.planning import workload_sequence
-
     run = workload_sequence.run(scenario.workload)
     run.check(scenario)
     explanations = [_of_workload(replace(scenario, workload=workload), on_progress) for workload in run.workloads]
     if run.phases is None:
         return explanations[0]
-    from podsim.predicting import explained_run
-
     return explained_run.together(run.whole([explanation.prediction for explanation in explanations]), explanations)
 
 
 def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanation:
     """One workload taken apart."""
-    from podsim.model.explanation import Explanation
-    from podsim.planning import alternatives, influences
-    from podsim.planning.answering import answer
-    from podsim.planning.configuration import what_if
-    from podsim.predicting import explaining, untimed
-    from podsim.resolve import resolve, topology
-
     prediction, case = answer(resolve(scenario, needs_length=False), on_progress)
     question, changes, missing = case.question, scenario.what_if.changes, case.missing
     if missing:  # a step is explained instead of a run
@@ -60,8 +54,6 @@ def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanatio
 
 def _of_step(explanation: Explanation) -> Explanation:
     """The explanation of a step: changes, without times to train."""
-    from podsim.predicting import explaining
-
     return replace(
         explanation,
         without=tuple(

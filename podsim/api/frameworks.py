@@ -7,7 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from podsim.api.answers import of_ipus
 from podsim.api.checking import checked
+from podsim.calibrate import frameworks
+from podsim.calibrate.published.framework_rows import framework_rows
+from podsim.files import applications, catalog, readings
+from podsim.files import frameworks as file
+from podsim.files import microbenchmarks as measured
+from podsim.files.write import check_writable, frameworks_text, write_all
 
 if TYPE_CHECKING:
     from podsim.calibrate.frameworks import FrameworkFit
@@ -23,12 +30,6 @@ def calibrate_frameworks(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> FrameworkFit:
     """Fit what frameworks add to a step to published rates, and write it: `podsim calibrate --frameworks`."""
-    from podsim.api.upkeep import of_ipus
-    from podsim.files import applications, readings
-    from podsim.files import frameworks as file
-    from podsim.files import microbenchmarks as measured
-    from podsim.files.write import check_writable, frameworks_text, write_all
-
     target = Path(path) if path is not None else file.path()
     check_writable(target if write else None)
     microbenchmarks = (*measured.published(), *applications.applications())
@@ -45,9 +46,6 @@ def framework_fit(
     on_progress: Progress | None = None,
 ) -> FrameworkFit:
     """The constants fitted to these rows as read, and errors with each framework and family left out."""
-    from podsim.calibrate import frameworks
-    from podsim.calibrate.published.framework_rows import framework_rows
-    from podsim.files import catalog
 
     def row_bytes(workload: str, changes: tuple[str, ...]) -> float:
         return catalog.workload(workload, changes).value.row_bytes

@@ -7,17 +7,26 @@ from typing import TYPE_CHECKING, Literal
 
 from podsim.api.checking import takes_scenario
 from podsim.errors import InputError
+from podsim.model.caveat import Caveat
+from podsim.model.chip import Precision
+from podsim.model.framework import NAMES
+from podsim.model.inference import Load, Place
 from podsim.model.sizes import sizes
 from podsim.model.verbs import VERBS
+from podsim.planning import inference, serving_plan
+from podsim.planning.serving_plan import ServingConstraints
+from podsim.predicting import convolutions
+from podsim.predicting.replica_service import ServingCase
+from podsim.resolve import assumed, engine_of, target
+from podsim.topology.fabric import build
+from podsim.workloads.forward_only import forward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from podsim.model.inference import InferenceReport, Load
+    from podsim.model.inference import InferenceReport
     from podsim.model.machine import Machine
     from podsim.model.workload import Workload
-    from podsim.planning.serving_plan import ServingConstraints
-    from podsim.predicting.replica_service import ServingCase
     from podsim.scenario import Scenario
 
 
@@ -39,11 +48,6 @@ def infer(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    from podsim.model.caveat import Caveat
-    from podsim.planning import inference
-    from podsim.predicting import convolutions
-    from podsim.resolve import assumed, target
-
     engine = scenario.engine.engine
     load = _load(rate, clients, wait, requests, scenario.seed)
     constraints = _constraints(scenario, load, (generate, prompt), cache, batch, weights)
@@ -57,13 +61,6 @@ def infer(
 
 
 def _case(machine: Machine, model: Workload, precision: str | None, engine: str) -> ServingCase:
-    from podsim.model.chip import Precision
-    from podsim.planning import serving_plan
-    from podsim.predicting.replica_service import ServingCase
-    from podsim.resolve import engine_of
-    from podsim.topology.fabric import build
-    from podsim.workloads.forward_only import forward
-
     meant = model.precision if precision is None else Precision(precision)
     case = ServingCase(
         workload=forward(replace(model, precision=meant)),
@@ -78,8 +75,6 @@ def _case(machine: Machine, model: Workload, precision: str | None, engine: str)
 
 def _prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[str, ...]]:
     """Rows as long as a prompt where tokens are generated, and what was assumed of them."""
-    from podsim.planning import serving_plan
-
     if not generate:
         return case, ()
     result, text = serving_plan.prompted(case, generate, prompt)
@@ -89,10 +84,6 @@ def _prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[Ser
 def _constraints(
     scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
 ) -> ServingConstraints:
-    from podsim.model.framework import NAMES
-    from podsim.model.inference import Place
-    from podsim.planning.serving_plan import ServingConstraints
-
     (generate, prompt), framework = tokens, scenario.software.framework
     if prompt is not None and not generate:
         raise InputError(
@@ -115,8 +106,6 @@ def _constraints(
 
 
 def _load(rate: str | float | None, clients: int | None, wait: str | float, requests: int, seed: int) -> Load:
-    from podsim.model.inference import Load
-
     if rate is not None and clients is not None:
         raise InputError(
             "--rate and --clients are two kinds of load", code="conflicting-flags", hint="give one of them"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import checked
+from podsim.files import catalog, comparator_machines, settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,16 +23,12 @@ if TYPE_CHECKING:
 @checked
 def list_chips() -> tuple[Chip, ...]:
     """The chips that have a name; InputError where a file has faults."""
-    from podsim.files import catalog
-
     return tuple(catalog.chip(name).value for name in catalog.names("chips"))
 
 
 @checked
 def show_chip(name: str) -> Document[Chip]:
     """A chip by name or file, with the source of each number; InputError where there is none or its file has faults."""
-    from podsim.files import catalog
-
     return catalog.chip(name)
 
 
@@ -41,8 +38,6 @@ def list_topologies() -> Mapping[str, Topology | GenericFabric | Placed]:
 
     Raises InputError where a file has faults.
     """
-    from podsim.files import catalog, comparator_machines
-
     return {
         **{name: catalog.topology(name).value for name in catalog.names("topologies")},
         **{name: catalog.fabric(name).value for name in catalog.names("fabrics")},
@@ -56,8 +51,6 @@ def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | P
 
     Raises InputError where there is none, or its file has faults.
     """
-    from podsim.files import catalog, comparator_machines
-
     if name not in catalog.names("topologies") and comparator_machines.known(name):
         return comparator_machines.machine(name)
     return catalog.network(name)
@@ -66,8 +59,6 @@ def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | P
 @checked
 def list_workloads() -> tuple[Workload, ...]:
     """The workloads that have a name; InputError where a file has faults."""
-    from podsim.files import catalog
-
     return tuple(catalog.workload(name).value for name in catalog.names("workloads"))
 
 
@@ -77,22 +68,16 @@ def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ())
 
     Raises InputError where there is none, or its file has faults.
     """
-    from podsim.files import catalog
-
     return catalog.workload(name, changes)
 
 
 @checked
 def check(file: str | Path) -> Checked:
     """What a file of any kind is and says; InputError with all its faults and their lines."""
-    from podsim.files import catalog
-
     return catalog.describe(Path(file))
 
 
 @checked
 def config() -> Files:
     """The settings files that are read, the nearest first, and those that are not, with the reason."""
-    from podsim.files import settings
-
     return settings.files()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from podsim.api.checking import checked
 from podsim.errors import InputError
+from podsim.files import catalog, changes, imports, options
 
 
 @checked
@@ -16,8 +17,6 @@ def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str]
 
     Raises InputError: the file cannot be read, says what podsim cannot model, or is of neither kind.
     """
-    from podsim.files import catalog, changes, imports, options
-
     path = Path(file)
     if path.suffix.lower() not in imports.SUFFIXES:
         raise InputError(

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.checking import checked, takes_scenario
 from podsim.errors import InputError
-from podsim.planning.ownership import OwnershipKeywords
+from podsim.files.mixes import mix
+from podsim.planning import candidates, demands, workload_sequence
+from podsim.planning import mix as mix_planning
+from podsim.planning import plan as planning
+from podsim.planning.ownership import OwnershipKeywords, no_rent, purse
 from podsim.scenario import MachineSpec, RunLength, Scenario, Software
 
 if TYPE_CHECKING:
@@ -39,10 +43,6 @@ def plan(
     `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
     machine meets every demand `chosen` is None; `changes` are those of the workload.
     """
-    from podsim.planning import candidates, demands, workload_sequence
-    from podsim.planning import plan as planning
-    from podsim.planning.ownership import no_rent, purse
-
     demand = demands.demand(
         within=within, budget=budget, max_power=max_power, confidence=confidence, objective=objective
     )
@@ -79,12 +79,6 @@ def plan_mix(
 
     Raises InputError where the question or the file is malformed.
     """
-    from podsim.files.mixes import mix
-    from podsim.planning import candidates, demands
-    from podsim.planning import mix as planning
-    from podsim.planning import plan as single
-    from podsim.planning.ownership import no_rent, purse
-
     result = mix(workloads)
     no_rent(money.get("rent_per_hour"))  # partitions share the machine
     demand = demands.demand(budget=budget, max_power=max_power, objective=objective)
@@ -102,5 +96,5 @@ def plan_mix(
         software=Software(sdk=sdk),
         seed=seed,
     )
-    request = candidates.PlanRequest(scenario=single.by_formula(scenario), demand=demand, terms=purse(**money))
-    return planning.plan(result, request, single.named(machines), on_progress)
+    request = candidates.PlanRequest(scenario=planning.by_formula(scenario), demand=demand, terms=purse(**money))
+    return mix_planning.plan(result, request, planning.named(machines), on_progress)

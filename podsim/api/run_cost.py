@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from podsim.api.checking import checked
 from podsim.errors import MissingParameter
+from podsim.files import catalog, comparator_machines
+from podsim.files.changes import parse
+from podsim.model.prediction import Prediction
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
 from podsim.planning.ownership import purse as _purse
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
 
     from podsim.model.comparator import ComparatorPrediction
     from podsim.model.fabric import Topology
-    from podsim.model.prediction import Prediction
 
 purse = checked(_purse)
 Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
@@ -36,13 +38,8 @@ def priced(
     `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
     terms out of range.
     """
-    from podsim.files import catalog
-    from podsim.model.prediction import Prediction
-
     terms = known or _purse(**flags)
     if not isinstance(answer, Prediction):
-        from podsim.files import comparator_machines
-
         machine = comparator_machines.machine(answer.topology).machine
         return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(machine, answer.chips)))
     return on_machine(answer, catalog.topology(topology or answer.topology, changes, chip=chip).value, changes, terms)
@@ -52,8 +49,6 @@ def on_machine(
     answer: Prediction, machine: Topology, changes: Mapping[str, str] | Sequence[str], terms: OwnershipTerms
 ) -> Prediction:
     """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
-    from podsim.files.changes import parse
-
     if not answer.timed:
         raise MissingParameter("the cost of a run needs its length", hint=" or ".join(answer.length_flags))
     changed = any(change.path.startswith("economics.") for change in parse(changes))

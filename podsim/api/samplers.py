@@ -6,6 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import checked
+from podsim.files import samplers as files
+from podsim.files import stated_machines
+from podsim.model.quantity import SourceKind
+from podsim.predicting import samplers as predicting
+from podsim.resolve import topology as machine_of
+from podsim.scenario import MachineSpec, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,13 +31,6 @@ def sample(
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> SamplerReport:
     """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
-    from podsim.files import samplers as files
-    from podsim.files import stated_machines
-    from podsim.model.quantity import SourceKind
-    from podsim.predicting import samplers as predicting
-    from podsim.resolve import topology as machine_of
-    from podsim.scenario import MachineSpec, spelled
-
     document = files.sampler(sampler)
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)

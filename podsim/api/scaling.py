@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.api.checking import takes_scenario
 from podsim.api.run_cost import on_machine
+from podsim.files import catalog
+from podsim.files import failures as rates
+from podsim.model.scaling import Scaling
+from podsim.planning import scaling as planning
+from podsim.planning import workload_sequence
+from podsim.planning.answering import answer
 from podsim.planning.ownership import OwnershipKeywords, no_rent, purse
+from podsim.predicting import goodput
+from podsim.predicting.untimed import untimed
+from podsim.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,11 +46,6 @@ def scale(
 
     Raises InputError where the question is malformed, Infeasible where the workload fits none of the machines.
     """
-    from podsim.files import catalog
-    from podsim.model.scaling import Scaling
-    from podsim.planning import scaling as planning
-    from podsim.planning import workload_sequence
-
     changes = scenario.what_if.changes
     run = workload_sequence.named(scenario.workload, changes)
     no_rent(money.get("rent_per_hour"))
@@ -82,17 +86,10 @@ def _published(run: Named, preset: str | None) -> str | None:
 
 def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
     """The prediction for one machine of a workload that was read before; with `failures` what they make of it."""
-    from podsim.planning.answering import answer
-    from podsim.predicting.untimed import untimed
-    from podsim.resolve import resolve
-
     case = resolve(scenario, read=model, also="failures." if failures else "", needs_length=failures)
     prediction, case = answer(case)
     if not failures:
         return untimed(prediction, case.missing), case
-    from podsim.files import failures as rates
-    from podsim.predicting import goodput
-
     report = goodput.goodput(
         prediction,
         case.question,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import checked
+from podsim.files import scenarios
 
 if TYPE_CHECKING:
     from podsim.scenario import Scenario
@@ -17,14 +18,10 @@ def read_scenario(file: str | Path) -> Scenario:
 
     Raises InputError with every fault of the file and its line.
     """
-    from podsim.files import scenarios
-
     return scenarios.scenario(Path(file))
 
 
 @checked
 def write_scenario(scenario: Scenario, file: str | Path) -> None:
     """Write a scenario as a TOML file that `read_scenario` reads back; InputError where it cannot be written."""
-    from podsim.files import scenarios
-
     scenarios.write(scenario, Path(file))

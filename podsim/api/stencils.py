@@ -6,6 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.api.checking import checked
+from podsim.api.evidence import bench
+from podsim.calibrate.microbenchmarks import compare, stencils
+from podsim.files import microbenchmarks as measured
+from podsim.files import stated_machines
+from podsim.predicting import stencils as predicting
+from podsim.resolve import topology as machine_of
+from podsim.scenario import MachineSpec, spelled
+from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,15 +32,6 @@ def stencil(
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> StencilReport:
     """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
-    from podsim.api.upkeep import bench
-    from podsim.calibrate.microbenchmarks import compare, stencils
-    from podsim.files import microbenchmarks as measured
-    from podsim.files import stated_machines
-    from podsim.predicting import stencils as predicting
-    from podsim.resolve import topology as machine_of
-    from podsim.scenario import MachineSpec, spelled
-    from podsim.topology.fabric import build
-
     known = predicting.known(stencil)
     edges = predicting.edges(grid, known)
     machine = machine_of(

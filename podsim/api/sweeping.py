@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from podsim.api.checking import checked
 from podsim.errors import InputError
+from podsim.planning.sweeps import backends, compute
 from podsim.report.version import version
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ def sweep(
     cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
     `on_warning` is called, before anything is computed, with a sentence for each line of `results` that is set aside.
     """
-    from podsim.planning.sweeps import backends, compute
-
     path = Path(file)
     if anew and extend:
         raise InputError("--anew and --extend cannot be had at once", code="conflicting-flags", hint="keep one")

@@ -1,18 +1,17 @@
 """`podsim predict` on machines that have no IPUs, printed and saved."""
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.cli.saving import ReportFlags, save
 from podsim.model.comparator import ComparatorPrediction
+from podsim.report import json_comparators
+from podsim.report.views import comparator as view
 
 
 def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: OutputFlags) -> int:
     """Print the answer of a scaling law, and write it where it is wanted."""
-    from podsim import api
-    from podsim.report import json_comparators
-    from podsim.report.views import comparator as view
-
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),

@@ -1,15 +1,17 @@
 """Where the numbers behind an answer come from, for pages to hand over."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from podsim.files import inputs, run_phases
-from podsim.files.changes import Changes
-from podsim.files.provenance import member_labels
-from podsim.model.prediction import Prediction
-from podsim.model.quantity import Provenance
-from podsim.model.run_cost import Owned
+from podsim.files import inputs
 from podsim.report.doc import Block
+from podsim.report.views import provenance as view
+
+if TYPE_CHECKING:
+    from podsim.files.changes import Changes
+    from podsim.model.prediction import Prediction
+    from podsim.model.run_cost import Owned
 
 Groups = tuple[tuple[Block, ...], ...]
 
@@ -21,19 +23,19 @@ class Used:
     called: str
     topology: str
     chip: str | None = None
-    changes: Changes = ()
+    changes: "Changes" = ()
 
 
-def of_one(used: Used, workload: str, answer: Prediction) -> Groups:
+def of_one(used: Used, workload: str, answer: "Prediction") -> Groups:
     """What is assumed of one machine and of its workload, as far as the answer rests on it."""
-    from podsim.report.views import provenance as view
+    from podsim.cli import number_sources  # help reads no files
 
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
-            tuple(view.assumed(f"machine {used.called}", _machine(used))),
+            tuple(view.assumed(f"machine {used.called}", number_sources.of_machine(used))),
             *(
-                tuple(view.assumed(f"workload {name}", _workload(name, used.changes, [answer])))
-                for name in run_phases.workloads(workload)
+                tuple(view.assumed(f"workload {name}", provenance))
+                for name, provenance in number_sources.of_run(workload, used.changes, [answer]).items()
             ),
         )
 
@@ -41,23 +43,24 @@ def of_one(used: Used, workload: str, answer: Prediction) -> Groups:
 def of_page(
     machines: Iterable[Used],
     workloads: Iterable[str],
-    paid: Iterable[Owned | None] = (),
-    answers: Sequence[Prediction] = (),
+    paid: "Iterable[Owned | None]" = (),
+    answers: "Sequence[Prediction]" = (),
 ) -> Groups:
     """What is assumed of every machine and workload, a number that several share once, and all documents by title.
 
     `paid` are the machines whose prices stand on the page, `answers` all that rests on the workloads, if not all of
     them.
     """
-    from podsim.files import catalog
-    from podsim.report.views import provenance as view
+    from podsim.cli import number_sources  # help reads no files
 
     listed = list(machines)
     changes = listed[0].changes if listed else ()
     with inputs.recording():
-        of_machines = {used.called: _machine(used) for used in listed}
+        of_machines = {used.called: number_sources.of_machine(used) for used in listed}
         of_workloads = {
-            name: _workload(name, changes, answers) for run in workloads for name in run_phases.workloads(run)
+            name: provenance
+            for run in workloads
+            for name, provenance in number_sources.of_run(run, changes, answers).items()
         }
         values = [
             provenance
@@ -68,39 +71,5 @@ def of_page(
         return (
             tuple(view.assumed_of_several("machines", of_machines)),
             tuple(view.assumed_of_several("workloads", of_workloads)),
-            tuple(view.titles(values, priced, catalog.sources())),
+            tuple(view.titles(values, priced, number_sources.documents())),
         )
-
-
-def _machine(used: Used) -> Mapping[str, Provenance]:
-    from podsim.files import catalog, comparator_machines
-
-    name = used.topology.partition(":")[0]
-    if comparator_machines.meant(name):
-        return comparator_machines.machine(name).chip.provenance
-    return catalog.topology(used.topology, used.changes, chip=used.chip).provenance
-
-
-def _workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> Mapping[str, Provenance]:
-    """The numbers of a workload; of configurations and presets those that answers rest on, all where there are none."""
-    from podsim.files import catalog
-
-    document = catalog.workload(name, changes)
-    if not answers:
-        return document.provenance
-    parts = [part for answer in answers for part in answer.phases or (answer,)]
-    configurations = {part.mapping.configuration.name for part in parts}
-    presets = {(part.choice.given.removeprefix("preset "), part.topology) for part in parts}
-    labels = member_labels(document.tables.get("preset"))
-    idle = {
-        f"configuration.{configuration.name}."
-        for configuration in document.value.configurations
-        if not any(
-            taken == configuration.name or taken.startswith(f"{configuration.name}, ") for taken in configurations
-        )
-    } | {
-        f"preset.{labels.get(at, at)}."
-        for at, preset in enumerate(document.value.presets)
-        if (preset.name, preset.topology) not in presets
-    }
-    return {path: origin for path, origin in document.provenance.items() if not path.startswith(tuple(idle))}

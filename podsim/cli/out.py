@@ -10,6 +10,9 @@ from cyclopts import Parameter
 
 from podsim.cli.console import later, put
 from podsim.errors import InputError
+from podsim.files import write
+from podsim.files.contents import is_plain
+from podsim.report import chrome_trace
 
 if TYPE_CHECKING:
     from podsim.model.trace import Trace
@@ -26,14 +29,11 @@ def check_out(out: str | None) -> None:
     if out.startswith("-"):
         named = shlex.quote(f"./{out}")
         raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
-    from podsim.files.contents import is_plain
-    from podsim.files.write import check_writable
-
     path = Path(out)
     if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
         other = shlex.quote(str(path.with_suffix(".json")))
         raise InputError(f"a trace is JSON, not {path.suffix}", code="bad-value", hint=f"--out {other}")
-    check_writable(path)
+    write.check_writable(path)
 
 
 def write_trace(trace: "Trace", out: str | None) -> str:
@@ -41,14 +41,11 @@ def write_trace(trace: "Trace", out: str | None) -> str:
 
     Where the file cannot be written the error follows what the screen says, and nothing is left of the file.
     """
-    from podsim.files.write import write_atomic
-    from podsim.report import chrome_trace
-
     if out == STDOUT:
         put(chrome_trace.text(trace), sys.stdout)
     elif out is not None:
         try:
-            write_atomic(Path(out), chrome_trace.text(trace))
+            write.write_atomic(Path(out), chrome_trace.text(trace))
         except InputError as error:
             later(error)
             return ""

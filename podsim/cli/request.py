@@ -12,7 +12,7 @@ from cyclopts import App
 from podsim.cli import settings
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError
-from podsim.files import inputs
+from podsim.files import find, inputs
 from podsim.files import settings as kept
 
 NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
@@ -123,6 +123,4 @@ def _plain(value: object) -> object:
 
 
 def _is_path(text: str) -> bool:
-    from podsim.files import find  # help has no need of it
-
     return find.is_path(text)

@@ -13,6 +13,8 @@ from cyclopts import Parameter
 from podsim.cli.console import later, look, put
 from podsim.cli.options import OUTPUT, OutputFlags
 from podsim.errors import InputError, NotWritten
+from podsim.files import write
+from podsim.files.contents import is_folder
 from podsim.report.doc import Doc, Heading
 
 if TYPE_CHECKING:
@@ -39,9 +41,6 @@ class ReportFlags:
         suffixes = (*SUFFIXES, *also)
         if self.out is None:
             return
-        from podsim.files.contents import is_folder  # help has no need of them
-        from podsim.files.write import check_writable
-
         path = Path(self.out)
         if path.suffix.lower() not in suffixes:
             other = shlex.quote(f"{path.stem or 'report'}.html")
@@ -54,7 +53,7 @@ class ReportFlags:
         if is_folder(path) or not is_folder(path.parent):
             why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
             raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
-        check_writable(path)
+        write.check_writable(path)
 
 
 def answered(ask: Callable[[], T]) -> T:
@@ -87,13 +86,11 @@ def save(
     """
     if flags.out is None:
         return
-    from podsim.files.write import write_atomic
-
     path = Path(flags.out)
     if parquet is not None and path.suffix.lower() == ".parquet":
-        write_atomic(path, parquet())
+        write.write_atomic(path, parquet())
     else:
-        write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
+        write.write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
 

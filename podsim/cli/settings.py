@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from podsim.cli.console import look, put
+from podsim.cli.failures import usage
 from podsim.cli.help import COMMANDS
 from podsim.cli.settable import refuse
-from podsim.errors import InputError
+from podsim.errors import InputError, meant
 from podsim.files import inputs
 from podsim.files import settings as kept
 from podsim.files.settings import Ignored, Setting
@@ -57,8 +58,6 @@ class Settings:
         """Give each argument without a value the nearest setting of its command."""
         from cyclopts import CycloptsError
         from cyclopts.token import Token
-
-        from podsim.cli.failures import usage
 
         by_flag = flags(arguments)
         if not by_flag or command[:1] == ("config",):
@@ -172,8 +171,6 @@ def _rival(setting: Setting, before: Mapping[str, str]) -> str:
 
 def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
     """Raise InputError for a variable PODSIM_… that names no command, such as PODSIM_PERDICT_POD."""
-    from podsim.errors import meant
-
     commands = [item.name for item in COMMANDS]
     for name in sorted(environ):
         word = name.removeprefix("PODSIM_").partition("_")[0].lower()
@@ -189,8 +186,6 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
     """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
     first = setting.command[0]
     if first not in {item.name for item in COMMANDS}:
-        from podsim.errors import meant
-
         near = meant(first, [item.name for item in COMMANDS])
         raise InputError(
             f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting", hint="podsim --help"

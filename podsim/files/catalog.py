@@ -10,17 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
-from podsim.files import families, find, imports, inputs, readers, stated_machines, topologies
+from podsim.files import (
+    fabrics,
+    families,
+    find,
+    imports,
+    inputs,
+    readers,
+    reference_points,
+    run_phases,
+    stated_machines,
+    topologies,
+)
 from podsim.files.changes import Change, Changes
 from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
-from podsim.files.families import member, member_names
+from podsim.files.families import FamilyFile, member, member_names
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
 from podsim.files.free import form_faults
 from podsim.files.load import Loaded, load
-from podsim.files.read import Document, document, read
-from podsim.files.structure import structure
+from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
@@ -29,10 +39,10 @@ from podsim.model.free import SHARDING
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
+from podsim.workloads import families as builders
 
 if TYPE_CHECKING:
     from podsim.model.fabric import GenericFabric
-    from podsim.model.validation import FrozenPrediction
 
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
@@ -138,8 +148,6 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
 
 def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":
     """The generic fabric of a name, a name with sizes ("ring-1024") or a path; InputError where there is none."""
-    from podsim.files import fabrics
-
     if fabric := fabrics.fabric(name, changes):
         return fabric
     raise find.unknown_name("fabrics", name, names("fabrics"))
@@ -150,8 +158,6 @@ def network(name: str, changes: Changes = ()) -> "Document[Topology] | Document[
 
     Raises InputError: neither is called so, faults in a file, or a change of a path that it does not have.
     """
-    from podsim.files import fabrics
-
     if find.is_path(name) and _is_fabric(Path(name)):
         machine = False
     else:
@@ -182,8 +188,6 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
 
 
 def _no_workload(name: str) -> InputError:
-    from podsim.files import run_phases
-
     runs = run_phases.names()
     if name in runs and (phases := run_phases.phases(name)):
         return InputError(
@@ -200,8 +204,6 @@ def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
 
 
 def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
-    from podsim.workloads import families as builders
-
     mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
@@ -213,8 +215,6 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         {path: provenance for path, provenance in file.provenance.items() if not path.startswith("unit.")},
     )
     if file.value.reference:
-        from podsim.files import reference_points
-
         own, of_points = reference_points.of_round(file.value.reference)
         provenance |= of_points
     fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
@@ -300,7 +300,7 @@ def _sources(loaded: Loaded) -> Document[Mapping[str, Source]]:
     value: dict[str, Source] = {}
     faults: list[Fault] = []
     for name, table in loaded.tables.items():
-        source, wrong = structure(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
+        source, wrong = of_tables(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
         faults += [Fault((name, *fault.path), fault.message) if fault.path[:1] != (name,) else fault for fault in wrong]
         if source:
             value[name] = source
@@ -354,21 +354,6 @@ def parameters_path() -> Path:
     return find.shipped("calibration") / "parameters.toml"
 
 
-def frozen() -> "tuple[FrozenPrediction, ...]":
-    """The predictions that are meant to stay; MissingParameter where there is no such file."""
-    path = frozen_path()
-    if not is_there(path):
-        raise MissingParameter(
-            f"there are no frozen predictions: no {path.name}", hint="calibration/README.md says what it holds"
-        )
-    return readers.frozen(load(path, "frozen")).value.predictions
-
-
-def frozen_path() -> Path:
-    """Where the frozen predictions stand."""
-    return find.shipped("calibration") / "frozen.toml"
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a file is ("topology", "chip", …), by its schema, and what it says."""
@@ -382,11 +367,14 @@ def describe(path: Path) -> Checked:
     loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
         return Checked(loaded.what, topologies.finish(topologies.gather(path)))
-    return Checked(loaded.what, _READERS[loaded.what](loaded))
+    return Checked(loaded.what, (_READERS.get(loaded.what) or readers.reader(loaded.what))(loaded))
 
 
 _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
-    **readers.READERS,
+    "chip": lambda loaded: document(loaded, Chip),
+    "family": lambda loaded: document(loaded, FamilyFile),
+    "convergence": lambda loaded: document(loaded, Convergence),
+    "parameters": lambda loaded: document(loaded, ParameterSet, form_faults),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "points": _points,
     "sources": _sources,

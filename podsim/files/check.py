@@ -5,13 +5,16 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from podsim.errors import meant
+from podsim.files.fabrics import fabric_faults
 from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import entries
+from podsim.files.reference_points import reference_faults
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Duplex, Topology
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.given import GivenUnit
 from podsim.model.limits import IPUS, LAYERS, LEVELS, OPERATORS, TILES, WIDTH, layers
+from podsim.topology.measure import connection_faults
 
 SAMPLES_APART: Final = 0.05
 """Relative: packed rows hold up to 2 % more samples than the nominal global batch, an epoch may end inside a step."""
@@ -55,8 +58,6 @@ def _not_too_large(topology: Topology) -> Iterator[Fault]:
 
 
 def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
-    from podsim.topology.measure import connection_faults
-
     if topology.fabric:
         yield from _stated(topology, tables)
         return
@@ -75,8 +76,6 @@ def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]
 
 def _stated(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Faults of the stated fabric that joins the IPUs of a machine, whose only level is that of its gateways."""
-    from podsim.files.fabrics import fabric_faults
-
     if [level.name for level in topology.levels] != ["machine"]:
         yield Fault(("level",), "a stated fabric joins all IPUs: the one level beside it is machine, behind a gateway")
     for fault in fabric_faults(topology.stated, {**tables, "level": tables["fabric"]}):
@@ -95,8 +94,6 @@ def workload_faults(file: WorkloadFile | None, tables: Mapping[str, Any]) -> Ite
         yield from _sizes(file)
         yield from _units(file.unit or ())
         if file.reference:
-            from podsim.files.reference_points import reference_faults
-
             yield from reference_faults(file.reference)
 
 

@@ -9,7 +9,8 @@ from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.claims import ClaimsFile
 
 NAME: Final = "claims.toml"
@@ -21,6 +22,11 @@ def claims(path: Path | None = None) -> Document[ClaimsFile]:
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ClaimsFile, "claims", faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[ClaimsFile]:
+    """The claims of a file that was read; InputError with all of its faults."""
+    return document(loaded, ClaimsFile, faults)
 
 
 def faults(file: ClaimsFile | None, _tables: object) -> Iterator[Fault]:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.files import catalog, find
 from podsim.files.comparators import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
 
@@ -44,8 +45,6 @@ def known(name: str) -> bool:
 
 def meant(name: str) -> bool:
     """Whether a text means such a machine, and none of IPUs of the same name."""
-    from podsim.files import catalog  # which looks here for the machines that it does not know
-
     return name not in catalog.names("topologies") and known(name)
 
 
@@ -73,6 +72,16 @@ def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
             hint=f"{flag}{whole}",
         )
     return chips
+
+
+def chip_of_loaded(loaded: Loaded) -> Document[ComparatorChip]:
+    """The chip of a file that was read; InputError with all of its faults."""
+    return document(loaded, ComparatorChip)
+
+
+def laws_of_loaded(loaded: Loaded) -> Document[Laws]:
+    """The laws of a file that was read; InputError with all of its faults."""
+    return document(loaded, Laws)
 
 
 def laws_path() -> Path:

@@ -10,7 +10,8 @@ from podsim.files.changes import Changes
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault
 from podsim.files.keys import entries
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.goodput import FailingPart, Failures
 
 PREFIX: Final = "failures."
@@ -29,6 +30,11 @@ def failures(changes: Changes = ()) -> Document[Failures]:
     if not is_there(path):
         raise MissingParameter(f"nobody says how often parts fail: no {path.name}", hint="calibration/README.md")
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[Failures]:
+    """The rates of a file that was read; InputError with all of its faults."""
+    return document(loaded, Failures, faults)
 
 
 def faults(failures: Failures | None, _tables: object) -> Iterator[Fault]:

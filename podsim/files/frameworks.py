@@ -6,7 +6,8 @@ from pathlib import Path
 from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.framework_costs import NAMES, NO_COSTS, FrameworkCosts
 
 
@@ -18,6 +19,11 @@ def path() -> Path:
 def costs() -> FrameworkCosts:
     """The constants as shipped, none where there is no such file; InputError where it has faults."""
     return read(path(), FrameworkCosts, "frameworks", faults).value if is_there(path()) else NO_COSTS
+
+
+def of_loaded(loaded: Loaded) -> Document[FrameworkCosts]:
+    """The constants of a file that was read; InputError with all of its faults."""
+    return document(loaded, FrameworkCosts, faults)
 
 
 def faults(costs: FrameworkCosts | None, _tables: object) -> Iterator[Fault]:

@@ -9,7 +9,8 @@ from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.calibration import ParameterSet
 from podsim.model.free import NEEDED, SHARDING, FreeParameter, FreeParameters
 
@@ -31,6 +32,11 @@ def free() -> Document[FreeParameters]:
     if not is_there(path()):
         raise MissingParameter(f"nobody says what to fit: no {path().name}", hint="calibration/README.md")
     return read(path(), FreeParameters, "free", faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[FreeParameters]:
+    """The free parameters of a file that was read; InputError with all of its faults."""
+    return document(loaded, FreeParameters, faults)
 
 
 def faults(result: FreeParameters | None, _tables: object) -> Iterator[Fault]:

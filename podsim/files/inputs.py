@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
+from podsim.files.spelling import canonical
+
 DIGITS: Final = 16
 SHORT: Final = 8
 
@@ -43,8 +45,6 @@ class Ledger:
     @property
     def hash(self) -> str:
         """One digest of all contents and the question; names of files, spelling and order of flags do not count."""
-        from podsim.files.spelling import canonical  # help has no need of it
-
         flags = canonical({name: "" if name in self.named else value for name, value in self.flags.items()})
         files = sorted((called.partition(" ")[0], file) for called, file in self.files.items())
         return digest(json.dumps([self.verb, flags, files], sort_keys=True))

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from podsim.errors import InputError
 from podsim.files import find
 from podsim.files.faults import Fault
-from podsim.files.read import read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws
 
 
@@ -18,6 +19,11 @@ def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     raise InputError(
         f'there is no law "{name}"', code="bad-value", context=[f"known: {', '.join(item.name for item in laws.laws)}"]
     )
+
+
+def of_loaded(loaded: Loaded) -> Document[LossLaws]:
+    """The laws of a file that was read; InputError with all of its faults."""
+    return document(loaded, LossLaws, faults)
 
 
 def faults(laws: LossLaws | None, _tables: object) -> Iterator[Fault]:

@@ -10,8 +10,8 @@ from podsim.files import find
 from podsim.files.changes import Changes
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault
-from podsim.files.load import SCHEMAS
-from podsim.files.read import Document, read
+from podsim.files.load import SCHEMAS, Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.noise import Noise
 from podsim.units import spell
 
@@ -44,6 +44,11 @@ def noise(changes: Changes = ()) -> Document[Noise]:
     if not is_there(path()):
         raise MissingParameter(f"nobody says what varies: no {path().name}", hint="podsim calibrate --noise")
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[Noise]:
+    """How steps vary, of a file that was read; InputError with all of its faults."""
+    return document(loaded, Noise, faults)
 
 
 def faults(noise: Noise | None, _tables: object) -> Iterator[Fault]:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import find
+from podsim.files import catalog, comparator_machines, find
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.prices import PriceList, Terms
 
 
@@ -29,6 +30,11 @@ def of_file(path: Path) -> Document[PriceList]:
     return read(path, PriceList, "prices", faults, alone=False)
 
 
+def of_loaded(loaded: Loaded) -> Document[PriceList]:
+    """The prices of a file that was read; InputError with all of its faults."""
+    return document(loaded, PriceList, faults, alone=False)
+
+
 def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Machines that nothing is known of."""
     known: list[str] = []
@@ -43,8 +49,6 @@ def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault
 
 def _names() -> list[str]:
     """Machines of shipped lists, topologies and machines without IPUs."""
-    from podsim.files import catalog, comparator_machines
-
     shipped = prices()
     listed = (*(price.machine for price in shipped.prices), *(power.machine for power in shipped.powers))
     return list(dict.fromkeys((*catalog.names("topologies"), *comparator_machines.machines(), *listed)))
@@ -52,8 +56,6 @@ def _names() -> list[str]:
 
 def _is_machine(name: str) -> bool:
     """Whether a machine of any size goes by that name: pod512."""
-    from podsim.files import catalog
-
     try:
         catalog.topology(name)
     except InputError:

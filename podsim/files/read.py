@@ -9,7 +9,6 @@ from podsim.caches.tables import TABLES, Table
 from podsim.files.faults import Fault
 from podsim.files.load import Loaded, load
 from podsim.files.provenance import unwrap
-from podsim.files.structure import structure
 from podsim.model.quantity import Provenance, SourceKind
 
 T = TypeVar("T")
@@ -86,6 +85,13 @@ def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:
 
 def structured(tables: Mapping[str, Any], cls: type[T], rule: Rule) -> tuple[T | None, list[Fault]]:
     """The value of bare tables where they and the rule find no fault, else the faults."""
-    value, faults = structure(tables, cls)
+    value, faults = of_tables(tables, cls)
     faults = [*faults, *rule(value, tables)]
     return (None if faults else value), faults
+
+
+def of_tables(tables: Mapping[str, Any], cls: type[T]) -> tuple[T | None, list[Fault]]:
+    """The value of bare tables, or their faults; what structures them is loaded with the first file: help has none."""
+    from podsim.files.structure import structure
+
+    return structure(tables, cls)

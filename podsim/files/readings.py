@@ -10,7 +10,8 @@ from podsim.errors import MissingParameter
 from podsim.files import applications, find, microbenchmarks
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.readings import MOST_COMBINED, ReadingsFile
 
 NAME: Final = "readings.toml"
@@ -22,6 +23,11 @@ def readings(path: Path | None = None) -> Document[ReadingsFile]:
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ReadingsFile, "readings", faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[ReadingsFile]:
+    """The readings of a file that was read; InputError with all of its faults."""
+    return document(loaded, ReadingsFile, faults)
 
 
 def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:

@@ -8,7 +8,8 @@ from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.faults import Fault, unknown
-from podsim.files.read import Document, read
+from podsim.files.load import Loaded
+from podsim.files.read import Document, document, read
 from podsim.model.maturity import Releases
 
 NAME: Final = re.compile(r"\d{1,3}\.\d{1,3}", re.ASCII)
@@ -24,6 +25,11 @@ def releases() -> Document[Releases]:
     if not is_there(path):
         raise MissingParameter(f"nobody says which releases there are: no {path.name}", hint="calibration/README.md")
     return read(path, Releases, "sdk", faults)
+
+
+def of_loaded(loaded: Loaded) -> Document[Releases]:
+    """The releases of a file that was read; InputError with all of its faults."""
+    return document(loaded, Releases, faults)
 
 
 def faults(releases: Releases | None, _tables: object) -> Iterator[Fault]:

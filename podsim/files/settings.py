@@ -5,19 +5,19 @@ Of the files above, one counts only where the user or root wrote it: another use
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from podsim.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from podsim.files.faults import Fault
+from podsim.errors import InputError, meant
+from podsim.files.contents import opened, text_of, working_folder
+from podsim.files.faults import Fault, error_of, printable, shown
+from podsim.files.load import tables_of
+from podsim.files.locate import line_of, lines
+from podsim.model.limits import FILE_BYTES
 
 NAME: Final = "podsim.toml"
 CODE: Final = "bad-settings-file"
@@ -103,8 +103,6 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
 
     With the reason where the search ends at a folder that cannot be looked into.
     """
-    from podsim.files.contents import working_folder
-
     here = working_folder()
     if here is None:
         return
@@ -184,13 +182,11 @@ class Parsed:
 
     path: Path | None
     settings: tuple[Setting, ...]
-    faults: "tuple[Fault, ...]" = ()
+    faults: tuple[Fault, ...] = ()
     at: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
 
-    def refuse(self, refusals: "Sequence[tuple[Setting, InputError]]" = ()) -> None:
+    def refuse(self, refusals: Sequence[tuple[Setting, InputError]] = ()) -> None:
         """Raise one InputError with all faults of the file, among them settings that are refused; none for no fault."""
-        from podsim.files.faults import Fault, error_of
-
         if refusals and (self.path is None or (len(refusals) == 1 and not self.faults)):
             raise refusals[0][1]
         faults = [Fault(setting.keys, error.message.removeprefix(f"{setting.origin}: ")) for setting, error in refusals]
@@ -207,10 +203,6 @@ def read(path: Path) -> tuple[Setting, ...]:
 
 def parsed(path: Path) -> Parsed:
     """What a file sets and what is wrong with its values; InputError where it cannot be read or is no TOML."""
-    from podsim.files.faults import Fault, shown  # most command lines have no file to read
-    from podsim.files.load import tables_of
-    from podsim.files.locate import line_of, lines
-
     source = SettingSource.OWN if path == own_file() else SettingSource.FOLDER
     text = _text(path, source)
     tables, at = dict(tables_of(text, _shown(path), CODE)), lines(text)
@@ -241,9 +233,6 @@ def parsed(path: Path) -> Parsed:
 
 def _text(path: Path, source: SettingSource) -> str:
     """The text of a file; none of one that others replaced since it was looked at."""
-    from podsim.files.contents import opened, text_of
-    from podsim.model.limits import FILE_BYTES
-
     with suppress(OSError, ValueError), opened(path) as file:
         status = os.fstat(file.fileno())
         if _doubt(path, status) if source is SettingSource.FOLDER else _foreign(path, status):
@@ -255,14 +244,10 @@ def _text(path: Path, source: SettingSource) -> str:
 
 
 def _shown(path: Path) -> str:
-    from podsim.files.faults import printable
-
     return printable(_spelled(path))
 
 
 def _spelled(path: Path) -> str:
-    from podsim.files.contents import working_folder
-
     return path.name if path.parent == working_folder() else str(path)
 
 
@@ -300,8 +285,6 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
 
 def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
     """Say that a setting names no flag of its command, and which one may have been meant."""
-    from podsim.errors import meant
-
     known = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))
     return InputError(

@@ -15,13 +15,13 @@ from podsim.errors import InputError, NotWritten
 from podsim.files.contents import lost
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
-from podsim.model.calibration import CalibrationPoint, ParameterSet
-from podsim.model.validation import FrozenPrediction
 from podsim.units import spell
 
 if TYPE_CHECKING:
+    from podsim.model.calibration import CalibrationPoint, ParameterSet
     from podsim.model.comparator import Laws
     from podsim.model.framework_costs import FrameworkCosts
+    from podsim.model.validation import FrozenPrediction
 
 T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -30,7 +30,7 @@ _PROBED_BYTES: Final = 4096
 _ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def parameters_text(parameters: ParameterSet) -> str:
+def parameters_text(parameters: "ParameterSet") -> str:
     """The parameters as TOML: the same text for the same parameters, which read back are equal to them."""
     return _fitted_text(parameters, "parameters", "podsim calibrate")
 
@@ -54,7 +54,7 @@ def _fitted_text(value: Any, what: str, writer: str) -> str:
     return "\n".join([*head, *_table(value, ())]) + "\n"
 
 
-def frozen_text(rows: Iterable[FrozenPrediction]) -> str:
+def frozen_text(rows: "Iterable[FrozenPrediction]") -> str:
     """Frozen predictions as TOML, a line each, so that a diff shows which moved."""
     head = [
         "# Written by podsim validate --freeze. To freeze another one, add a line with workload, topology and, for a",
@@ -67,7 +67,7 @@ def frozen_text(rows: Iterable[FrozenPrediction]) -> str:
     return "\n".join([*head, *lines, "]"]) + "\n"
 
 
-def points_text(points: Iterable[CalibrationPoint]) -> str:
+def points_text(points: "Iterable[CalibrationPoint]") -> str:
     """Calibration points as TOML, which read back are equal to them."""
     head = [
         "# Written by podsim calibrate --logs; what each key means stands in docs/formats.md.",
@@ -78,7 +78,7 @@ def points_text(points: Iterable[CalibrationPoint]) -> str:
     return "\n".join([*head, *(line for table in tables for line in table)]) + "\n"
 
 
-def _stated(row: FrozenPrediction | CalibrationPoint) -> Iterator[tuple[str, str]]:
+def _stated(row: "FrozenPrediction | CalibrationPoint") -> Iterator[tuple[str, str]]:
     """Keys and texts in declared order, less what is not there."""
     cls: Any = type(row)
     for key, entry in entries(cls).items():

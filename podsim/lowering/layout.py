@@ -5,6 +5,7 @@ from podsim.model.mapping import Stage
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule, SoftwareConfiguration
 from podsim.model.workload import Kind, LayerUnit, Pass, Workload
+from podsim.workloads import shards
 
 
 def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
@@ -35,8 +36,6 @@ def most_ipus(workload: Workload) -> int:
 
 def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
-    from podsim.workloads import shards  # few workloads need it
-
     if ipus % configuration.tensor_shards:
         raise InputError(
             f"configuration {configuration.name} cuts products over {configuration.tensor_shards} IPUs, which do not "

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
-from podsim.lowering import merged_blocks, weight_update
+from podsim.lowering import layerwise, merged_blocks, weight_update
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import computing, stage_work
 from podsim.model.machine import Machine
@@ -43,8 +43,6 @@ def lower(
     work = stage_work(workload, mapping, machine, tiles=tiles)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.PHASED:
-        from podsim.lowering import layerwise  # few workloads need it
-
         return layerwise.program(line, optimizer)
     reductions = weight_update.reductions(line, optimizer) if mapping.configuration.overlaps_reduction else ()
     rest = weight_update.blocks(line, optimizer, reduced=bool(reductions))

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from podsim.convergence.lengths import run_length
 from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.files import catalog, comparator_machines
 from podsim.model.plan import Candidate, Demand, Excluded, Miss
 from podsim.model.sums import sum_in_order
+from podsim.model.training import Division
 from podsim.planning import workload_sequence
 from podsim.planning.choose import choose
-from podsim.predicting import assemble, intervals
+from podsim.predicting import assemble, comparators, intervals
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.units import whole
 
@@ -142,11 +145,6 @@ class CandidateEvaluator:
         return _evaluation(self.run, tuple(parts), self.request)
 
     def _comparator(self, text: str) -> CandidateEvaluation:
-        from podsim.convergence.lengths import run_length
-        from podsim.files import catalog, comparator_machines
-        from podsim.model.training import Division
-        from podsim.predicting import comparators
-
         request, (name, chips) = self.request, counted(text)
         scenario = request.scenario
         alone = request.models[0] if len(request.models) == 1 else catalog.workload(scenario.workload).value
@@ -197,8 +195,6 @@ def counted(text: str) -> tuple[str, int | None]:
 
 def has_no_ipus(text: str) -> bool:
     """Whether a text names a machine of other chips."""
-    from podsim.files import comparator_machines
-
     return comparator_machines.meant(text.partition(":")[0])
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from podsim.errors import InputError
+from podsim.model.comparison import Ratio as Quotient
+from podsim.model.run_cost import per_dollar as of
 from podsim.planning.comparator_runs import has_law
 
 if TYPE_CHECKING:
@@ -113,9 +115,6 @@ def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
 
 def per_dollar(time: Ratio, first: Money | None, other: Money | None) -> Ratio | None:
     """Performance per dollar over that of the first (Eq. 61); None where a price is not known."""
-    from podsim.model.comparison import Ratio as Quotient
-    from podsim.model.run_cost import per_dollar as of
-
     base, mine = (money.owned.capital if money else None for money in (first, other))
     if base is None or mine is None:
         return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.files import catalog
+from podsim.model.training import Division
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -48,7 +49,6 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
     """
     from podsim.files import comparator_machines
-    from podsim.model.training import Division
     from podsim.predicting import comparators
 
     placed = comparator_machines.machine(scenario.machine.topology or "")

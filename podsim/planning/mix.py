@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.files import catalog
 from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix, MixCandidate, MixPlan, Pool, Timed
 from podsim.model.plan import Excluded, Objective
 from podsim.model.sums import sum_in_order
@@ -158,8 +159,6 @@ class Sizing:
 
 def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: Progress | None = None) -> MixPlan:
     """The machine that holds a mix; without one `chosen` is None. InputError for machines without IPUs."""
-    from podsim.files import catalog
-
     sizing = Sizing(mix=mix, request=request)
     candidates: list[MixCandidate] = []
     for done, name in enumerate(machines, start=1):
@@ -217,8 +216,6 @@ def _short(candidate: MixCandidate) -> tuple[bool, float]:
 
 def _sized(name: str) -> Sized:
     """A machine with its partitions: the whole, and every usual size below."""
-    from podsim.files import catalog
-
     topology = catalog.topology(name).value
     smaller = {}
     if topology.chip.name in CHIPS:

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from podsim.errors import InputError
+from podsim.files import prices
+from podsim.model.run_cost import Owned
+from podsim.planning import run_cost as counting
 
 if TYPE_CHECKING:  # most answers are given without money, and what counts it is loaded when it is asked for
     from podsim.model.comparator import ComparatorMachine
     from podsim.model.fabric import Topology
     from podsim.model.prices import PriceList, Terms
     from podsim.model.quantity import Estimate
-    from podsim.model.run_cost import Money, Owned
+    from podsim.model.run_cost import Money
 
 FLAGS = {"years": "years", "use": "use", "usd_per_kwh": "kwh_price", "pue": "pue"}
 
@@ -39,9 +42,6 @@ class OwnershipTerms:
 
     def machine(self, topology: Topology, hosts: int, *, changed: bool = False) -> Owned:
         """What a machine of IPUs costs and draws; `changed` where its price or power was set by hand."""
-        from podsim.model.run_cost import Owned
-        from podsim.planning import run_cost as counting
-
         return Owned(
             capital=counting.capital(topology, hosts, self.prices, changed=changed),
             draw=counting.draw(topology, hosts, self.prices, changed=changed),
@@ -49,9 +49,6 @@ class OwnershipTerms:
 
     def comparator(self, machine: ComparatorMachine, chips: int) -> Owned:
         """What a machine without IPUs costs and draws."""
-        from podsim.model.run_cost import Owned
-        from podsim.planning import run_cost as counting
-
         return Owned(
             capital=counting.comparator_capital(machine, chips, self.prices),
             draw=counting.comparator_draw(machine, chips, self.prices),
@@ -59,15 +56,11 @@ class OwnershipTerms:
 
     def run(self, time: Estimate, owned: Owned) -> Money:
         """What a run of so long on a machine costs."""
-        from podsim.planning import run_cost as counting
-
         return counting.money(time, owned, self.terms, rent_usd_per_hour=self.rent_usd_per_hour)
 
 
 def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
     """The purse that flags mean; InputError for a price list with faults."""
-    from podsim.files import prices
-
     own, rent = flags.get("prices"), flags.get("rent_per_hour")
     result = prices.prices(Path(own) if own is not None else None)
     return OwnershipTerms(prices=result, terms=_terms(prices.terms(result), flags), rent_usd_per_hour=rent)

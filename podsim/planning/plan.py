@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
 from podsim.files.changes import parse
 from podsim.model.plan import Candidate, Objective, Plan
 from podsim.model.sums import sum_in_order
@@ -32,8 +33,6 @@ HELPED = 2  # near misses whose remedies are computed
 
 def usual_machines() -> tuple[str, ...]:
     """POD4 to POD1024 and the Bow Pods of those sizes."""
-    from podsim.files import catalog
-
     return tuple(catalog.pod_name(ipus, chip) for chip in CHIPS for ipus in SIZES)
 
 
@@ -116,8 +115,6 @@ def _with_larger(
     evaluations: list[CandidateEvaluation], scale: CandidateEvaluator, names: Sequence[str]
 ) -> tuple[list[CandidateEvaluation], Sequence[str]]:
     """Machines up to POD16384, size by size, while none meets the time demanded or none trains the workload."""
-    from podsim.files import catalog
-
     for ipus in LARGER:
         if any(not _misses(evaluation.candidate, "time") for evaluation in evaluations):
             break

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from podsim.convergence.lengths import run_length
 from podsim.errors import InputError
-from podsim.files import run_phases
+from podsim.files import catalog, run_phases
+from podsim.predicting.phases import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,6 @@ class WorkloadSequence:
         """The prediction of the whole, of those of its workloads in order (Eq. 77)."""
         if self.phases is None:
             return answers[0]
-        from podsim.predicting.phases import together
-
         return together(self.phases, answers)
 
 
@@ -101,8 +100,6 @@ class Named:
 
 def named(workload: str, changes: Changes = ()) -> Named:
     """A run with its workloads, `changes` applied; errors as `catalog.workload` has them."""
-    from podsim.files import catalog
-
     sequence = run(workload)
     return Named(sequence, tuple(catalog.workload(name, changes).value for name in sequence.workloads))
 

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from podsim.engines.des import pod
 from podsim.lowering.pacing import overhead_lines
 from podsim.model.program import Part, Record, Task, TaskKind
 from podsim.model.sums import sum_in_order
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from podsim.engines.base import Engine
     from podsim.model.program import Block, Span, StepProgram, StepTimeline
 
-    Place = Callable[[Task], tuple[str, str]]  # group and track of a task
+    Place = Callable[[Task], tuple[str, str]]
 
 MACHINE: Final = "machine"
 COLLECTIVES: Final = "collectives"
@@ -38,8 +39,6 @@ def recording(engine: Engine, name: str) -> Engine:
     """The engine, with the load of links in its timeline where it keeps one."""
     if name != "des":
         return engine
-    from podsim.engines.des import pod
-
     return partial(pod.run, record=Record.LOADS)
 
 

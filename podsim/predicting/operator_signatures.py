@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Conv, Gather, Matmul, Pass
-
-if TYPE_CHECKING:
-    from podsim.tiles.attention import Heads
+from podsim.tiles import attention, composite, convolution, gather, product, reduction, update, vector
+from podsim.tiles.attention import Heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +78,11 @@ def _of_elements(question: OperatorInstance) -> int:
 
 
 def _matmul(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
-    from podsim.tiles import product
-
     shape = Matmul(groups=question.count("groups"), m=question.count("m"), k=question.count("k"), n=question.count("n"))
     return product.plan(shape, precision, chip, available_memory=available_memory, name="matmul")
 
 
 def _conv(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
-    from podsim.tiles import convolution
-
     run = Pass(question.choice("pass"))
     return convolution.plan(
         _convolution(question), run, precision, chip, available_memory=available_memory, name="conv"
@@ -95,15 +90,11 @@ def _conv(question: OperatorInstance, chip: Chip, precision: Precision, availabl
 
 
 def _softmax(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import composite
-
     rows, columns = question.count("rows"), question.count("columns")
     return composite.softmax(rows, columns, precision, chip, backward=question.choice("pass") == Pass.BACKWARD)
 
 
 def _norm(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import composite
-
     kind: composite.NormKind = "batch" if question.choice("kind") == "batch" else "layer"
     if question.choice("kind") == "group":
         kind = "group"
@@ -120,33 +111,23 @@ def _norm(question: OperatorInstance, chip: Chip, precision: Precision, _: float
 
 
 def _gather(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
-    from podsim.tiles import gather
-
     plan = gather.scatter_add if question.choice("pass") == Pass.BACKWARD else gather.plan
     return plan(_lookup(question), precision, chip, available_memory=available_memory)
 
 
 def _elementwise(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import vector
-
     return vector.plan(question.count("elements"), tuple(question.choice("operation").split(",")), precision, chip)
 
 
 def _reduce(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import reduction
-
     return reduction.plan(question.count("elements"), question.count("outputs"), precision, chip)
 
 
 def _copy(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import vector
-
     return vector.plan(question.count("elements"), ("copy",), precision, chip)
 
 
 def _heads(question: OperatorInstance) -> Heads:
-    from podsim.tiles.attention import Heads
-
     return Heads(
         groups=question.count("groups"),
         queries=question.count("queries"),
@@ -161,29 +142,21 @@ def _of_heads(question: OperatorInstance) -> int:
 
 
 def _attention(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
-    from podsim.tiles import attention
-
     method = attention.fused if question.choice("method") == "fused" else attention.separate
     return method(_heads(question), precision, chip, available_memory=available_memory)
 
 
 def _loss(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import composite
-
     rows, classes = question.count("rows"), question.count("columns")
     return composite.loss(rows, classes, precision, chip, backward=question.choice("pass") == Pass.BACKWARD)
 
 
 def _pool(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import composite
-
     outputs, window = question.count("outputs"), question.count("window")
     return composite.pool(outputs, window, precision, chip, backward=question.choice("pass") == Pass.BACKWARD)
 
 
 def _update(question: OperatorInstance, chip: Chip, precision: Precision, _: float) -> TilePlan:
-    from podsim.tiles import update
-
     parameters, tensors = question.count("parameters"), question.count("tensors")
     return update.plan(question.choice("optimizer"), parameters, precision, chip, tensors=tensors)
 

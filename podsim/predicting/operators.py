@@ -19,6 +19,7 @@ from podsim.predicting.operator_signatures import KINDS, ONLY, RULES, OperatorIn
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.memory import CODE_SHARE
 from podsim.tiles.supersteps import cycles
+from podsim.tiles.vector import OPERATIONS
 
 T = TypeVar("T")
 
@@ -73,8 +74,6 @@ def _choice_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[
         if name in given and given[name] not in words
     ]
     if kind.chain:
-        from podsim.tiles.vector import OPERATIONS
-
         faults += [
             f"--operation: {unknown(word, tuple(OPERATIONS))}" for word in _chain(given) if word not in OPERATIONS
         ]

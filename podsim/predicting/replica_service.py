@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from podsim.engines.des import scheduler
 from podsim.lowering.lower import lower_evaluation
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
@@ -16,6 +17,7 @@ from podsim.model.sums import sum_in_order
 from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
+from podsim.predicting.assemble import NAMES
 from podsim.predicting.noise import stream
 from podsim.predicting.uncertainty import STRETCHED, step_doubt
 from podsim.tiles.cost import TileCost
@@ -88,8 +90,6 @@ def _host_s(case: ServingCase, mapping: Mapping, served: Served) -> tuple[float,
 
 def delays(service: Service, load: Load) -> Delays:
     """What requests see under a load, the same for the same seed (Eq. 88)."""
-    from podsim.engines.des import scheduler
-
     if load.rate_per_s is None:
         return scheduler.run(service, load)
     draws = stream(load.seed, "arrivals").exponential(1 / load.rate_per_s, LIKELY_GAPS * load.requests)
@@ -117,8 +117,6 @@ def capacity(case: ServingCase, service: Service, level: float) -> Estimate:
 
 def limited_by(service: Service) -> str:
     """What takes most of a batch that is alone."""
-    from podsim.predicting.assemble import NAMES
-
     shares = sorted(((seconds / service.latency_s, part) for part, seconds in service.parts_s.items()), reverse=True)
     (most, first), *others = shares
     notes = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in others[:2] if share >= 0.005]

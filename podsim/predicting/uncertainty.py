@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from podsim.engines import analytic
+from podsim.files import tensor_parallel
 from podsim.lowering import sharding
 from podsim.lowering.lower import lower_update
 from podsim.lowering.weight_update import BETWEEN_RACKS
@@ -128,8 +129,6 @@ def of_step(
         known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known
-    from podsim.files import tensor_parallel
-
     unmeasured = (share * tensor_parallel.time_error()) ** 2
     return replace(known, variances={**known.variances, Cause.TENSOR_PARALLEL: unmeasured}, grade=Grade.ASSUMED)
 

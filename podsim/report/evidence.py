@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from podsim.errors import InputError
-from podsim.files import inputs
+from podsim.files import find, inputs
+from podsim.files.contents import text_of
 from podsim.report.doc import Note, Tone
 
 
 def calibration_version() -> str | None:
     """A digest of the fitted parameters that answer, else of those shipped; None where nothing has been fitted."""
-    from podsim.files import find  # help has no need of it
-    from podsim.files.contents import text_of
-
     ledger = inputs.current()
     if ledger is not None and ledger.calibration:
         return ledger.calibration

@@ -6,6 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from podsim.report.doc import Bars, Chart, ChartAxis, Doc, Heading
@@ -56,8 +57,6 @@ def svg(block: Drawn, label: str = "") -> str:
 
 
 def _quoted(text: str) -> str:
-    from html import escape
-
     return escape(escaped(text), quote=True)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from podsim.model.prediction import Prediction
 from podsim.report.digits import Json
 from podsim.report.json_text import plain, text
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
     from podsim.model.comparison import CaseDifference, Comparison, ComparisonCase
-    from podsim.model.prediction import Prediction
 
 QUANTITIES = ("step_s", "throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 
@@ -47,8 +47,6 @@ def _side(case: ComparisonCase) -> Json:
 
 def _mapped(p: Prediction | ComparatorPrediction) -> dict[str, Json]:
     """How much of what kind works on the run; a law knows no mapping."""
-    from podsim.model.prediction import Prediction
-
     if not isinstance(p, Prediction):
         return {"chips": p.chips, "engine": "law", "global_batch": p.global_batch}
     return {

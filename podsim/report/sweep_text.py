@@ -1,5 +1,6 @@
 """A sweep as JSON, and as the columns of a Parquet file."""
 
+import importlib.util
 import io
 import json
 
@@ -45,9 +46,7 @@ def table(report: SweepReport) -> str:
 
 def check_parquet() -> None:
     """Raise InputError where the package that writes Parquet is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("pyarrow") is None:
+    if importlib.util.find_spec("pyarrow") is None:
         raise InputError(
             "the package pyarrow is not installed",
             code="missing-package",

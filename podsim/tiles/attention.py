@@ -17,6 +17,7 @@ from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.rearrange import Along, Layout
 from podsim.tiles.reduction import ONE_OVERHEAD, READ_CYCLES
 from podsim.tiles.shares import checked, step, up, vectors, vertex
+from podsim.tiles.supersteps import cycles
 
 PASSES = ("maximum", "subtract", "exp", "multiply")  # of a block of scores; its sum is read besides
 LEAST_KEYS = 16  # keys of the smallest block: one group of output channels
@@ -227,8 +228,6 @@ def _counts(keys: int) -> list[int]:
 
 def _block(heads: Heads, rows: int, tiles: int, keys: int, precision: Precision, chip: Chip) -> _Block:
     """A block of keys and values reaches the tiles of its head, two neighbours at once."""
-    from podsim.tiles.supersteps import cycles
-
     size, result = ELEMENT_BYTES[precision], OUTPUT_BYTES[precision]
     arriving = float(2 * keys * heads.width * size)
     compute = (

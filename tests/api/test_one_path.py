@@ -32,7 +32,7 @@ def frames_of(*words: str) -> list[str]:
 
     def lower(*_: object, **__: object) -> None:
         frame = sys._getframe(1)
-        while frame.f_back is not None and "/cli/app.py" not in frame.f_code.co_filename:
+        while frame.f_back is not None and "/cli/parser.py" not in frame.f_code.co_filename:
             texts.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
             frame = frame.f_back
         raise _LoweredError

@@ -6,8 +6,8 @@ import ast
 
 from source import modules, place, tree
 
-UNTESTED = 147
-"""Modules that no test imports, of 510 without packages; the aim is 30. Who tests one lowers this number."""
+UNTESTED = 145
+"""Modules that no test imports, of 520 without packages; the aim is 30. Who tests one lowers this number."""
 
 
 def imported() -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 from podsim.calibrate.frameworks import FrameworkRow, fit
 from podsim.files import frameworks as file
 from podsim.files.load import load
-from podsim.files.readers import READERS
+from podsim.files.readers import reader
 from podsim.files.write import frameworks_text
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.framework_costs import MICRO_BATCH, REPLICA
@@ -71,7 +71,7 @@ def test_a_file_that_is_written_is_read_again(tmp_path):
     costs = fit(rows()).costs
     path = tmp_path / "frameworks.toml"
     path.write_text(frameworks_text(costs), encoding="utf-8")
-    assert READERS["frameworks"](load(path, "frameworks")).value == costs
+    assert reader("frameworks")(load(path, "frameworks")).value == costs
 
 
 def test_the_shipped_constants_are_few_and_known():

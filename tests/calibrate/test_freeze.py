@@ -7,14 +7,14 @@ import pytest
 
 import podsim
 from podsim.calibrate.freeze import again, answered
-from podsim.files import catalog
+from podsim.files import catalog, frozen
 from podsim.files.write import frozen_text
 from podsim.model.family import FAMILIES
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import FreezeReport, FrozenPrediction
 from podsim.report.views import frozen as view
 
-ROWS = catalog.frozen()
+ROWS = frozen.frozen()
 HALF_A_DIGIT = 5.1e-4  # of four: a row that rounds the other way on another machine has not moved
 
 
@@ -74,12 +74,12 @@ def test_what_is_written_reads_back_and_is_the_shipped_file(tmp_path):
     checked = catalog.describe(path)
     what, document = checked.what, checked.document
     assert (what, document.value.predictions) == ("frozen", ROWS)
-    assert path.read_bytes() == catalog.frozen_path().read_bytes()
+    assert path.read_bytes() == frozen.path().read_bytes()
 
 
 def test_freezing_keeps_the_questions_and_reports_what_moved(tmp_path, monkeypatch):
     rows = (FrozenPrediction(workload="resnet50", topology="pod16", preset="mlperf-v1.1-closed"), *ROWS[-2:-1])
-    monkeypatch.setattr(catalog, "frozen", lambda: rows)
+    monkeypatch.setattr(frozen, "frozen", lambda: rows)
     report = podsim.freeze(path=tmp_path / "out.toml")
     texts = [(row.workload, row.topology, row.preset) for row in rows]
     assert [(row.workload, row.topology, row.preset) for row in report.after] == texts

@@ -6,7 +6,6 @@ import types
 from pathlib import Path
 from typing import Any
 
-from podsim.api import lookups
 from podsim.errors import Infeasible, InputError
 from podsim.model.prediction import Prediction
 
@@ -24,12 +23,10 @@ def _hand_made() -> types.ModuleType:
 RESULTS = _hand_made()
 
 
-class FakeApi(types.ModuleType):
+class FakeApi:
     """Answers by the name of the workload, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        super().__init__("podsim.api")
-        self.config, self.show_chip = lookups.config, lookups.show_chip
         self.asked: dict[str, Any] = {}
         self.worst = 0.049
 

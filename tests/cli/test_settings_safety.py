@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from test_settings import asked, folders, write  # noqa: F401  (a fixture)
 
-from podsim.cli.app import build, main
+from podsim.cli.app import main
+from podsim.cli.parser import build
 from podsim.cli.settable import ANY_FILE, COMMAND_LINE, OWN_FILE
 from podsim.cli.settings import flags
 from podsim.files import settings as kept

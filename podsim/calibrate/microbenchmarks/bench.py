@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.tiles import supersteps
+from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,8 +50,6 @@ class Bench:
 
     def fabric(self, name: str) -> Fabric:
         """The links of a machine."""
-        from podsim.topology.fabric import build
-
         if name not in self.fabrics:
             self.fabrics[name] = build(self.topology_of(name))
         return self.fabrics[name]

@@ -7,14 +7,17 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
 from podsim.cli.saving import answered
 from podsim.errors import InputError
-from podsim.report import json_text
+from podsim.report import json_comparators, json_frameworks, json_text
+from podsim.report.views import comparator as law_view
 from podsim.report.views import fit as view
+from podsim.report.views import frameworks as framework_view
 from podsim.report.views import noise as noise_view
 from podsim.report.views import own_logs as own_view
 
@@ -105,8 +108,6 @@ def calibrate(
 
 
 def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: bool) -> int:
-    from podsim import api
-
     with progress("fitting", output) as on_progress:
         report = answered(partial(api.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
     give(
@@ -119,8 +120,6 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: 
 
 
 def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
-    from podsim import api
-
     fit = answered(partial(api.calibrate_noise, write=write, path=path))
     give(
         output,
@@ -132,10 +131,6 @@ def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
 
 
 def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
-    from podsim import api
-    from podsim.report import json_comparators
-    from podsim.report.views import comparator as law_view
-
     with progress("fitting", output) as on_progress:
         report = answered(partial(api.calibrate_comparators, write=write, path=path, on_progress=on_progress))
     give(
@@ -148,10 +143,6 @@ def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
 
 
 def _frameworks(output: OutputFlags, path: Path | None, *, write: bool) -> int:
-    from podsim import api
-    from podsim.report import json_frameworks
-    from podsim.report.views import frameworks as framework_view
-
     with progress("fitting", output) as on_progress:
         report = answered(partial(api.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
     give(
@@ -164,8 +155,6 @@ def _frameworks(output: OutputFlags, path: Path | None, *, write: bool) -> int:
 
 
 def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) -> int:
-    from podsim import api
-
     with progress("fitting", output) as on_progress:
         report = answered(
             partial(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sized
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
@@ -18,8 +19,6 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
-    from podsim import api
-
     checked = api.check(file)
     what, document = checked.what, checked.document
     name = str(getattr(document.value, "name", ""))

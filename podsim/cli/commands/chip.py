@@ -2,9 +2,11 @@
 
 from cyclopts import App
 
+from podsim import api
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.files import catalog
 from podsim.report import json_text
 from podsim.report.views import chip as view
 from podsim.report.views import listing
@@ -16,9 +18,6 @@ app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published r
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the chips that have a name."""
     output.check()
-    from podsim import api
-    from podsim.files import catalog
-
     chips = api.list_chips()
     warn(catalog.unlisted("chips"), output)
     give(
@@ -52,8 +51,6 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A name (podsim chip list) or a file.
     """
     output.check()
-    from podsim import api
-
     document = api.show_chip(name)
     warn(document.warnings, output)
     give(

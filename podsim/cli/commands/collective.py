@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -88,8 +89,6 @@ def collective(
     """
     output.check()
     check_out(drawn.out)
-    from podsim import api
-
     ask = partial(
         api.collective,
         what,

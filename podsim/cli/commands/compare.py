@@ -1,10 +1,11 @@
 """`podsim compare`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -29,13 +30,13 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.comparison import Comparison
+from podsim.model.prediction import Prediction
+from podsim.report import json_comparison
 from podsim.report.views import comparison as view
-
-if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
 
 AGAINST = Group("against what, each a side of its own; so is --set", sort_key=0)
 
@@ -84,8 +85,6 @@ def compare(
     """
     output.check()
     report.check()
-    from podsim import api
-
     table = keywords(machine, against, comparator, mapping, run, length, engine, money)
     with progress("predicting sides", output) as on_progress:
         comparison = api.compare(
@@ -111,11 +110,8 @@ def _give(comparison: Comparison, workload: str, report: ReportFlags, output: Ou
     )
 
 
-def _origins(comparison: Comparison, workload: str) -> "Groups":
+def _origins(comparison: Comparison, workload: str) -> Groups:
     """Where the numbers of all sides and of the workload come from."""
-    from podsim.cli.origins import Used, of_page
-    from podsim.model.prediction import Prediction
-
     machines = [
         Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
         for case in comparison.sides
@@ -126,6 +122,4 @@ def _origins(comparison: Comparison, workload: str) -> "Groups":
 
 
 def _json(comparison: Comparison) -> str:
-    from podsim.report import json_comparison
-
     return json_comparison.comparison(comparison)

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.help import COMMANDS
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.parser import build
 from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
@@ -33,8 +35,6 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
         A command, such as predict or topology show.
     """
     output.check()
-    from podsim import api
-
     rows = (
         _of(command, every=True) if command else [row for command in _commands() for row in _of(command, every=False)]
     )
@@ -83,8 +83,6 @@ def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
 
 def _flags(command: tuple[str, ...]) -> dict[str, "Argument"]:
     """The flags of a command; none where it only groups others."""
-    from podsim.cli.app import build
-
     parsed, used, unused = build().parse_commands(list(command))
     if unused:
         raise InputError(f'podsim has no command "{" ".join(command)}"', code="unknown-command", hint="podsim --help")

@@ -1,5 +1,6 @@
 """`podsim diff`."""
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
@@ -18,8 +19,6 @@ def diff(old: str, new: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A later one of the same verb; inputs of it are put back one at a time and predicted again.
     """
     output.check()
-    from podsim import api
-
     difference = api.diff(old, new)
     give(
         output,

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -23,12 +24,15 @@ from podsim.cli.options import (
     RunFlags,
     keywords,
 )
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+from podsim.report import json_explanation, json_text
+from podsim.report.views import explanation as explanation_view
+from podsim.report.views import ranking as ranking_view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.explanation import Explanation
 
 
@@ -68,10 +72,6 @@ def explain(
 
 
 def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_explanation
-    from podsim.report.views import explanation as view
-
     with progress("asking what if", output) as on_progress:
         explanation = api.explain(workload, on_progress=on_progress, **table)
 
@@ -80,24 +80,24 @@ def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: Re
 
     give(
         output,
-        screen=lambda: view.document(explanation, verbose=output.verbose),
+        screen=lambda: explanation_view.document(explanation, verbose=output.verbose),
         json_text=written,
-        line=lambda: view.answer(explanation),
+        line=lambda: explanation_view.answer(explanation),
     )
     save(
         report,
         output,
-        report=lambda: view.document(explanation, verbose=True, extra=_origins(explanation, workload, machine)),
+        report=lambda: explanation_view.document(
+            explanation, verbose=True, extra=_origins(explanation, workload, machine)
+        ),
         json_text=written,
         rows="influences",
     )
     return ExitCode.ANSWERED
 
 
-def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> "Groups":
+def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> Groups:
     """Where the numbers of the machine and the workload come from."""
-    from podsim.cli.origins import Used, of_page
-
     name = explanation.prediction.topology
     used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)
     return of_page([used], [workload], answers=[explanation.prediction])
@@ -121,21 +121,17 @@ def _operators(
     report: ReportFlags,
     output: OutputFlags,
 ) -> int:
-    from podsim import api
-    from podsim.report import json_text
-    from podsim.report.views import ranking as view
-
     ranking = api.explain_operators(workload, **keywords(*request))
     give(
         output,
-        screen=lambda: view.document(ranking, verbose=output.verbose),
+        screen=lambda: ranking_view.document(ranking, verbose=output.verbose),
         json_text=lambda: json_text.ranking(ranking),
-        line=lambda: view.answer(ranking),
+        line=lambda: ranking_view.answer(ranking),
     )
     save(
         report,
         output,
-        report=lambda: view.document(ranking, verbose=True, charts=True),
+        report=lambda: ranking_view.document(ranking, verbose=True, charts=True),
         json_text=lambda: json_text.ranking(ranking),
         rows="operators",
     )

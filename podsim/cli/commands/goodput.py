@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -70,8 +71,6 @@ def goodput(
         A name (podsim workload list) or a file.
     """
     output.check()
-    from podsim import api
-
     with progress("weighing mappings", output) as on_progress:
         flags = keywords(model.added(machine), mapping, length, lasting, faults)
         report = api.goodput(workload, on_progress=on_progress, **flags)

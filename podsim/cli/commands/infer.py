@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -23,6 +24,8 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.report import json_inference
+from podsim.report.views import inference as view
 
 SERVING = Group("serving", sort_key=3)
 LOAD = Group("load (left out: 80 % of what the replicas can do)", sort_key=4)
@@ -100,10 +103,6 @@ def infer(
     """
     output.check()
     report.check()
-    from podsim import api
-    from podsim.report import json_inference
-    from podsim.report.views import inference as view
-
     table = keywords(model.added(machine), replica, serving, load, tokens, release)
     with progress("serving batches", output) as on_progress:
         answer = api.infer(workload, on_progress=on_progress, **table)

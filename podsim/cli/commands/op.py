@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
@@ -50,8 +51,6 @@ def _give(
 ) -> int:
     """Ask and answer; a size left out has the default that podsim.api gives it."""
     output.check()
-    from podsim import api
-
     given = {name: value for name, value in sizes.items() if value is not None}
     report = api.op(
         operator,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -22,12 +23,15 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+from podsim.report import json_plan
+from podsim.report.views import mix as mix_view
+from podsim.report.views import plan as plan_view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.mix import MixPlan
     from podsim.model.plan import Plan
 
@@ -133,24 +137,20 @@ def plan(
 
 
 def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_plan
-    from podsim.report.views import plan as view
-
     with progress("weighing machines", output) as on_progress:
         plan = api.plan(workload, on_progress=on_progress, **given)
     give(
         output,
-        screen=lambda: view.document(plan, verbose=output.verbose),
+        screen=lambda: plan_view.document(plan, verbose=output.verbose),
         json_text=lambda: json_plan.plan(plan),
-        line=lambda: view.answer(plan),
+        line=lambda: plan_view.answer(plan),
     )
     save(
         report,
         output,
         json_text=lambda: json_plan.plan(plan),
         rows="candidates",
-        report=lambda: view.document(plan, verbose=True, charts=True, extra=_origins(plan, workload)),
+        report=lambda: plan_view.document(plan, verbose=True, charts=True, extra=_origins(plan, workload)),
     )
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
@@ -158,10 +158,6 @@ def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: O
 def _mix(
     search: SearchFlags, given: dict[str, Any], demand: DemandFlags, report: ReportFlags, output: OutputFlags
 ) -> int:
-    from podsim import api
-    from podsim.report import json_plan
-    from podsim.report.views import mix as view
-
     if demand.within is not None:
         raise InputError(
             "each job of a mix has its own time: --within says nothing to --workloads",
@@ -174,24 +170,22 @@ def _mix(
         plan = api.plan_mix(search.workloads, on_progress=on_progress, **given)
     give(
         output,
-        screen=lambda: view.document(plan, verbose=output.verbose),
+        screen=lambda: mix_view.document(plan, verbose=output.verbose),
         json_text=lambda: json_plan.mix(plan),
-        line=lambda: view.answer(plan),
+        line=lambda: mix_view.answer(plan),
     )
     names = [job.workload for job in plan.jobs]
     save(
         report,
         output,
-        report=lambda: view.document(plan, verbose=True, extra=_origins(plan, *names)),
+        report=lambda: mix_view.document(plan, verbose=True, extra=_origins(plan, *names)),
         json_text=lambda: json_plan.mix(plan),
         rows="candidates",
     )
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
-def _origins(plan: "Plan | MixPlan", *workloads: str) -> "Groups":
+def _origins(plan: "Plan | MixPlan", *workloads: str) -> Groups:
     """Where the numbers of the machines weighed and of the workloads come from."""
-    from podsim.cli.origins import Used, of_page
-
     machines = [Used(called=name, topology=name) for name in plan.named]
     return of_page(machines, dict.fromkeys(workloads), [candidate.owned for candidate in plan.candidates])

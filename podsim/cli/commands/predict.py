@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -35,15 +36,16 @@ from podsim.cli.options import (
     RunFlags,
     keywords,
 )
+from podsim.cli.origins import Groups, Used, of_one, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.prediction import Prediction
+from podsim.report import json_phases, json_text
 from podsim.report.doc import Doc
+from podsim.report.views import phases, prediction_page
 from podsim.report.views import prediction as view
 
 if TYPE_CHECKING:
-    from podsim.cli import origins
-    from podsim.cli.origins import Used
     from podsim.model.comparator import ComparatorPrediction
     from podsim.planning.ownership import OwnershipTerms
 
@@ -88,8 +90,6 @@ def predict(
     """
     output.check()
     report.check()
-    from podsim import api
-
     machine = model.added(machine)
     flags = (machine, comparator, mapping, configuration, run, length, engine, noise, faults)
     terms = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
@@ -108,8 +108,6 @@ def _print_answer(
     report: ReportFlags,
     output: OutputFlags,
 ) -> int:
-    from podsim import api
-
     if not isinstance(answer, Prediction):
         from podsim.cli.comparator import print_answer
 
@@ -119,8 +117,6 @@ def _print_answer(
 
 
 def _priced(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
-    from podsim import api
-
     return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
 
 
@@ -134,49 +130,34 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
     save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
 
 
-def _screen(answer: Prediction, output: OutputFlags, extra: "origins.Groups") -> Doc:
+def _screen(answer: Prediction, output: OutputFlags, extra: Groups) -> Doc:
     if answer.phases:
-        from podsim.report.views import phases
-
         return phases.document(answer, verbose=output.verbose, extra=extra)
     return view.document(answer, verbose=output.verbose, extra=extra)
 
 
 def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
-    from podsim.cli import origins
-    from podsim.report.views import prediction_page
-
     answer = answer if answer.money or not answer.timed else _priced(answer, machine)
     used = _used(answer, machine)
     paid = answer.money.owned if answer.money else None
-    groups = origins.of_page([used], [workload], [paid], [answer])
+    groups = of_page([used], [workload], [paid], [answer])
     if answer.phases:
-        from podsim.report.views import phases
-
         return phases.document(answer, verbose=True, extra=groups)
     return prediction_page.report(answer, groups)
 
 
 def _json(answer: Prediction) -> str:
-    from podsim.report import json_text
-
     if answer.phases:
-        from podsim.report import json_phases
-
         return json_phases.prediction(answer)
     return json_text.prediction(answer)
 
 
-def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> "origins.Groups":
+def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Groups:
     """Where the numbers of the machine and the workload come from."""
-    from podsim.cli import origins
-
-    return origins.of_one(_used(answer, machine), workload, answer)
+    return of_one(_used(answer, machine), workload, answer)
 
 
-def _used(answer: Prediction, machine: MachineFlags) -> "Used":
-    from podsim.cli.origins import Used
-
+def _used(answer: Prediction, machine: MachineFlags) -> Used:
     return Used(
         called=answer.topology, topology=machine.topology or answer.topology, chip=machine.chip, changes=machine.set
     )

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag, keywords
@@ -27,8 +28,6 @@ def sample(
         abc-covid19, mcmc-hmc, or a file that says what is done with one sample.
     """
     output.check()
-    from podsim import api
-
     report = api.sample(what, samples=samples, rounds=rounds, **keywords(sharing))
     give(
         output,

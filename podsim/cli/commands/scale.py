@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -26,11 +27,13 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
+from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.report import json_scaling
+from podsim.report.views import scaling as view
 
 if TYPE_CHECKING:
-    from podsim.cli.origins import Groups
     from podsim.model.scaling import ScaleReport
 
 SIZES = Group("machines", sort_key=1)
@@ -97,10 +100,6 @@ def scale(
     """
     output.check()
     report.check()
-    from podsim import api
-    from podsim.report import json_scaling
-    from podsim.report.views import scaling as view
-
     sizes = model.added(sizes)
     with progress("predicting machines", output) as on_progress:
         flags = keywords(sizes, split, configuration, run, length, engine, money)
@@ -121,10 +120,8 @@ def scale(
     return ExitCode.ANSWERED
 
 
-def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> "Groups":
+def _origins(answer: "ScaleReport", workload: str, sizes: ScaleFlags) -> Groups:
     """Where the numbers of the machines and of the workload come from."""
-    from podsim.cli.origins import Used, of_page
-
     machines = [
         Used(called=row.topology, topology=row.topology, chip=sizes.chip, changes=sizes.set) for row in answer.rows
     ]

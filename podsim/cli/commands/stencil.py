@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag, keywords
@@ -26,8 +27,6 @@ def stencil(
         heat-2d, heat-3d, diffusion-3d, wave-3d or aliev-panfilov.
     """
     output.check()
-    from podsim import api
-
     report = api.stencil(what, grid=grid, **keywords(sharing))
     give(
         output,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
@@ -16,6 +17,8 @@ from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
 from podsim.errors import InputError, PodsimError
+from podsim.report import sweep_text
+from podsim.report.views import sweep as view
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -66,9 +69,6 @@ def sweep(
     _check(csv, report, output)
     swept = _swept(file, where, output)
     _say(swept, output)
-    from podsim.report import sweep_text
-    from podsim.report.views import sweep as view
-
     if csv:
         put(sweep_text.table(swept), sys.stdout)
     else:
@@ -91,8 +91,6 @@ def sweep(
 
 def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     """The report, with a bar for whoever watches; whoever interrupts is told how to go on."""
-    from podsim import api
-
     given = {field.name: getattr(where, field.name) for field in fields(where)}
     with progress("points", output, rate="points") as drawn:
         counted = _SweepProgress(drawn)
@@ -115,8 +113,6 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
         )
     report.check(also=(".parquet",))
     if report.out is not None and report.out.lower().endswith(".parquet"):
-        from podsim.report import sweep_text
-
         sweep_text.check_parquet()
 
 

@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
+from podsim import api
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.errors import InputError
+from podsim.files import catalog, comparators
+from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
-from podsim.report import json_text
+from podsim.report import json_comparators, json_text
 from podsim.report.doc import Doc
+from podsim.report.views import comparator as comparator_view
 from podsim.report.views import fabric as fabric_view
 from podsim.report.views import listing
 from podsim.report.views import topology as view
+from podsim.topology import generic_measure, measure
+from podsim.topology.build import network
+from podsim.topology.every_link import links as every_link
+from podsim.topology.generic import GenericNetwork
 
 if TYPE_CHECKING:
     from podsim.files.comparator_machines import Placed
@@ -29,9 +37,6 @@ app = App(name="topology", help="Machines and generic fabrics: levels, links, ba
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the machines and generic fabrics that have a name."""
     output.check()
-    from podsim import api
-    from podsim.files import catalog
-
     topologies = api.list_topologies()
     machines = {name: value for name, value in topologies.items() if isinstance(value, Topology)}
     fabrics = {name: value for name, value in topologies.items() if isinstance(value, GenericFabric)}
@@ -62,15 +67,9 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         List the links by the names that --fault takes.
     """
     output.check()
-    from podsim import api
-    from podsim.files.read import Document
-
     result = api.show_topology(name)
     if not isinstance(result, Document):
         return _comparator(name, result, output, links=links)
-    from podsim.topology.build import network
-    from podsim.topology.every_link import links as every_link
-
     warn(result.warnings, output)
     value = result.value
     named = every_link(network(value)) if links else ()
@@ -90,11 +89,6 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
 
 
 def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool) -> int:
-    from podsim import api
-    from podsim.files import comparators
-    from podsim.report import json_comparators
-    from podsim.report.views import comparator as comparator_view
-
     if links:
         raise InputError(
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
@@ -116,9 +110,6 @@ Shown = tuple[Callable[[], Doc], dict[str, object], str]
 
 
 def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    from podsim import api
-    from podsim.topology import measure
-
     money = api.purse().machine(machine, machine.hosts.servers)
     bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
     screen = partial(
@@ -139,9 +130,6 @@ def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: b
 
 
 def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    from podsim.topology import generic_measure
-    from podsim.topology.generic import GenericNetwork
-
     built = GenericNetwork(fabric)
     cuts, hops = generic_measure.bisection_bytes_per_s(built), generic_measure.diameter_hops(built)
     each = {level.name: generic_measure.per_rank_bytes_per_s(built, at) for at, level in enumerate(fabric.levels)}

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -69,8 +70,6 @@ def trace(
     """
     output.check()
     check_out(shown.out)
-    from podsim import api
-
     trace = api.trace(workload, **keywords(shown, machine, mapping, configuration, engine, faults))
     written = write_trace(trace, shown.out)
     if written == STDOUT:

@@ -2,18 +2,22 @@
 
 from functools import partial
 
+from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.cli.saving import answered
 from podsim.errors import InputError
-from podsim.report import json_text
+from podsim.model.published_bars import missed
+from podsim.report import json_claims, json_comparators, json_hold_outs, json_microbenchmarks, json_published, json_text
 from podsim.report.views import claims as claims_view
+from podsim.report.views import comparator as law_view
 from podsim.report.views import coverage as coverage_view
 from podsim.report.views import frozen
 from podsim.report.views import hold_outs as hold_outs_view
 from podsim.report.views import microbenchmarks as microbenchmark_view
+from podsim.report.views import published as published_view
 from podsim.report.views import validation as view
 
 
@@ -59,8 +63,6 @@ def validate(
 
 
 def _results(output: OutputFlags) -> int:
-    from podsim import api
-
     with progress("holding out", output) as on_progress:
         result = api.validate(on_progress=on_progress)
     give(
@@ -73,9 +75,6 @@ def _results(output: OutputFlags) -> int:
 
 
 def _microbenchmarks(output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_microbenchmarks
-
     with progress("predicting", output) as on_progress:
         report = api.microbenchmarks(on_progress=on_progress)
     give(
@@ -88,10 +87,6 @@ def _microbenchmarks(output: OutputFlags) -> int:
 
 
 def _comparators(output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_comparators
-    from podsim.report.views import comparator as law_view
-
     with progress("holding out", output) as on_progress:
         report = api.validate_comparators(on_progress=on_progress)
     give(
@@ -104,9 +99,6 @@ def _comparators(output: OutputFlags) -> int:
 
 
 def _claims(output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_claims
-
     with progress("asking", output) as on_progress:
         report = api.claims(on_progress=on_progress)
     give(
@@ -119,11 +111,6 @@ def _claims(output: OutputFlags) -> int:
 
 
 def _published(output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.model.published_bars import missed
-    from podsim.report import json_published
-    from podsim.report.views import published as published_view
-
     with progress("predicting", output) as on_progress:
         report = api.published(on_progress=on_progress)
     give(
@@ -136,8 +123,6 @@ def _published(output: OutputFlags) -> int:
 
 
 def _coverage(output: OutputFlags) -> int:
-    from podsim import api
-
     with progress("holding out", output) as on_progress:
         report = api.coverage(on_progress=on_progress)
     give(
@@ -150,9 +135,6 @@ def _coverage(output: OutputFlags) -> int:
 
 
 def _hold_outs(output: OutputFlags) -> int:
-    from podsim import api
-    from podsim.report import json_hold_outs
-
     with progress("holding out", output) as on_progress:
         report = api.hold_outs(on_progress=on_progress)
     give(
@@ -165,8 +147,6 @@ def _hold_outs(output: OutputFlags) -> int:
 
 
 def _freeze(output: OutputFlags) -> int:
-    from podsim import api
-
     with progress("predicting again", output) as on_progress:
         report = answered(partial(api.freeze, on_progress=on_progress))
     give(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
+from podsim import api
 from podsim.cli.answer import give, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
@@ -31,8 +32,9 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.report import json_workload, numbers
-from podsim.report.views import listing
+from podsim.files import catalog, run_phases, write
+from podsim.report import json_advice, json_workload, numbers
+from podsim.report.views import advice, listing
 from podsim.report.views import workload as view
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
@@ -58,9 +60,6 @@ ANY_RANK = RankFlags()
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the workloads that have a name."""
     output.check()
-    from podsim import api
-    from podsim.files import catalog, run_phases
-
     workloads = api.list_workloads()
     warn(catalog.unlisted("workloads"), output)
     give(
@@ -82,8 +81,6 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
         A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
-    from podsim import api
-
     document = api.show_workload(name, changes=model.changes)
     warn(document.warnings, output)
     give(
@@ -120,10 +117,6 @@ def mappings(
     output.check()
     report.check()
     machine = model.added(machine)
-    from podsim import api
-    from podsim.report import json_advice
-    from podsim.report.views import advice
-
     with progress("weighing mappings", output) as on_progress:
         mappings = api.mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
@@ -161,17 +154,14 @@ def import_(
     out
         Where the TOML goes; - is stdout.
     """
-    from podsim import api
-    from podsim.files.write import check_writable, write_atomic
-
     if out != STDOUT:
-        check_writable(Path(out))
+        write.check_writable(Path(out))
     text = api.import_model(file, sequence=model.sequence, shape=model.shape)
     if out == STDOUT:
         put(text, sys.stdout)
     else:
         try:
-            write_atomic(Path(out), text)
+            write.write_atomic(Path(out), text)
         except InputError:
             put(text, sys.stdout)  # so that it is not lost
             raise

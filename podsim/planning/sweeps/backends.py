@@ -9,9 +9,11 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from podsim.errors import InputError
@@ -103,8 +105,6 @@ def _signals_held() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    from multiprocessing import resource_tracker
-
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
     ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -155,8 +155,6 @@ def cluster(
 
     Raises InputError: no scheduler answers, nobody computes for it, or it goes away.
     """
-    from concurrent.futures import CancelledError
-
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 

@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views import events, grades, tokens, untimed
+from podsim.report.views import events, faults, grades, run_cost, tokens, untimed
 from podsim.report.views.lengths import aim, skewed
 
 PARTS = {
@@ -98,8 +98,6 @@ def document(
 
 
 def _broken(p: Prediction, verbose: bool) -> Iterable[Block]:
-    from podsim.report.views import faults
-
     return faults.blocks(p.faults, PARTS, verbose=verbose) if p.faults else ()
 
 
@@ -111,8 +109,6 @@ def _noisy(p: Prediction) -> Iterable[Block]:
 
 def paid(p: Prediction) -> Iterable[Block]:
     """What the machine and the run cost, where that was asked for."""
-    from podsim.report.views import run_cost
-
     return run_cost.blocks(p.money) if p.money else ()
 
 

@@ -1,0 +1,56 @@
+"""What parses a command line and runs its command; the first page and the version need none of it."""
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from cyclopts import App, CycloptsError, Parameter
+
+from podsim.cli import request
+from podsim.cli.completion import install
+from podsim.cli.console import color_wanted, look, put
+from podsim.cli.exit import ExitCode
+from podsim.cli.failures import usage
+from podsim.cli.help import COMMANDS, PURPOSE, Formatter
+from podsim.cli.saving import COMMAND
+from podsim.cli.settings import Settings
+from podsim.files import inputs
+from podsim.report.terminal import console
+from podsim.report.version import version
+
+
+def run(words: Sequence[str]) -> ExitCode:
+    """Run the command that the words name; PodsimError where it cannot be."""
+    if words[0] == "--install-completion":
+        put(install(build(), words[1:]), sys.stdout)
+        return ExitCode.ANSWERED
+    COMMAND.set(tuple(words))
+    pages = io.StringIO()  # help is written by cyclopts, which knows nothing of full disks
+    try:
+        with inputs.recording():
+            code = request.run(build(words, pages), words)
+    except CycloptsError as error:
+        raise usage(error) from error
+    put(pages.getvalue(), sys.stdout)
+    return ExitCode(code) if isinstance(code, int) else ExitCode.ANSWERED
+
+
+def build(words: Sequence[str] = (), pages: TextIO | None = None) -> App:
+    """The cyclopts application, whose help goes to `pages`; commands are import paths until they are used."""
+    screen_look = look(sys.stdout, color_wanted(words))
+    app = App(
+        name="podsim",
+        help=PURPOSE,
+        version=lambda: f"podsim {version()}",
+        console=console(screen_look, pages or sys.stdout),
+        help_formatter=Formatter(),
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), show_default=False),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+        config=Settings(),
+    )
+    for command in COMMANDS:
+        app.command(f"podsim.cli.commands.{command.path}", name=command.name)
+    return app
