@@ -57,12 +57,17 @@ def test_no_more_than_eight_neighbours_are_listed():
     assert str(refusal.value).partition("joined to ")[2].count("rank") == 8
 
 
-@pytest.mark.parametrize(
-    "text", ["rank1-rank4", "rank01-rank2", "rank-rank2", "ring0", "rank1", "rank1->bus0", "ranks²"]
-)
+@pytest.mark.parametrize("text", ["rank1-rank4", "rank-rank2", "ring0", "rank1", "rank1->bus0", "ranks²"])
 def test_what_is_no_node_is_refused_with_the_nodes_and_an_example(text):
     with pytest.raises(ValueError, match=r"^no such link; nodes are rank0 to rank3; .* as rank0-rank1$"):
         link_keys(RING, text)
+
+
+def test_a_number_with_a_zero_before_it_names_nothing():
+    mesh = fabric(level("mesh", Shape.FULL, 12))
+    assert link_keys(mesh, "rank1->rank2") == ((0, 1, 1),)
+    with pytest.raises(ValueError, match="no such link"):
+        link_keys(mesh, "rank01->rank2")
 
 
 def test_the_example_of_a_medium_is_its_own_name():
