@@ -48,9 +48,9 @@ def candidate(name, *, hours=1.0, usd=1.0, energy_j=1.0, **changes):
 def test_each_objective_has_its_machine(objective, name):
     machines = [
         candidate("quick", hours=1.0, usd=90.0, energy_j=50.0),
-        candidate("cheap", hours=70.0, usd=2.0, energy_j=40.0),
+        candidate("cheap", hours=8.0, usd=3.0, energy_j=40.0),
         candidate("frugal", hours=60.0, usd=60.0, energy_j=1.0),
-        candidate("balanced", hours=5.0, usd=5.0, energy_j=30.0),
+        candidate("balanced", hours=2.0, usd=10.0, energy_j=30.0),
     ]
     assert best(machines, objective).topology == name
 

@@ -91,8 +91,8 @@ def test_splits_are_named_where_they_split_and_a_row_is_a_field(uneven):
 
 
 def test_what_does_not_fit_in_one_pass_is_cut_into_serial_parts(request_of):
-    """Of 4,096 cubed, where a tile has a hundredth of its memory for it."""
-    request = request_of(0.06)
+    """A large product, where a tile has a seventh of its memory for it."""
+    request = request_of(0.15)
     ways, limit = evaluated(request, (8192, 4096, 4096))
     written = plan(ways, limit, request, name="o", flop=1.0)
     serial = [name for name in written.splits if name.startswith("serial ")]
