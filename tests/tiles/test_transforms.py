@@ -89,6 +89,8 @@ def test_channels_that_fill_no_block_are_padded(layer_of):
     assert padded(layer_of(NARROW), 16) == (Copy("input", 128.0 * 16, 1),)
     assert padded(layer_of(NARROW), 4) == (Copy("input", 128.0 * 4, 1),)
     assert padded(layer_of(WIDE), 16) == ()
+    assert padded(layer_of(replace(WIDE, out_channels=32, channel_groups=2)), 16) == ()
+    assert padded(layer_of(Conv(size=8, in_channels=32, out_channels=16, kernel=3, channel_groups=2)), 16) == ()
     assert padded(layer_of(GROUPED), 16) == (Copy("input", 128.0 * 4 * 16, 8), Copy("output", 128.0 * 16, 4))
 
 
