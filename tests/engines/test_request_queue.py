@@ -46,9 +46,9 @@ def test_a_batch_begins_when_it_is_full_or_the_oldest_has_waited_enough():
     full = run(service(batch=4), Load(rate_per_s=1, wait_s=100.0, requests=200), (1.0,))
     assert (full.filled, full.queued_s) == pytest.approx((4, 1.5))
     assert full.busy == pytest.approx(0.25, rel=0.05)
-    hurried = run(service(batch=4), Load(rate_per_s=1, wait_s=1.5, requests=200), (1.0,))
-    assert hurried.filled == pytest.approx(2)
-    assert hurried.queued_s == pytest.approx((1.5 + 0.5) / 2)
+    hurry = run(service(batch=4), Load(rate_per_s=1, wait_s=1.5, requests=200), (1.0,))
+    assert hurry.filled == pytest.approx(2)
+    assert hurry.queued_s == pytest.approx((1.5 + 0.5) / 2)
     alone = run(service(batch=4), Load(rate_per_s=1, wait_s=0.0, requests=200), (1.0,))
     assert (alone.filled, alone.queued_s) == (1, 0)
 

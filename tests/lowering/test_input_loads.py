@@ -24,7 +24,7 @@ def pipeline(prefetch=1, count=4, *, forward_only=False, **split):
     return Pipeline(setup.workload, setup.mapping, setup.machine, setup.fabric, work, count, True, forward_only)
 
 
-def taken(pipeline):
+def loads_of(pipeline):
     """What each of the micro-batches waits for, then what each load waits for, by load; compute stands between."""
     inputs, tasks = Inputs(pipeline), []
     waits, free = [], ()
@@ -38,7 +38,7 @@ def taken(pipeline):
 
 
 def test_in_line_each_waits_for_its_own_load_which_waits_for_the_stage():
-    waits, loads, names = taken(pipeline(prefetch=0, count=3))
+    waits, loads, names = loads_of(pipeline(prefetch=0, count=3))
     assert waits == [(0,), (2,), (4,)]
     assert loads == {0: (), 2: (0, 1), 4: (2, 3)}
     assert names[0::2] == ["host input"] * 3
@@ -46,25 +46,25 @@ def test_in_line_each_waits_for_its_own_load_which_waits_for_the_stage():
 
 def test_one_ahead_the_first_is_there_and_one_is_left_for_the_next_step():
     """Loads 0, 2 and 4 are of the micro-batches after; the last, 7, of the next step."""
-    waits, loads, _ = taken(pipeline(prefetch=1, count=4))
+    waits, loads, _ = loads_of(pipeline(prefetch=1, count=4))
     assert waits == [(), (0,), (2,), (4,)]
     assert loads == {0: (), 2: (0, 1), 4: (2, 3), 7: (4, 5)}
 
 
 def test_two_ahead():
-    waits, loads, _ = taken(pipeline(prefetch=2, count=4))
+    waits, loads, _ = loads_of(pipeline(prefetch=2, count=4))
     assert waits == [(), (), (0,), (2,)]
     assert len(loads) == 4
 
 
 def test_a_pass_that_only_answers_loads_nothing_for_a_next_step():
-    _, loads, _ = taken(pipeline(prefetch=1, count=4, forward_only=True))
+    _, loads, _ = loads_of(pipeline(prefetch=1, count=4, forward_only=True))
     assert len(loads) == 3
 
 
 @pytest.mark.parametrize("prefetch", [0, 1, 3])
 def test_as_many_loads_as_micro_batches(prefetch):
-    assert len(taken(pipeline(prefetch=prefetch, count=6))[1]) == 6
+    assert len(loads_of(pipeline(prefetch=prefetch, count=6))[1]) == 6
 
 
 # --- weights that are read for every batch --------------------------------------------------------------------------
@@ -91,6 +91,6 @@ def test_a_turn_comes_after_what_its_ipus_read():
 
 def test_nothing_is_read_where_weights_are_on_the_chip_or_nothing_computes():
     line = pipeline(ipus_per_replica=2)
-    kept = Served(row_bytes=1.0, result_bytes=1.0)
-    assert before(line, (turns(0),), kept) == (turns(0),)
-    assert before(line, (turns(),), replace(kept, streams_weights=True)) == (turns(),)
+    resident = Served(row_bytes=1.0, result_bytes=1.0)
+    assert before(line, (turns(0),), resident) == (turns(0),)
+    assert before(line, (turns(),), replace(resident, streams_weights=True)) == (turns(),)

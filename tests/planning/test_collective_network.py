@@ -8,7 +8,7 @@ from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
 
 
-def asked(**flags):
+def question(**flags):
     usual = {
         "pod": None,
         "topology": None,
@@ -24,7 +24,7 @@ def asked(**flags):
 
 
 def test_a_pod_is_a_machine_and_a_name_any_network():
-    machine, ring = asked(pod=16), asked(topology="ring-16")
+    machine, ring = question(pod=16), question(topology="ring-16")
     assert isinstance(machine.network, Fabric)
     assert isinstance(ring.network, GenericNetwork)
     assert (machine.network.endpoints, ring.network.endpoints) == (16, 16)
@@ -33,10 +33,10 @@ def test_a_pod_is_a_machine_and_a_name_any_network():
 
 @pytest.mark.parametrize("flags", [{"pod": 16}, {"topology": "pod16"}])
 def test_changes_reach_the_links(flags):
-    changed = asked(changes={"ipu-link.bandwidth": "8 GB/s"}, **flags)
-    assert changed.network.topology.links["ipu-link"].bandwidth_bytes_per_s == 8e9
+    case = question(changes={"ipu-link.bandwidth": "8 GB/s"}, **flags)
+    assert case.network.topology.links["ipu-link"].bandwidth_bytes_per_s == 8e9
 
 
 def test_pod_and_name_together_are_refused_as_of_any_machine():
     with pytest.raises(InputError):
-        asked(pod=16, topology="ring-16")
+        question(pod=16, topology="ring-16")

@@ -33,8 +33,8 @@ def test_machines_by_name_stand_in_for_the_flag():
 
 
 def test_each_thing_that_differs_is_a_side_and_the_first_has_no_changes():
-    asked = Scenario.of("bert", pod=64, changes=["chip.clock=1.5 GHz", "rack.step=1 us"])
-    sides = variants(asked, to_chip="bow", to_sdk="2.5", to_preset="mlperf-v2.0-closed")
+    question = Scenario.of("bert", pod=64, changes=["chip.clock=1.5 GHz", "rack.step=1 us"])
+    sides = variants(question, to_chip="bow", to_sdk="2.5", to_preset="mlperf-v2.0-closed")
     assert [side.name for side in sides] == [
         "pod64",
         "chip bow",
@@ -56,10 +56,10 @@ def test_one_side_is_no_comparison_and_a_machine_is_named_once():
 
 
 def test_a_configuration_sets_framework_and_what_ifs_alone():
-    changed = with_configuration(POD, {"framework": "popart", "schedule": "1f1b", "prefetch": 3})
-    assert (changed.software.framework, changed.what_if.schedule, changed.what_if.prefetch) == ("popart", "1f1b", 3)
-    kept = with_configuration(changed, {"overlap": True})
-    assert (kept.software.framework, kept.what_if.overlap, kept.what_if.schedule) == ("popart", True, "1f1b")
+    first = with_configuration(POD, {"framework": "popart", "schedule": "1f1b", "prefetch": 3})
+    assert (first.software.framework, first.what_if.schedule, first.what_if.prefetch) == ("popart", "1f1b", 3)
+    again = with_configuration(first, {"overlap": True})
+    assert (again.software.framework, again.what_if.overlap, again.what_if.schedule) == ("popart", True, "1f1b")
 
 
 def test_alike_sides_are_counted():

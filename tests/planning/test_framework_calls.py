@@ -11,7 +11,7 @@ from podsim.planning.framework_settings import settings
 MODEL = model(*(unit(f"layer{at}.{half}") for at in range(3) for half in ("attention", "ffn")))
 
 
-def named(**changes):
+def calls_of(**changes):
     split = {"replicas": 4, "ipus_per_replica": 2, "micro_batch": 3, "accumulation": 8}
     configuration = replace(CONFIGURATION, **changes)
     mapping = world(MODEL, pod(), **split, configuration=configuration).mapping
@@ -19,7 +19,7 @@ def named(**changes):
 
 
 def test_the_split_in_words_of_both_libraries():
-    calls = named()
+    calls = calls_of()
     assert calls["replicas"].poptorch == "replicationFactor(4)"
     assert calls["replicas"].popart == "enableReplicatedGraphs, replicatedGraphCount = 4"
     assert calls["micro-batch"].poptorch == "DataLoader(opts, data, batch_size=3)"
@@ -30,16 +30,16 @@ def test_the_split_in_words_of_both_libraries():
 
 def test_layers_of_an_ipu_are_counted_in_halves():
     """Three layers of two halves over two IPUs."""
-    calls = named()
+    calls = calls_of()
     assert calls["layers per IPU"].value == "1.5, 1.5"
     assert calls["pipeline splits"].value == "layer1.ffn"
     assert calls["IPUs of the stages"].value == "0, 1"
 
 
 def test_stages_in_turn_are_sharded_and_others_pipelined():
-    assert named()["schedule"].poptorch == "setExecutionStrategy(PipelinedExecution())"
-    assert named()["schedule"].popart == "virtualGraphMode = Manual, enablePipelining"
-    in_turn = named(schedule=Schedule.SEQUENTIAL)["schedule"]
+    assert calls_of()["schedule"].poptorch == "setExecutionStrategy(PipelinedExecution())"
+    assert calls_of()["schedule"].popart == "virtualGraphMode = Manual, enablePipelining"
+    in_turn = calls_of(schedule=Schedule.SEQUENTIAL)["schedule"]
     assert (in_turn.value, in_turn.poptorch) == ("sequential", "setExecutionStrategy(ShardedExecution())")
     assert in_turn.popart == "virtualGraphMode = Manual"
 
@@ -55,11 +55,11 @@ def test_one_stage_has_no_pipeline_to_set():
 
 
 def test_where_activations_and_state_are_kept():
-    calls = named()
+    calls = calls_of()
     assert calls["recomputation"].popart == "autoRecomputation = NoRecompute"
     assert calls["recomputation"].poptorch == ""
     assert calls["optimizer state"].poptorch == "state.useOnChipStorage(True)"
-    away = named(recompute=Recompute.CHECKPOINTS, state=StatePlace.STREAMING, state_sharded=True)
+    away = calls_of(recompute=Recompute.CHECKPOINTS, state=StatePlace.STREAMING, state_sharded=True)
     assert away["recomputation"].popart == "autoRecomputation = Pipeline"
     assert away["recomputation"].poptorch == "recomputationCheckpoint(x) after 6 units"
     assert (away["optimizer state"].value, away["optimizer state"].poptorch) == (
@@ -72,10 +72,10 @@ def test_where_activations_and_state_are_kept():
 
 
 def test_tiles_and_memory_of_products():
-    calls = named(available_memory=0.25, io_tiles=32)
+    calls = calls_of(available_memory=0.25, io_tiles=32)
     assert calls["available-memory proportion"].poptorch == 'setAvailableMemoryProportion({"IPU0": 0.25})'
     assert calls["IO tiles"].poptorch == "TensorLocations.numIOTiles(32)"
-    assert "IO tiles" not in named()
+    assert "IO tiles" not in calls_of()
 
 
 @pytest.mark.parametrize(("replicas", "sharded"), [(4, True), (1, False)])
@@ -101,7 +101,7 @@ def test_in_phases_only_popxl_has_words(replicas, sharded):
     assert calls["gradient accumulation"].popxl == "popxl.ops.repeat(…, 5) of each phase"
     assert calls["schedule"].value == f"{len(mapping.stages)} phases, forward and back"
     assert calls["IO tiles"].popxl == "numIOTiles = 64"
-    shared = calls["replicated tensor sharding"]
+    sharding = calls["replicated tensor sharding"]
     assert ("sharded" in calls["weights and state"].popxl) is sharded
-    assert shared.value == ("over 4 replicas" if sharded else "off")
-    assert shared.popxl.endswith("replica_grouping(stride=4, group_size=4)") is sharded
+    assert sharding.value == ("over 4 replicas" if sharded else "off")
+    assert sharding.popxl.endswith("replica_grouping(stride=4, group_size=4)") is sharded

@@ -26,22 +26,22 @@ def healthy():
 
 
 def test_without_faults_the_case_is_that_which_was_asked(healthy):
-    prediction, asked = healthy
+    prediction, question = healthy
     assert prediction.faults is None
-    assert asked.scenario == preset().scenario
+    assert question.scenario == preset().scenario
     assert prediction.choice.given == "preset mlperf-v1.1-closed"
-    assert prediction.mapping == choose(asked).mapping
-    assert set(asked.notes) <= set(prediction.assumptions)
+    assert prediction.mapping == choose(question).mapping
+    assert set(question.notes) <= set(prediction.assumptions)
 
 
 def test_faults_go_where_faults_are_answered(healthy):
     fault = "link:ipu0-ipu1=0.01"
-    prediction, hurt = answering.answer(preset(fault))
+    prediction, other = answering.answer(preset(fault))
     direct, _ = with_faults.answer(preset(fault))
     assert prediction.faults == direct.faults
     assert prediction.faults.healthy_step_s == healthy[0].step_s.value
-    assert hurt.question.faults == (fault,)
-    assert hurt.question.fabric.damage
+    assert other.question.faults == (fault,)
+    assert other.question.fabric.damage
 
 
 def test_a_slow_link_is_weighed_against_none_and_the_sooner_said():
@@ -91,9 +91,9 @@ def test_a_mapping_that_was_asked_for_and_does_not_fit_is_refused_with_fewer_rep
 
 
 def test_a_slow_ipu_in_every_machine_leaves_all_and_a_lost_one_none():
-    lost = [f"ipu:{4 * machine}=lost" for machine in range(4)]
+    losses = [f"ipu:{4 * machine}=lost" for machine in range(4)]
     with pytest.raises(Infeasible, match="no machine of pod16 is whole") as no:
-        with_faults.answer(case(*lost, **SPLIT))
+        with_faults.answer(case(*losses, **SPLIT))
     assert no.value.context == ("4 of 16 IPUs are lost: ipu0, ipu4, ipu8, ipu12",)
 
 
@@ -114,11 +114,11 @@ def test_numbers_that_no_machine_has_are_refused():
 # --- what does not fit ----------------------------------------------------------------------------------------------
 
 
-def refused(**split):
+def no_for(**split):
     """The answer no for a mapping of BERT on 16 IPUs."""
-    asked = case()
-    machine = asked.question.machine
-    planner = MappingBuilder(asked.question.workload, machine.topology, machine.like, what_if(asked.scenario))
+    question = case()
+    machine = question.question.machine
+    planner = MappingBuilder(question.question.workload, machine.topology, machine.like, what_if(question.scenario))
     mapping, memory = planner.first_that_fits(**split)
     assert not memory.fits
     return no_fit.does_not_fit(planner, memory, mapping), memory
@@ -126,7 +126,7 @@ def refused(**split):
 
 @pytest.fixture(scope="module")
 def alone():
-    return refused(replicas=1, ipus_per_replica=1, micro_batch=1, accumulation=8)
+    return no_for(replicas=1, ipus_per_replica=1, micro_batch=1, accumulation=8)
 
 
 def test_the_fullest_ipu_and_the_three_largest_parts_of_it_are_named(alone):
@@ -147,18 +147,16 @@ def test_one_row_on_one_ipu_fits_on_the_fewest_more(alone):
 
 def test_the_mapping_that_is_offered_fits_and_is_the_largest_below():
     """Of the sizes of a micro-batch that are tried, from large to small."""
-    no, _ = refused(replicas=4, ipus_per_replica=4, micro_batch=4, accumulation=8)
+    no, _ = no_for(replicas=4, ipus_per_replica=4, micro_batch=4, accumulation=8)
     words = no.hint.split()
-    offered = {
-        name: int(words[words.index(f"--{name}") + 1]) for name in ("replicas", "ipus-per-replica", "micro-batch")
-    }
-    assert (offered["replicas"], offered["ipus-per-replica"]) == (4, 4)
-    asked = case()
-    machine = asked.question.machine
-    planner = MappingBuilder(asked.question.workload, machine.topology, machine.like, what_if(asked.scenario))
+    offer = {name: int(words[words.index(f"--{name}") + 1]) for name in ("replicas", "ipus-per-replica", "micro-batch")}
+    assert (offer["replicas"], offer["ipus-per-replica"]) == (4, 4)
+    question = case()
+    machine = question.question.machine
+    planner = MappingBuilder(question.question.workload, machine.topology, machine.like, what_if(question.scenario))
     split = {"replicas": 4, "ipus_per_replica": 4, "accumulation": 8}
-    _, memory = planner.first_that_fits(micro_batch=offered["micro-batch"], **split)
+    _, memory = planner.first_that_fits(micro_batch=offer["micro-batch"], **split)
     assert memory.fits
     assert f"fits at {100 * memory.fraction:.0f} %" in no.hint
-    _, more = planner.first_that_fits(micro_batch=offered["micro-batch"] + 1, **split)
+    _, more = planner.first_that_fits(micro_batch=offer["micro-batch"] + 1, **split)
     assert not more.fits

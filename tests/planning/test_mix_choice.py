@@ -86,9 +86,9 @@ def small():
 
 
 @pytest.fixture(scope="module")
-def weighed(small):
-    made = sizing(*JOBS)
-    return made, made.candidate(small)
+def outcome(small):
+    mine = sizing(*JOBS)
+    return mine, mine.candidate(small)
 
 
 def test_partitions_are_all_usual_sizes_below_and_the_whole(small):
@@ -96,10 +96,10 @@ def test_partitions_are_all_usual_sizes_below_and_the_whole(small):
     assert _sized("pod64").partitions == {4: "pod4", 16: "pod16", 64: "pod64"}
 
 
-def test_jobs_of_one_size_share_their_partitions(weighed):
+def test_jobs_of_one_size_share_their_partitions(outcome):
     """Hours of the month are runs times hours of one; a partition runs half of them at most."""
-    made, machine = weighed
-    assert made.available_hours == HOURS_A_MONTH / 2
+    mine, machine = outcome
+    assert mine.available_hours == HOURS_A_MONTH / 2
     (pool,) = machine.pools
     first, again = pool.jobs
     hours = first.time_to_train_s.value / 3600
@@ -109,43 +109,43 @@ def test_jobs_of_one_size_share_their_partitions(weighed):
     assert (machine.reason, machine.used_ipus) == ("", 4)
 
 
-def test_energy_is_that_of_the_hours_in_use(weighed):
-    made, machine = weighed
-    pue = made.request.terms.terms.pue
+def test_energy_is_that_of_the_hours_in_use(outcome):
+    mine, machine = outcome
+    pue = mine.request.terms.terms.pue
     assert machine.energy_j == pytest.approx(machine.hours * 3600 * machine.power_w * pue)
 
 
-def test_one_run_is_predicted_for_all_jobs_of_a_workload(weighed):
-    assert list(weighed[0].known) == [("bert", "m2000")]
-    assert weighed[0].notes(weighed[1]) == tuple(dict.fromkeys(weighed[0].known["bert", "m2000"].notes))
+def test_one_run_is_predicted_for_all_jobs_of_a_workload(outcome):
+    assert list(outcome[0].known) == [("bert", "m2000")]
+    assert outcome[0].notes(outcome[1]) == tuple(dict.fromkeys(outcome[0].known["bert", "m2000"].notes))
 
 
-def again(weighed, *jobs, **demand):
+def again(outcome, *jobs, **demand):
     """Another mix whose runs were predicted."""
     other = sizing(*jobs, **demand)
-    return replace(other, known=weighed[0].known)
+    return replace(other, known=outcome[0].known)
 
 
-def test_a_month_with_too_many_runs_needs_more_ipus(weighed, small):
-    hours = weighed[1].pools[0].jobs[0].time_to_train_s.value / 3600
+def test_a_month_with_too_many_runs_needs_more_ipus(outcome, small):
+    hours = outcome[1].pools[0].jobs[0].time_to_train_s.value / 3600
     runs = 1.5 * HOURS_A_MONTH / 2 / hours
-    machine = again(weighed, Job(workload="bert", runs_per_month=runs)).candidate(small)
+    machine = again(outcome, Job(workload="bert", runs_per_month=runs)).candidate(small)
     assert machine.reason == "partitions of 8 IPUs are needed"
 
 
-def test_a_deadline_that_no_partition_meets_is_named(weighed, small):
-    hurried = Job(workload="bert", runs_per_month=1.0, within_s=60.0, name="hurry")
-    machine = again(weighed, JOBS[0], hurried).candidate(small)
+def test_a_deadline_that_no_partition_meets_is_named(outcome, small):
+    hurry = Job(workload="bert", runs_per_month=1.0, within_s=60.0, name="hurry")
+    machine = again(outcome, JOBS[0], hurry).candidate(small)
     assert machine.reason == "no partition is quick enough for hurry"
     assert (machine.pools, machine.energy_j) == ((), None)
 
 
-def test_a_budget_is_missed_by_the_price(weighed, small):
-    (miss,) = again(weighed, *JOBS, budget_usd=1.0).candidate(small).misses
-    assert (miss.demand, miss.found) == ("budget", weighed[1].most_capital_usd)
+def test_a_budget_is_missed_by_the_price(outcome, small):
+    (miss,) = again(outcome, *JOBS, budget_usd=1.0).candidate(small).misses
+    assert (miss.demand, miss.found) == ("budget", outcome[1].most_capital_usd)
 
 
 def test_machines_without_ipus_are_refused():
-    made = sizing(*JOBS)
+    mine = sizing(*JOBS)
     with pytest.raises(InputError, match="dgx-a100 has no IPUs: how jobs share it is not known"):
-        plan(made.mix, made.request, ("dgx-a100",))
+        plan(mine.mix, mine.request, ("dgx-a100",))

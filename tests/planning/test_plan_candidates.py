@@ -21,7 +21,7 @@ def request(**demand):
 
 
 @pytest.fixture(scope="module")
-def weighed():
+def outcome():
     """As it was submitted, on the only host that it ships with."""
     evaluator = CandidateEvaluator(request=request(within_s=1850.0), run=RUN)
     return next(iter(evaluator.machine("pod16"))), evaluator
@@ -52,8 +52,8 @@ def test_runs_one_after_the_other_are_slow_together():
     assert together([[1.0, 2.0, 5.0], [10.0, 20.0, 30.0]]) == [11.0, 22.0, 35.0]
 
 
-def test_a_candidate_says_how_many_scores_stay_below_the_time_demanded(weighed):
-    evaluation, _ = weighed
+def test_a_candidate_says_how_many_scores_stay_below_the_time_demanded(outcome):
+    evaluation, _ = outcome
     candidate, (part,) = evaluation.candidate, evaluation.parts
     simulated = scores(part.question, part.mapping, assemble.step(part.question, part.mapping))
     assert simulated == sorted(simulated)
@@ -63,15 +63,15 @@ def test_a_candidate_says_how_many_scores_stay_below_the_time_demanded(weighed):
     assert (candidate.topology, candidate.chips, candidate.hosts, candidate.engine) == ("pod16", 16, 1, "analytic")
 
 
-def test_a_candidate_is_judged_by_what_it_is_sure_of(weighed):
-    evaluation, _ = weighed
+def test_a_candidate_is_judged_by_what_it_is_sure_of(outcome):
+    evaluation, _ = outcome
     (missed,) = evaluation.candidate.misses
     assert (missed.demand, missed.limit, missed.found) == ("time", 1850.0, evaluation.candidate.sure_s)
 
 
-def test_its_price_and_draw_are_those_of_the_terms(weighed):
-    candidate = weighed[0].candidate
-    owned = purse().machine(weighed[0].parts[0].question.machine.topology, 1)
+def test_its_price_and_draw_are_those_of_the_terms(outcome):
+    candidate = outcome[0].candidate
+    owned = purse().machine(outcome[0].parts[0].question.machine.topology, 1)
     assert (candidate.capital_usd, candidate.most_capital_usd) == (owned.capital.usd.value, owned.capital.usd.high)
     assert (candidate.power_w, candidate.most_power_w) == (owned.draw.least_w, owned.draw.most_w)
 
@@ -94,12 +94,12 @@ def test_a_machine_that_cannot_is_left_out_and_a_question_that_is_wrong_is_refus
     """A law of losses speaks of no measured machine; 3 replicas are no power of two anywhere."""
     by_law = replace(request(), scenario=Scenario.of("gpt3-2.7b", engine="analytic", law="chinchilla"))
     evaluator = CandidateEvaluator(request=by_law, run=workload_sequence.run("gpt3-2.7b"))
-    seen = []
-    assert evaluator.all(("dgx-a100:8",), lambda done, of: seen.append((done, of))) == []
+    calls = []
+    assert evaluator.all(("dgx-a100:8",), lambda done, of: calls.append((done, of))) == []
     assert [(left.topology, "no law of losses speaks of" in left.reason) for left in evaluator.excluded] == [
         ("dgx-a100:8", True)
     ]
-    assert seen == [(1, 1)]
+    assert calls == [(1, 1)]
     wrong = replace(request(), scenario=Scenario.of("bert", engine="analytic", replicas=3))
     with pytest.raises(InputError, match="does not suit the machine"):
         CandidateEvaluator(request=wrong, run=RUN).all(("pod16",))
@@ -108,38 +108,38 @@ def test_a_machine_that_cannot_is_left_out_and_a_question_that_is_wrong_is_refus
 # --- what would help ------------------------------------------------------------------------------------------------
 
 
-def offered(weighed, share):
+def offers(outcome, share):
     """Remedies for a time that is `share` of the one that the machine is sure of."""
-    evaluation, _ = weighed
+    evaluation, _ = outcome
     demanded = request(within_s=share * evaluation.candidate.sure_s)
     return {remedy.path: remedy for remedy in remedies.remedies(evaluation, demanded)}
 
 
-def test_nothing_is_offered_where_no_time_is_demanded_or_no_ipus_are_there(weighed):
-    evaluation, _ = weighed
+def test_nothing_is_offered_where_no_time_is_demanded_or_no_ipus_are_there(outcome):
+    evaluation, _ = outcome
     assert remedies.remedies(evaluation, request()) == ()
     assert remedies.remedies(replace(evaluation, parts=()), request(within_s=1.0)) == ()
 
 
-def test_a_faster_clock_is_enough_and_no_more_than_enough(weighed):
-    clock = offered(weighed, 0.95)["chip.clock"]
-    limit = 0.95 * weighed[0].candidate.sure_s
+def test_a_faster_clock_is_enough_and_no_more_than_enough(outcome):
+    clock = offers(outcome, 0.95)["chip.clock"]
+    limit = 0.95 * outcome[0].candidate.sure_s
     assert clock.present == 1.325e9
     assert 1.325e9 / 0.95 < clock.needed < 1.2 * 1.325e9
     assert limit * (1 - remedies.ENOUGH) <= clock.best <= limit
 
 
-def test_what_software_takes_shrinks(weighed):
-    stretch = offered(weighed, 0.95)["program.stretch"]
+def test_what_software_takes_shrinks(outcome):
+    stretch = offers(outcome, 0.95)["program.stretch"]
     assert 1 / remedies.MOST * stretch.present < stretch.needed < stretch.present
 
 
-def test_a_number_that_is_not_enough_says_what_remains(weighed):
-    links = offered(weighed, 0.5)["ipu-link.bandwidth"]
+def test_a_number_that_is_not_enough_says_what_remains(outcome):
+    links = offers(outcome, 0.5)["ipu-link.bandwidth"]
     assert (links.needed, links.unit, links.present) == (None, "B/s", 16e9)
-    assert 0.5 * weighed[0].candidate.sure_s < links.best < weighed[0].candidate.sure_s
+    assert 0.5 * outcome[0].candidate.sure_s < links.best < outcome[0].candidate.sure_s
 
 
-def test_numbers_that_change_nothing_are_left_out(weighed):
+def test_numbers_that_change_nothing_are_left_out(outcome):
     """One rack has no GW-Links, and BERT waits for no host."""
-    assert not {"gw-link.bandwidth", "hosts.server_bandwidth", "hosts"} & set(offered(weighed, 0.95))
+    assert not {"gw-link.bandwidth", "hosts.server_bandwidth", "hosts"} & set(offers(outcome, 0.95))

@@ -15,7 +15,7 @@ def case(**flags):
 
 
 @pytest.fixture(scope="module")
-def ranked():
+def by_time():
     return advising.mappings(case(), Rank.TIME, 1000)
 
 
@@ -24,34 +24,34 @@ def split(item):
     return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.recompute, mapping.state
 
 
-def test_best_first_and_each_once(ranked):
-    times = [item.time_to_train_s for item in ranked.advised]
+def test_best_first_and_each_once(by_time):
+    times = [item.time_to_train_s for item in by_time.advised]
     assert times == sorted(times)
-    assert len({split(item) for item in ranked.advised}) == len(ranked.advised) == ranked.distinct
-    assert ranked.legal > ranked.distinct
+    assert len({split(item) for item in by_time.advised}) == len(by_time.advised) == by_time.distinct
+    assert by_time.legal > by_time.distinct
 
 
-def test_no_more_than_are_asked_for_and_the_same_ones(ranked):
+def test_no_more_than_are_asked_for_and_the_same_ones(by_time):
     few = advising.mappings(case(), Rank.TIME, 1)
-    assert few.advised == ranked.advised[:1]
-    assert (few.legal, few.distinct, few.rejected) == (ranked.legal, ranked.distinct, ranked.rejected)
+    assert few.advised == by_time.advised[:1]
+    assert (few.legal, few.distinct, few.rejected) == (by_time.legal, by_time.distinct, by_time.rejected)
 
 
-def test_by_throughput_a_split_has_its_largest_batch(ranked):
+def test_by_throughput_a_split_has_its_largest_batch(by_time):
     """A fixed cost a step is then rarest; no batch of the other ranking is larger."""
     by_rate = advising.mappings(case(), Rank.THROUGHPUT, 1000)
     rates = [item.throughput_samples_per_s for item in by_rate.advised]
     assert rates == sorted(rates, reverse=True)
     largest = {split(item): item.mapping.accumulation for item in by_rate.advised}
-    assert set(largest) == {split(item) for item in ranked.advised}
-    assert all(largest[split(item)] >= item.mapping.accumulation for item in ranked.advised)
-    assert any(largest[split(item)] > item.mapping.accumulation for item in ranked.advised)
+    assert set(largest) == {split(item) for item in by_time.advised}
+    assert all(largest[split(item)] >= item.mapping.accumulation for item in by_time.advised)
+    assert any(largest[split(item)] > item.mapping.accumulation for item in by_time.advised)
 
 
-def test_rates_and_settings_are_those_of_the_mapping(ranked):
-    asked = case()
-    workload = asked.question.workload
-    for item in ranked.advised:
+def test_rates_and_settings_are_those_of_the_mapping(by_time):
+    question = case()
+    workload = question.question.workload
+    for item in by_time.advised:
         assert item.throughput_samples_per_s == pytest.approx(
             item.mapping.global_batch * workload.packing / item.step_s
         )
@@ -60,18 +60,18 @@ def test_rates_and_settings_are_those_of_the_mapping(ranked):
         assert item.preset == ""  # nobody submitted four IPUs
 
 
-def test_what_came_nearest_does_not_fit(ranked):
-    assert ranked.nearest is not None
-    assert max(ranked.nearest.memory, ranked.nearest.streaming) > 1
-    assert "_" not in ranked.nearest.largest
+def test_what_came_nearest_does_not_fit(by_time):
+    assert by_time.nearest is not None
+    assert max(by_time.nearest.memory, by_time.nearest.streaming) > 1
+    assert "_" not in by_time.nearest.largest
 
 
 def test_where_no_length_is_stated_there_is_no_time():
-    asked = resolve(
+    question = resolve(
         Scenario.of("gpt2-small", pod=4, engine="analytic", ipus_per_replica=4, micro_batch=1), needs_length=False
     )
-    assert asked.missing
-    answer = advising.mappings(asked, Rank.THROUGHPUT, 2)
+    assert question.missing
+    answer = advising.mappings(question, Rank.THROUGHPUT, 2)
     assert not answer.timed
     assert [item.time_to_train_s for item in answer.advised] == [None] * len(answer.advised)
 

@@ -23,10 +23,10 @@ def question():
 
 @pytest.fixture(scope="module")
 def answer(question):
-    made = assemble.predict(
+    base = assemble.predict(
         question, SETUP.mapping, Choice(given="flags", legal=1, rejected={}, considered=(), reason=""), ("assumed",)
     )
-    return replace(made, step_s=replace(made.step_s, value=2.0))
+    return replace(base, step_s=replace(base.step_s, value=2.0))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def rates():
     return failure_file.failures().value
 
 
-def asked(answer, question, rates, **flags):
+def report_of(answer, question, rates, **flags):
     usual = {"work_s": 36000.0, "interval_s": 3600.0, "runs": 20, "spares": 3}
     return goodput(answer, question, rates, **(usual | flags))
 
@@ -45,7 +45,7 @@ def test_quantiles_of_a_line():
 
 
 def test_a_report_says_what_was_asked_and_what_came_of_it(answer, question, rates):
-    report = asked(answer, question, rates)
+    report = report_of(answer, question, rates)
     assert (report.runs, report.run.work_s, report.interval_s, report.run.spares) == (20, 36000.0, 3600.0, 3)
     assert (report.searched, report.tried) == (False, ())
     assert report.step_s == 2.0
@@ -59,7 +59,7 @@ def test_a_report_says_what_was_asked_and_what_came_of_it(answer, question, rate
 
 
 def test_without_an_interval_the_best_of_those_tried_is_taken(answer, question, rates):
-    report = asked(answer, question, rates, interval_s=None, runs=10)
+    report = report_of(answer, question, rates, interval_s=None, runs=10)
     assert report.searched
     assert report.interval_s == max(report.tried, key=lambda tried: tried.goodput).interval_s
 
@@ -75,5 +75,5 @@ def test_without_an_interval_the_best_of_those_tried_is_taken(answer, question, 
 )
 def test_times_that_make_no_sense_are_refused(answer, question, rates, flags, message):
     with pytest.raises(InputError, match=message) as refusal:
-        asked(answer, question, rates, **flags)
+        report_of(answer, question, rates, **flags)
     assert refusal.value.code == "bad-value"

@@ -28,12 +28,12 @@ NEED = Samples(mean=1e3, seed_spread=0, doubt=0, grade=Grade.ASSUMED, beyond=2.0
 
 def question(largest=None, **changes):
     fitted = replace(parameters(), largest={"by-hand": 16} if largest is None else largest)
-    asked = world(model(unit("a0")), pod(racks=2), fitted=fitted).question(analytic.run)
-    return replace(asked, **changes)
+    case = world(model(unit("a0")), pod(racks=2), fitted=fitted).question(analytic.run)
+    return replace(case, **changes)
 
 
-def shares(asked, run=RUN, racks=0.0, doubt=KNOWN):
-    return grades(asked, TIMELINE, run, racks, doubt, NEED).shares
+def shares(case, run=RUN, racks=0.0, doubt=KNOWN):
+    return grades(case, TIMELINE, run, racks, doubt, NEED).shares
 
 
 def test_a_run_is_as_sure_as_the_least_of_its_step_and_its_samples():
@@ -75,9 +75,9 @@ def test_what_grows_with_the_machine_is_extrapolated_beyond_its_sizes():
 
 def test_a_workload_or_chip_that_no_fit_has():
     assert shares(question({})) == {Grade.ASSUMED: pytest.approx(1.0)}
-    asked = question()
-    other = replace(asked.machine, parameters=replace(asked.machine.parameters, chips=("another",)))
-    assert shares(replace(asked, machine=other)) == {
+    case = question()
+    other = replace(case.machine, parameters=replace(case.machine.parameters, chips=("another",)))
+    assert shares(replace(case, machine=other)) == {
         Grade.INTERPOLATED: pytest.approx(0.2),
         Grade.EXTRAPOLATED: pytest.approx(0.8),
     }
@@ -85,9 +85,9 @@ def test_a_workload_or_chip_that_no_fit_has():
 
 def test_links_between_racks_and_servers_that_nobody_measured():
     """A quarter of the all-reduce is between racks."""
-    asked = question()
-    guessing = replace(asked.machine, assumed=frozenset({"gw-link.bandwidth", "hosts.server_bandwidth"}))
-    assert shares(replace(asked, machine=guessing), racks=0.25) == {
+    case = question()
+    machine = replace(case.machine, assumed=frozenset({"gw-link.bandwidth", "hosts.server_bandwidth"}))
+    assert shares(replace(case, machine=machine), racks=0.25) == {
         Grade.INTERPOLATED: pytest.approx(0.2 + 0.8 * (4 + 1.5) / 8),
         Grade.ASSUMED: pytest.approx(0.8 * (0.5 + 1) / 8),
         Grade.EXTRAPOLATED: pytest.approx(0.1),

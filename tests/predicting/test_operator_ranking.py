@@ -23,12 +23,12 @@ def plan(operator, method="AMP 1x1", repeat=1, **work):
     )
 
 
-def ranked(question, *plans):
+def ranking_of(question, *plans):
     return ranking(question, 3, [(plan.operator, Pass.FORWARD, plan) for plan in plans])
 
 
 def test_equal_operators_of_all_layers_are_one_the_longest_first(question):
-    result = ranked(
+    result = ranking_of(
         question,
         plan("head", compute_cycles=2900.0),
         plan("layer0.dense", compute_cycles=1900.0),
@@ -45,16 +45,16 @@ def test_equal_operators_of_all_layers_are_one_the_longest_first(question):
 
 
 def test_the_number_of_a_layer_is_left_out_and_that_of_an_operator_stays(question):
-    result = ranked(question, plan("layer12.conv2", compute_cycles=1.0))
+    result = ranking_of(question, plan("layer12.conv2", compute_cycles=1.0))
     assert result.operators[0].name == "layer*.conv2"
 
 
 def test_passes_are_apart_and_alike_ones_in_the_order_of_names(question):
-    made = plan("b", compute_cycles=10.0)
+    one = plan("b", compute_cycles=10.0)
     result = ranking(
         question,
         1,
-        [("b", Pass.FORWARD, made), ("b", Pass.BACKWARD, made), ("a", Pass.FORWARD, plan("", compute_cycles=10.0))],
+        [("b", Pass.FORWARD, one), ("b", Pass.BACKWARD, one), ("a", Pass.FORWARD, plan("", compute_cycles=10.0))],
     )
     assert [(item.name, item.run) for item in result.operators] == [
         ("a", "forward"),
@@ -64,7 +64,7 @@ def test_passes_are_apart_and_alike_ones_in_the_order_of_names(question):
 
 
 def bound(question, method="AMP 1x1", **work):
-    return ranked(question, plan("o", method, **work)).operators[0].bound
+    return ranking_of(question, plan("o", method, **work)).operators[0].bound
 
 
 def test_what_takes_most_bounds(question):

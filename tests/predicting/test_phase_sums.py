@@ -42,12 +42,12 @@ def phases():
     setup = world(model(unit("a0")), pod())
     choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason="")
     base = assemble.predict(setup.question(analytic.run), setup.mapping, choice, ())
-    made = []
+    result = []
     for name, steps, step_s, rate, grade in (
         ("short", 100, 1.0, 10.0, Grade.EXTRAPOLATED),
         ("long", 300, 2.0, 20.0, Grade.INTERPOLATED),
     ):
-        made.append(
+        result.append(
             replace(
                 base,
                 workload=name,
@@ -68,7 +68,7 @@ def phases():
                 grades=Grades(figures={"step": Figure(grade=grade, beyond=step_s)}, shares={grade: 1.0}),
             )
         )
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def other(name, flags, time_s, why):
 
 
 @pytest.fixture(scope="module")
-def explained(phases, whole):
+def explanation(phases, whole):
     """Of 100 s and 600 s."""
     short, long = phases
     return explained_run.together(
@@ -179,29 +179,29 @@ def explained(phases, whole):
     )
 
 
-def test_mechanisms_add_up_in_the_order_in_which_they_come(explained):
-    assert [(rise.mechanism, rise.added_s, rise.until_s) for rise in explained.waterfall] == [
+def test_mechanisms_add_up_in_the_order_in_which_they_come(explanation):
+    assert [(rise.mechanism, rise.added_s, rise.until_s) for rise in explanation.waterfall] == [
         ("ideal", 560, 560),
         ("sync", 40, 600),
         ("host", 100, 700),
     ]
 
 
-def test_a_phase_without_a_mechanism_takes_as_long_as_it_does(explained):
-    assert [(item.name, item.time_to_train_s) for item in explained.without] == [("sync", 660), ("host", 600)]
-    assert [item.change for item in explained.without] == pytest.approx([660 / 700 - 1, 600 / 700 - 1])
+def test_a_phase_without_a_mechanism_takes_as_long_as_it_does(explanation):
+    assert [(item.name, item.time_to_train_s) for item in explanation.without] == [("sync", 660), ("host", 600)]
+    assert [item.change for item in explanation.without] == pytest.approx([660 / 700 - 1, 600 / 700 - 1])
 
 
-def test_influences_weigh_as_their_phase_does_the_strongest_first(explained):
-    clock, small = explained.influences
+def test_influences_weigh_as_their_phase_does_the_strongest_first(explanation):
+    clock, small = explanation.influences
     assert (clock.name, clock.change) == ("clock", pytest.approx((-0.5 * 100 - 0.8 * 600) / 700))
     assert (clock.value, clock.source) == ("1 GB/s + 2 GB/s", "doc 1 GB/s; doc 2 GB/s")
     assert clock.grade is Grade.EXTRAPOLATED
     assert small.change == pytest.approx(0.01 * 100 / 700)
 
 
-def test_choices_that_all_phases_have_are_one_others_have_the_name_of_their_phase(explained):
-    both, one, none = explained.alternatives
+def test_choices_that_all_phases_have_are_one_others_have_the_name_of_their_phase(explanation):
+    both, one, none = explanation.alternatives
     assert (both.name, both.time_to_train_s) == ("larger batch", pytest.approx(630))
     assert both.change == pytest.approx(-0.1)
     assert both.why == "short: fewer; long: rarer"

@@ -25,7 +25,7 @@ from podsim.predicting.explaining import (
 SAMPLES = 32_000.0
 
 
-def made(recompute=Recompute.NONE, **benchmark):
+def run_of(recompute=Recompute.NONE, **benchmark):
     setup = world(
         model(unit("a0", boundary=64), unit("a1"), row_bytes=100.0),
         pod(),
@@ -42,75 +42,75 @@ def made(recompute=Recompute.NONE, **benchmark):
 
 @pytest.fixture(scope="module")
 def run():
-    return made()
+    return run_of()
 
 
 @pytest.fixture(scope="module")
-def known(run):
+def base(run):
     return answered(*run)
 
 
-def test_the_same_question_takes_the_same_time(known, run):
+def test_the_same_question_takes_the_same_time(base, run):
     question, prediction = run
-    assert known.answer_s == prediction.time_to_train_s.value
-    assert at_pace_s(known, known.question) == pytest.approx(known.time_s)
-    assert timed(known, question, prediction.mapping)[1] == pytest.approx(known.time_s)
-    assert known.change(known.time_s) == 0
+    assert base.answer_s == prediction.time_to_train_s.value
+    assert at_pace_s(base, base.question) == pytest.approx(base.time_s)
+    assert timed(base, question, prediction.mapping)[1] == pytest.approx(base.time_s)
+    assert base.change(base.time_s) == 0
 
 
-def test_another_time_is_told_as_the_answer_is_scaled(known):
-    scaled = replace(known, time_s=10.0, answer_s=30.0)
+def test_another_time_is_told_as_the_answer_is_scaled(base):
+    scaled = replace(base, time_s=10.0, answer_s=30.0)
     assert scaled.change(12.0) == pytest.approx(0.2)
     assert scaled.told_s(12.0) == pytest.approx(36.0)
 
 
-def test_a_second_more_a_step_is_as_many_seconds_as_there_are_steps(known, run):
+def test_a_second_more_a_step_is_as_many_seconds_as_there_are_steps(base, run):
     """1,000 steps of 32 samples."""
     assert run[1].run.steps == 1000
-    assert known.slope[0] == pytest.approx(1000)
+    assert base.slope[0] == pytest.approx(1000)
 
 
 def test_a_run_at_another_pace_follows_the_slope():
     """Of a run that is not evaluated, which is its steps."""
     fixed = {"style": EvaluationStyle.FIXED, "run_samples": SAMPLES, "global_batch": 32, "checkpoint_epochs": None}
-    known = answered(*made(**fixed))
-    slow = stripped(known.question, frozenset({Part.SYNC}))
-    quick_s = assemble.step(slow, known.mapping).step_s
-    saved_s = known.timeline.step_s - quick_s
+    base = answered(*run_of(**fixed))
+    slow = stripped(base.question, frozenset({Part.SYNC}))
+    quick_s = assemble.step(slow, base.mapping).step_s
+    saved_s = base.timeline.step_s - quick_s
     assert saved_s > 0
-    told_s = at_pace_s(known, slow)
-    assert told_s < known.time_s
-    assert told_s == pytest.approx(timed(known, slow, known.mapping)[1])
+    other_s = at_pace_s(base, slow)
+    assert other_s < base.time_s
+    assert other_s == pytest.approx(timed(base, slow, base.mapping)[1])
 
 
-def test_what_is_stripped_takes_no_time_and_the_rest_as_long(known):
-    bare = assemble.step(stripped(known.question, frozenset({Part.EXCHANGE})), known.mapping)
+def test_what_is_stripped_takes_no_time_and_the_rest_as_long(base):
+    bare = assemble.step(stripped(base.question, frozenset({Part.EXCHANGE})), base.mapping)
     assert bare.breakdown_s[Part.EXCHANGE] == 0
-    assert bare.breakdown_s[Part.COMPUTE] == pytest.approx(known.timeline.breakdown_s[Part.COMPUTE])
-    nothing = assemble.step(stripped(known.question, frozenset(Part)), known.mapping)
+    assert bare.breakdown_s[Part.COMPUTE] == pytest.approx(base.timeline.breakdown_s[Part.COMPUTE])
+    nothing = assemble.step(stripped(base.question, frozenset(Part)), base.mapping)
     assert nothing.step_s == 0
 
 
-def test_only_mechanisms_that_take_time_are_taken_away(known):
-    rows = {row.name: row for row in without(known)}
-    parts = known.timeline.breakdown_s
+def test_only_mechanisms_that_take_time_are_taken_away(base):
+    rows = {row.name: row for row in without(base)}
+    parts = base.timeline.breakdown_s
     expected = {name for name, of in STRIPPED.items() if any(parts.get(part) for part in of)}
     assert set(rows) == expected | {"no pipeline fill and drain", STEPS_ALONE, "compute only"}
     assert "free tensor-parallel all-reduce" not in rows
     assert all(row.change <= 1e-12 for row in rows.values())
     for row in rows.values():
-        assert row.time_to_train_s == pytest.approx(known.answer_s * (1 + row.change))
+        assert row.time_to_train_s == pytest.approx(base.answer_s * (1 + row.change))
     assert rows["compute only"].change == min(row.change for row in rows.values())
 
 
-def test_nothing_but_steps_is_the_training_alone(known, run):
-    (row,) = [row for row in without(known) if row.name == STEPS_ALONE]
+def test_nothing_but_steps_is_the_training_alone(base, run):
+    (row,) = [row for row in without(base) if row.name == STEPS_ALONE]
     assert row.time_to_train_s == pytest.approx(run[1].run.training_s)
 
 
 @pytest.mark.parametrize("recompute", list(Recompute))
 def test_a_waterfall_ends_at_the_answer(recompute):
-    question, prediction = made(recompute)
+    question, prediction = run_of(recompute)
     rises = waterfall(question, prediction)
     added = {rise.mechanism: rise.added_s for rise in rises}
     assert rises[-1].until_s == pytest.approx(prediction.time_to_train_s.value)

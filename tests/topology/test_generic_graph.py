@@ -9,8 +9,8 @@ from podsim.topology.generic_graph import GenericGraph
 
 
 def graph(*levels):
-    stated = fabric(*levels)
-    return GenericGraph(stated, axes(stated))
+    whole = fabric(*levels)
+    return GenericGraph(whole, axes(whole))
 
 
 def rank(number):
@@ -40,17 +40,17 @@ def test_the_inside_of_a_switch_and_the_way_to_a_medium_are_free():
 
 def test_members_reach_another_group_through_its_ways_out_and_in():
     """Rings of 4 joined as groups by a ring of 3: a rank is free to the way out, which has two links."""
-    grouped = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
-    assert (None, ("up", 0, 1)) in list(grouped.steps(rank(6)))
-    assert list(grouped.steps(("up", 0, 1))) == [((1, 1, UP), ("down", 0, 2)), ((1, 1, DOWN), ("down", 0, 0))]
-    assert list(grouped.steps(("down", 0, 2))) == [(None, ("up", 0, 2)), *((None, rank(at)) for at in range(8, 12))]
+    groups = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
+    assert (None, ("up", 0, 1)) in list(groups.steps(rank(6)))
+    assert list(groups.steps(("up", 0, 1))) == [((1, 1, UP), ("down", 0, 2)), ((1, 1, DOWN), ("down", 0, 0))]
+    assert list(groups.steps(("down", 0, 2))) == [(None, ("up", 0, 2)), *((None, rank(at)) for at in range(8, 12))]
 
 
 def test_a_switched_group_is_entered_through_its_switch_and_left_from_there():
-    grouped = graph(level("leaf", Shape.SWITCH, 2), level("pod", Shape.RING, 3, attach=Attach.GROUP))
-    assert list(grouped.steps(("down", 0, 2))) == [(None, ("up", 0, 2)), (None, ("in", 0, 2))]
-    assert list(grouped.steps(("out", 0, 1)))[-1] == (None, ("up", 0, 1))
-    assert list(grouped.steps(rank(4))) == [((0, 4, UP), ("in", 0, 2))]
+    groups = graph(level("leaf", Shape.SWITCH, 2), level("pod", Shape.RING, 3, attach=Attach.GROUP))
+    assert list(groups.steps(("down", 0, 2))) == [(None, ("up", 0, 2)), (None, ("in", 0, 2))]
+    assert list(groups.steps(("out", 0, 1)))[-1] == (None, ("up", 0, 1))
+    assert list(groups.steps(rank(4))) == [((0, 4, UP), ("in", 0, 2))]
 
 
 def test_middles_of_several_places_serve_their_own_members():
@@ -79,12 +79,12 @@ def test_links_to_middles_join_their_two_sides():
 
 
 def test_links_of_groups_join_a_way_out_to_a_way_in():
-    grouped = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
-    assert list(grouped.arcs((1, 2, UP))) == [(("up", 0, 2), ("down", 0, 0))]
+    groups = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
+    assert list(groups.arcs((1, 2, UP))) == [(("up", 0, 2), ("down", 0, 0))]
 
 
 def test_a_lost_rank_takes_its_links_of_both_directions_and_none_of_its_group():
-    grouped = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
-    assert set(grouped.of_rank(5)) == {(0, 5, UP), (0, 6, DOWN), (0, 5, DOWN), (0, 4, UP)}
+    groups = graph(level("ring", Shape.RING, 4), level("pod", Shape.RING, 3, attach=Attach.GROUP))
+    assert set(groups.of_rank(5)) == {(0, 5, UP), (0, 6, DOWN), (0, 5, DOWN), (0, 4, UP)}
     assert set(graph(level("pod", Shape.SWITCH, 3)).of_rank(1)) == {(0, 1, UP), (0, 1, DOWN)}
     assert list(graph(level("bus", Shape.SHARED, 3)).of_rank(1)) == []

@@ -12,8 +12,8 @@ def quotient(*levels):
     return Quotient(GenericNetwork(fabric(*levels)))
 
 
-def crossed(folded, *offsets):
-    return [folded.link(number).name for number in folded.folded_route(offsets).links]
+def names_of(part, *offsets):
+    return [part.link(number).name for number in part.folded_route(offsets).links]
 
 
 def test_a_link_stands_in_the_route_as_often_as_it_is_crossed():
@@ -33,9 +33,9 @@ def test_offsets_are_taken_modulo_the_size():
 
 
 def test_names_of_ports_of_a_mesh_and_of_a_switch():
-    assert crossed(quotient(level("mesh", Shape.FULL, 4)), 3) == ["mesh +3"]
+    assert names_of(quotient(level("mesh", Shape.FULL, 4)), 3) == ["mesh +3"]
     star = quotient(level("pod", Shape.STAR, 4, hub="slow"))
-    assert crossed(star, 2) == ["pod up", "pod middle", "pod down"]
+    assert names_of(star, 2) == ["pod up", "pod middle", "pod down"]
 
 
 def test_a_rank_has_its_share_of_what_all_share():

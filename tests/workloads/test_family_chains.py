@@ -17,7 +17,7 @@ def parameters(chain):
     return sum(unit.parameters for unit in chain)
 
 
-def named(chain):
+def by_name(chain):
     return {operator.name: operator for unit in chain for operator in unit.operators}
 
 
@@ -47,7 +47,7 @@ def test_the_second_deberta_shares_them_and_norms_the_table():
 
 def test_scores_have_a_part_of_content_and_two_of_distances():
     """6 x 6 pairs of content, 6 tokens times 8 distances either way, 4 numbers a head."""
-    operators = named(deberta.units(FIRST))
+    operators = by_name(deberta.units(FIRST))
     at = "layer1.attention"
     assert multiplications(operators[f"{at}.scores"]) == 2 * 6 * 4 * 6
     assert multiplications(operators[f"{at}.content-to-distance"]) == 2 * 6 * 4 * 8
@@ -58,7 +58,7 @@ def test_scores_have_a_part_of_content_and_two_of_distances():
 
 
 def test_no_more_distances_than_a_sequence_has():
-    short = named(deberta.units(replace(FIRST, sequence=3)))["embedding.distances"].shape
+    short = by_name(deberta.units(replace(FIRST, sequence=3)))["embedding.distances"].shape
     assert (short.table, short.lookups) == (8, 6)
 
 
@@ -73,11 +73,11 @@ def test_every_pair_of_vectors_meets_once_and_goes_in_with_the_numbers():
     assert tables.parameters == 30 * 4
     assert bottom.parameters == 3 * 5 + 5 + 5 * 4 + 4
     assert top.parameters == 7 * 6 + 6 + 6 * 1 + 1
-    assert multiplications(named((top,))["top.pairs"]) == 3 * 4 * 3
+    assert multiplications(by_name((top,))["top.pairs"]) == 3 * 4 * 3
 
 
 def test_only_what_is_read_first_has_no_gradient_to_hand_on():
-    operators = named(dlrm.units(RECOMMENDER))
+    operators = by_name(dlrm.units(RECOMMENDER))
     assert {name for name, operator in operators.items() if not operator.input_gradient} == {
         "tables.0",
         "tables.1",
@@ -89,10 +89,10 @@ def test_only_what_is_read_first_has_no_gradient_to_hand_on():
 
 def test_one_table_for_all_is_looked_up_for_every_piece_of_every_category():
     one = replace(RECOMMENDER, tables=(100,), table_width=2, pieces=2)
-    operators = named(dlrm.units(one))
+    operators = by_name(dlrm.units(one))
     assert operators["tables.0"].shape == Gather(table=100, width=2, lookups=4)
     assert operators["tables.together"].outputs == 8
-    two = named(dlrm.units(replace(one, tables=(50, 50))))
+    two = by_name(dlrm.units(replace(one, tables=(50, 50))))
     assert [two[f"tables.{number}"].shape.lookups for number in (0, 1)] == [2, 2]
 
 
@@ -129,7 +129,7 @@ def test_the_encoder_and_the_keys_that_it_leaves_run_once_for_a_row():
 
 
 def test_a_decoder_looks_at_all_that_the_encoder_left():
-    operators = named(encoder_decoder.units(WORDS))
+    operators = by_name(encoder_decoder.units(WORDS))
     scores = operators["decoder0.cross.scores"].shape
     assert (scores.groups, scores.m, scores.k, scores.n) == (2, 4, 4, 6)
     assert operators["decoder0.cross-keys.dense"].shape.m == 6
@@ -137,20 +137,20 @@ def test_a_decoder_looks_at_all_that_the_encoder_left():
 
 def test_distances_are_added_to_scores_that_are_not_scaled():
     far = replace(WORDS, encoder_positions=0, decoder_positions=0, position_buckets=3)
-    operators = named(encoder_decoder.units(far))
+    operators = by_name(encoder_decoder.units(far))
     distances = operators["encoder.embedding.distances"].shape
     assert (distances.table, distances.width, distances.lookups) == (3, 2, 11)
-    changed = [operator for operator in operators.values() if getattr(operator.shape, "operations", ())[:1] == ("add",)]
-    scored = [operator for operator in changed if "mask" in operator.name or "scale" in operator.name]
-    assert scored
-    assert not any("scale" in operator.shape.operations for operator in scored)
+    sums = [operator for operator in operators.values() if getattr(operator.shape, "operations", ())[:1] == ("add",)]
+    scores = [operator for operator in sums if "mask" in operator.name or "scale" in operator.name]
+    assert scores
+    assert not any("scale" in operator.shape.operations for operator in scores)
     assert "decoder0.cross.scale" not in operators
-    assert "decoder0.cross.scale" in named(encoder_decoder.units(WORDS))
+    assert "decoder0.cross.scale" in by_name(encoder_decoder.units(WORDS))
 
 
 def test_a_spectrogram_goes_through_two_convolutions_the_second_over_every_other_frame():
-    heard = replace(WORDS, mels=10, encoder_positions=0)
-    front = encoder_decoder.units(heard)[0]
+    whisper = replace(WORDS, mels=10, encoder_positions=0)
+    front = encoder_decoder.units(whisper)[0]
     first, second = (operator.shape for operator in front.operators if isinstance(operator.shape, Conv))
     assert (first.width, first.in_channels, first.outputs) == (12, 10, 12 * 8)
     assert (second.width, second.in_channels, second.outputs) == (12, 8, 6 * 8)
@@ -162,9 +162,9 @@ def test_a_spectrogram_goes_through_two_convolutions_the_second_over_every_other
 
 
 def test_what_an_encoder_runs_of_a_shared_block_is_no_parameter():
-    shared = replace(WORDS, shared_block=True)
-    assert parameters(encoder_decoder.units(shared)) == parameters(encoder_decoder.units(WORDS))
-    assert "encoder1.cross.scores" in named(encoder_decoder.units(shared))
+    block = replace(WORDS, shared_block=True)
+    assert parameters(encoder_decoder.units(block)) == parameters(encoder_decoder.units(WORDS))
+    assert "encoder1.cross.scores" in by_name(encoder_decoder.units(block))
 
 
 # --- Scaled-YOLOv4 of 32 x 32 pixels ----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ BOXES = Yolo(
 
 
 def convolutions(chain):
-    return {name: operator.shape for name, operator in named(chain).items() if isinstance(operator.shape, Conv)}
+    return {name: operator.shape for name, operator in by_name(chain).items() if isinstance(operator.shape, Conv)}
 
 
 def test_each_block_of_the_backbone_halves_the_edge_and_splits_its_channels():
@@ -209,13 +209,13 @@ def test_three_heads_say_boxes_and_classes_at_every_pixel():
         (4, 32, 16),
         (2, 64, 16),
     ]
-    assert named(chain)["head.boxes"].outputs == 16 * (64 + 16 + 4)
+    assert by_name(chain)["head.boxes"].outputs == 16 * (64 + 16 + 4)
     assert not chain[-1].checkpoint
 
 
 def test_what_lies_side_by_side_has_the_channels_of_both():
     """The pooling neck has three windows beside what they are of; up and down, half of each."""
-    operators = named(yolo.units(BOXES))
+    operators = by_name(yolo.units(BOXES))
     shapes = convolutions(yolo.units(BOXES))
     assert operators["spp.pools-together"].outputs == 4 * 32 * 4
     assert shapes["spp.conv3"].in_channels == 4 * 32
@@ -237,7 +237,7 @@ def test_outputs_of_every_neck_meet_its_head():
 
 
 def test_the_images_have_no_gradient():
-    operators = named(yolo.units(BOXES))
+    operators = by_name(yolo.units(BOXES))
     assert [name for name, operator in operators.items() if not operator.input_gradient] == ["stem.conv"]
 
 
@@ -258,13 +258,13 @@ def test_input_of_a_row_is_what_is_read_first(family, size, row_bytes):
     from podsim.files import catalog
 
     benchmark = catalog.workload("bert").value.benchmark
-    made = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark), None)
-    assert made.row_bytes == row_bytes
-    assert (made.name, made.title, made.units) == ("mine", "mine", units(family, size))
-    assert any(f"{families.INDEX_BYTES} bytes an index" in note for note in made.notes)
-    stated = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark, row_bytes=7.0), None)
-    assert stated.row_bytes == 7
-    assert not any("bytes an index" in note for note in stated.notes)
+    workload = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark), None)
+    assert workload.row_bytes == row_bytes
+    assert (workload.name, workload.title, workload.units) == ("mine", "mine", units(family, size))
+    assert any(f"{families.INDEX_BYTES} bytes an index" in note for note in workload.notes)
+    other = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark, row_bytes=7.0), None)
+    assert other.row_bytes == 7
+    assert not any("bytes an index" in note for note in other.notes)
 
 
 def test_what_a_file_leaves_out_is_said():
@@ -272,9 +272,9 @@ def test_what_a_file_leaves_out_is_said():
 
     general = catalog.workload("bert").value
     configuration = families.GeneralConfiguration(benchmark=general.benchmark, configurations=general.configurations)
-    made = families.build(WorkloadFile(name="mine", dlrm=RECOMMENDER, notes=("of mine",)), None, configuration)
-    assert made.configurations == general.configurations
-    assert made.notes[0] == "of mine"
-    assert "no length of a run is stated, so no time to train" in made.notes
-    assert any("no configuration is published" in note for note in made.notes)
+    workload = families.build(WorkloadFile(name="mine", dlrm=RECOMMENDER, notes=("of mine",)), None, configuration)
+    assert workload.configurations == general.configurations
+    assert workload.notes[0] == "of mine"
+    assert "no length of a run is stated, so no time to train" in workload.notes
+    assert any("no configuration is published" in note for note in workload.notes)
     assert chain(WorkloadFile(name="mine", dlrm=RECOMMENDER)) == dlrm.units(RECOMMENDER)
