@@ -1,0 +1,62 @@
+"""Machines without IPUs: which there are, the flags that a law takes, and what counts their chips."""
+
+import pytest
+
+from podsim.errors import InputError
+from podsim.planning import workload_sequence
+from podsim.planning.comparator_runs import answer, has_law, predicted, refuse_chips
+from podsim.scenario import MachineSpec, Scenario
+
+RUN = workload_sequence.run("bert")
+
+
+def test_a_law_answers_for_machines_without_ipus_alone():
+    assert has_law(MachineSpec(topology="dgx-a100"))
+    assert not has_law(MachineSpec(topology="pod64"))
+    assert not has_law(MachineSpec(pod=64))
+
+
+def test_chips_samples_and_division_reach_the_law():
+    few, many, open_ = (
+        predicted(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
+        for flags in ({"chips": 8}, {"chips": 64, "samples": 3e6}, {"chips": 8, "division": "open"})
+    )
+    assert (few.chips, many.chips) == (8, 64)
+    assert many.samples_to_converge.value == 3e6
+    assert (few.division, open_.division) == ("closed", "open")
+    assert many.time_to_train_s.value < few.time_to_train_s.value
+    assert few == answer(Scenario.of("bert", topology="dgx-a100", chips=8))
+
+
+@pytest.mark.parametrize(
+    ("flags", "flag"),
+    [
+        ({"hosts": 2}, "--hosts"),
+        ({"ipus_per_replica": 2}, "--ipus-per-replica"),
+        ({"changes": ["chip.clock=1 GHz"]}, "--set"),
+        ({"faults": ["ipu:0=0.5"]}, "--fault"),
+    ],
+)
+def test_other_flags_are_refused_as_they_are_spelled(flags, flag):
+    with pytest.raises(InputError, match=f"^{flag} says nothing to dgx-a100, which has no IPUs") as refusal:
+        predicted(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
+    assert refusal.value.code == "conflicting-flags"
+
+
+def test_no_law_knows_phases():
+    phased = workload_sequence.run("bert-large-full")
+    assert phased.phases is not None
+    with pytest.raises(InputError, match="no law knows phases, and dgx-a100 has no IPUs"):
+        predicted(Scenario.of("bert-large-full", topology="dgx-a100"), phased)
+
+
+def test_chips_are_refused_where_ipus_are_counted():
+    refuse_chips(MachineSpec(topology="pod64"))
+    with pytest.raises(InputError, match="--chips sizes machines without IPUs, not pod64"):
+        refuse_chips(MachineSpec(topology="pod64", chips=8))
+    with pytest.raises(InputError, match="not an IPU-POD") as refusal:
+        refuse_chips(MachineSpec(chips=8))
+    assert refusal.value.hint.startswith("--pod 8,")
+    with pytest.raises(InputError, match="nowhere") as unknown:
+        refuse_chips(MachineSpec(topology="nowhere", chips=8))
+    assert unknown.value.code != "conflicting-flags"

@@ -1,0 +1,79 @@
+"""Quantiles of simulated runs, the report of a run of one checkpoint, and times that contradict each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from engines.worlds import model, pod, unit, world
+
+from podsim.engines import analytic
+from podsim.errors import InputError
+from podsim.files import failures as failure_file
+from podsim.model.prediction import Choice
+from podsim.predicting import assemble
+from podsim.predicting.goodput import goodput, quantiles
+
+SETUP = world(model(unit("a0")), pod(), replicas=4)
+
+
+@pytest.fixture(scope="module")
+def question():
+    return SETUP.question(analytic.run)
+
+
+@pytest.fixture(scope="module")
+def answer(question):
+    base = assemble.predict(
+        question, SETUP.mapping, Choice(given="flags", legal=1, rejected={}, considered=(), reason=""), ("assumed",)
+    )
+    return replace(base, step_s=replace(base.step_s, value=2.0))
+
+
+@pytest.fixture(scope="module")
+def rates():
+    return failure_file.failures().value
+
+
+def report_of(answer, question, rates, **flags):
+    usual = {"work_s": 36000.0, "interval_s": 3600.0, "runs": 20, "spares": 3}
+    return goodput(answer, question, rates, **(usual | flags))
+
+
+def test_quantiles_of_a_line():
+    result = quantiles(np.arange(101.0))
+    assert (result.mean, result.p5, result.p50, result.p95) == (50, 5, 50, 95)
+
+
+def test_a_report_says_what_was_asked_and_what_came_of_it(answer, question, rates):
+    report = report_of(answer, question, rates)
+    assert (report.runs, report.run.work_s, report.interval_s, report.run.spares) == (20, 36000.0, 3600.0, 3)
+    assert (report.searched, report.tried) == (False, ())
+    assert report.step_s == 2.0
+    assert report.run.checkpoint_s == report.cost.total_s
+    assert report.run.restart_s == pytest.approx(report.init_s + report.cost.load_s)
+    assert report.init_s == pytest.approx(rates.restart.init_s + question.overhead.startup_s)
+    assert report.finish_s.p5 >= 36000.0 + 9 * report.cost.total_s
+    assert 0 < report.goodput.p5 <= report.goodput.p95 < 1
+    assert report.goodput.p95 == pytest.approx(36000.0 / report.finish_s.p5, rel=0.05)
+    assert report.assumptions == answer.assumptions
+
+
+def test_without_an_interval_the_best_of_those_tried_is_taken(answer, question, rates):
+    report = report_of(answer, question, rates, interval_s=None, runs=10)
+    assert report.searched
+    assert report.interval_s == max(report.tried, key=lambda tried: tried.goodput).interval_s
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"work_s": 0.0}, "work must be above 0 and at most 100 years, not 0 s"),
+        ({"work_s": 4e9}, "work must be above 0 and at most 100 years, not 4e\\+09 s"),
+        ({"interval_s": 36001.0}, "a checkpoint every 36001 s is longer than the work, 36000 s"),
+        ({"interval_s": 1.5}, "a checkpoint every 1.5 s is shorter than a step, 2 s"),
+    ],
+)
+def test_times_that_make_no_sense_are_refused(answer, question, rates, flags, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        report_of(answer, question, rates, **flags)
+    assert refusal.value.code == "bad-value"
