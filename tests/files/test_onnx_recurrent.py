@@ -62,6 +62,16 @@ def test_the_other_layout_has_the_batch_first():
     assert (made.shape.m, made.repeats) == (BATCH, STEPS)
 
 
+def test_a_cell_of_an_lstm_has_three_products_a_sum_and_two_tanhs_of_each_element():
+    """c = f c + i g, h = o tanh(c): hochreiter-1997; a GRU's is r h, tanh, and h + z (g - h): cho-2014."""
+    words = {kind: sorted(word for _, forward, _ in CELLS[kind] for word in forward) for kind in CELLS}
+    assert words == {
+        "LSTM": ["add", "multiply", "multiply", "multiply", "tanh", "tanh"],
+        "GRU": ["add", "multiply", "multiply", "subtract", "tanh"],
+        "RNN": ["tanh"],
+    }
+
+
 @pytest.mark.parametrize("weights", [{}, {1: "w"}, {1: "w", 2: ""}])
 def test_weights_that_are_not_in_the_file_are_nothing_to_train(weights):
     assert layer("LSTM", weights=weights) is None
@@ -73,5 +83,7 @@ def test_weights_of_other_gates_are_refused():
 
 
 def test_weights_of_two_layers_are_held_once():
-    product = by_name(recurrent(node_of("RNN", [(9, 2, 5), (1, 6, 5), (1, 6, 6)], (9, 1, 2, 6), weights=ALL, tied=("w",))))
+    product = by_name(
+        recurrent(node_of("RNN", [(9, 2, 5), (1, 6, 5), (1, 6, 6)], (9, 1, 2, 6), weights=ALL, tied=("w",)))
+    )
     assert (product["it"].tied, product["it"].weight_tensors) == (True, 0)

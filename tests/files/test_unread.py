@@ -101,7 +101,12 @@ def test_fields_that_nobody_knows_are_listed_eight_of_them():
     (text,) = notes_of(says)
     assert text.startswith("fields that are not read: new_0, new_1")
     assert text.endswith("new_7 and 2 more")
-    assert notes_of({"new": 1}, read=("new",)) == notes_of({"new": 0, "_new": 1}) == notes_of(dict.fromkeys(PLAIN, 1)) == []
+    assert (
+        notes_of({"new": 1}, read=("new",))
+        == notes_of({"new": 0, "_new": 1})
+        == notes_of(dict.fromkeys(PLAIN, 1))
+        == []
+    )
 
 
 def test_a_value_of_no_type_of_json_is_null():

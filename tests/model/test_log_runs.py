@@ -7,7 +7,16 @@ import pytest
 from podsim.model.mllog import Evaluation, LogRun, LogSpan, Remark
 
 RUN = LogRun(
-    file="f", line=1, began_ms=0, clock_s=9, init_s=1, status="success", blocks=(), epochs=(), evaluations=(), target=0.7
+    file="f",
+    line=1,
+    began_ms=0,
+    clock_s=9,
+    init_s=1,
+    status="success",
+    blocks=(),
+    epochs=(),
+    evaluations=(),
+    target=0.7,
 )
 
 
