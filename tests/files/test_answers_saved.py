@@ -21,7 +21,7 @@ BODY = {
 REMOVED = object()
 
 
-def changed(path, value):
+def body_with(path, value):
     body = deepcopy(BODY)
     *way, last = path
     table = body
@@ -34,12 +34,12 @@ def changed(path, value):
     return body
 
 
-def listed(body, what="prediction"):
+def pairs(body, what="prediction"):
     return [(fault.path, fault.message) for fault in faults(body, what)]
 
 
 def test_a_whole_prediction_has_no_fault():
-    assert listed(BODY) == []
+    assert pairs(BODY) == []
 
 
 @pytest.mark.parametrize(
@@ -63,32 +63,32 @@ def test_a_whole_prediction_has_no_fault():
     ],
 )
 def test_a_key_of_another_kind_or_range_is_told_where_it_stands(path, value, message):
-    assert (path, message) in listed(changed(path, value))
+    assert (path, message) in pairs(body_with(path, value))
 
 
 def test_an_interval_contains_its_value():
-    assert listed(changed(("time_to_train_s", "value"), 3.5)) == [
+    assert pairs(body_with(("time_to_train_s", "value"), 3.5)) == [
         (("time_to_train_s",), "the interval 1.0 to 3.0 does not contain its value")
     ]
-    assert listed(changed(("step_s",), 0.7)) == [(("step_s",), "the interval 0.4 to 0.6 does not contain its value")]
-    assert (("step_interval_s",), "the interval ends before it begins") in listed(
-        changed(("step_interval_s", "low"), 0.65)
+    assert pairs(body_with(("step_s",), 0.7)) == [(("step_s",), "the interval 0.4 to 0.6 does not contain its value")]
+    assert (("step_interval_s",), "the interval ends before it begins") in pairs(
+        body_with(("step_interval_s", "low"), 0.65)
     )
 
 
 def test_ends_that_nobody_knows_are_no_fault_and_texts_are():
-    assert listed({"x": {"low": None, "value": 1, "high": 0}}, "scale") == []
-    assert listed({"x": {"low": "a", "high": 1}}, "scale") == [(("x", "low"), 'must be a number, not "a"')]
+    assert pairs({"x": {"low": None, "value": 1, "high": 0}}, "scale") == []
+    assert pairs({"x": {"low": "a", "high": 1}}, "scale") == [(("x", "low"), 'must be a number, not "a"')]
 
 
 def test_a_key_with_a_unit_holds_a_number_at_any_depth_but_in_inputs():
-    assert listed({"rows": [{"step_s": "long"}]}, "scale") == [(("rows", 0, "step_s"), 'must be a number, not "long"')]
-    assert listed({"rows": [{"step_s": None, "power_w": {"low": 1}}]}, "scale") == []
-    assert listed(changed(("inputs", "flags"), {"within_s": "3 h"})) == []
+    assert pairs({"rows": [{"step_s": "long"}]}, "scale") == [(("rows", 0, "step_s"), 'must be a number, not "long"')]
+    assert pairs({"rows": [{"step_s": None, "power_w": {"low": 1}}]}, "scale") == []
+    assert pairs(body_with(("inputs", "flags"), {"within_s": "3 h"})) == []
 
 
 def test_a_law_has_no_mapping_and_only_predictions_need_one():
     law = {**BODY, "engine": "law", "mapping": {}}
-    assert listed(law) == []
-    assert listed({}, "scale") == []
-    assert len(listed({}, "prediction")) == 5
+    assert pairs(law) == []
+    assert pairs({}, "scale") == []
+    assert len(pairs({}, "prediction")) == 5
