@@ -81,7 +81,10 @@ def test_the_question_and_the_aim():
     doc = view.document(PLAN)
     assert headings(doc)[0] == "2 jobs a month on one machine: the best price-performance"
     assert notes(doc, "asked") == [
-        "deadlines 90 % sure; partitions busy at most 70 % of the hours; at most 1.00 M USD, at the highest price quoted"
+        (
+            "deadlines 90 % sure; partitions busy at most 70 % of the hours; at most 1.00 M USD, at the highest price "
+            "quoted"
+        )
     ]
     free = replace(PLAN, demand=Demand(objective=Objective.COST), jobs=PLAN.jobs[:1], chosen=ALONE)
     assert headings(view.document(free))[0] == "1 job a month on one machine: the cheapest"
