@@ -7,7 +7,10 @@ import pytest
 from parts_of_documents import charts, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
+from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.prices import Terms
 from podsim.model.program import Part
+from podsim.model.run_cost import Money, Owned
 from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
 from podsim.report import json_scaling
 from podsim.report.views import scaling as view
@@ -170,3 +173,64 @@ def test_json_has_an_object_a_machine():
     assert (large["mapping"]["global_batch"], small["published"][0]["round"]) == (6912, "v1.1")
     assert body["laws"]["universal"]["coherency"] == 0.0005
     assert "goodput" not in small
+
+
+def long_run(result, share, finish_s):
+    """A prediction with what failures leave of it."""
+
+    def around(mean):
+        return Quantiles(mean=mean, p5=0.9 * mean, p50=mean, p95=1.1 * mean)
+
+    report = GoodputReport(
+        workload="bert",
+        workload_title="BERT",
+        topology=result.topology,
+        topology_title="",
+        chip="gc200",
+        ipus=result.ipus,
+        step_s=0.2,
+        run=Interrupted(work_s=1.0, checkpoint_s=1.0, detect_s=1.0, restart_s=1.0, parts=()),
+        cost=CheckpointCost(state_bytes=1.0, start_s=1.0, way_s={"host": 1.0}),
+        init_s=1.0,
+        interval_s=300.0,
+        searched=True,
+        tried=(),
+        runs=10,
+        seed=0,
+        finish_s=around(finish_s),
+        goodput=around(share),
+        failures=around(2.0),
+        lost=Lost(**dict.fromkeys(Lost.__slots__, 1.0)),
+        assumptions=(),
+    )
+    return replace(result, goodput=report)
+
+
+def test_what_failures_leave_has_columns_where_it_was_asked_for():
+    refused, small, large = REPORT.rows
+    failing = replace(REPORT, rows=(refused, replace(small, prediction=long_run(SMALL, 0.875, 720.0)), large))
+    table = tables(view.document(failing))[0]
+    assert titles(table)[-2:] == ["goodput", "ends in min"]
+    assert [cells[-2:] for cells in table.rows] == [("", ""), ("87.5 %", "12.0"), ("", "")]
+    assert any("goodput is the useful share" in text for text in notes(view.document(failing), "·"))
+    assert titles(tables(view.document(REPORT))[0])[-1] == "grade"
+    assert not any("goodput is the useful share" in text for text in notes(view.document(REPORT), "·"))
+    body = json.loads(json_scaling.scale(failing))["machines"][1]["goodput"]
+    assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
+
+
+def test_what_a_run_costs_where_somebody_says_it():
+    money = Money(
+        terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
+        owned=Owned(capital=None, draw=None),
+        capital_usd=None,
+        energy_j=None,
+        energy_usd=None,
+        run_usd=estimate(1234.5, 1000.0, 1500.0, 1.0),
+    )
+    priced = replace(REPORT, rows=(replace(REPORT.rows[1], prediction=replace(SMALL, money=money)), REPORT.rows[2]))
+    rows = tables(view.document(priced))[0].rows
+    at = titles(tables(view.document(priced))[0]).index("USD a run")
+    assert [cells[at] for cells in rows] == ["1,230", "–"]
+    assert notes(view.document(priced), "USD a run")[0].endswith("PUE 1.2: assumed unless you say so")
+    assert notes(view.document(REPORT), "USD a run") == []
