@@ -99,7 +99,7 @@ def test_the_host_sends_bytes_of_images_and_halves_of_anything_else(inputs, size
 def test_a_softmax_between_products_of_activations_knows_them(tmp_path):
     file = tables(models.transformer(), tmp_path)
     softmaxes = [operator for operator in operators(file) if operator["kind"] == "softmax"]
-    assert len(softmaxes) == 2
+    assert [each["between"] for each in softmaxes] == [[f"l{at}-scores", f"l{at}-context"] for at in range(2)]
     groups = [unit["group"] for unit in file["unit"]]
     assert "embedding" in groups
     assert groups.count("attention") >= 1
@@ -112,6 +112,57 @@ def test_a_node_without_a_word_is_noted_with_its_share(tmp_path):
         "Hardmax (2 nodes) is not known: taken for one pass over what it writes, 11 % of the forward"
     )
     assert "what it multiplies" not in first
+
+
+def test_a_softmax_of_another_size_than_its_products_is_alone(tmp_path):
+    """Scores of 4 x 8 x 6 that go on as they are, and twice as many of which half goes on."""
+    sources = [models.value("x", [4, 8, 3]), models.value("k", [4, 5, 6]), models.value("v", [4, 6, 5])]
+    weights = [models.weight("w", 3, 5), models.ints("zero", 0), models.ints("four", 4), models.ints("axis", 0)]
+    start = [NODE("MatMul", ["x", "w"], ["q"]), NODE("MatMul", ["q", "k"], ["a"])]
+    soft = NODE("Softmax", ["a"], ["p"], axis=-1)
+    end = [NODE("MatMul", ["p", "v"], ["c"]), NODE("Add", ["c", "q"], ["d"])]
+
+    def between(*nodes):
+        made = products(*nodes, inputs=sources, weights=weights)
+        return [each.get("between") for each in operators(tables(made, tmp_path)) if each["kind"] == "softmax"]
+
+    assert between(*start, soft, *end) == [["matmul-2", "matmul-3"]]
+    wide = [
+        NODE("Concat", ["a", "a"], ["a2"], axis=0),
+        NODE("Softmax", ["a2"], ["p2"], axis=-1),
+        NODE("Slice", ["p2", "zero", "four", "axis"], ["p"]),
+    ]
+    assert between(*start, *wide, *end) == [None]
+    assert between(*start, soft, NODE("Add", ["p", "p"], ["e"])) == [None]
+
+
+def test_a_constant_is_a_weight_where_it_has_more_than_one_element(tmp_path):
+    def bias(*dims):
+        value = helper.make_tensor("c", TensorProto.FLOAT, dims, [0.0] * (8 if dims else 1))
+        nodes = [
+            NODE("Constant", [], ["c"], value=value),
+            NODE("MatMul", ["x", "w0"], ["a"]),
+            NODE("Add", ["a", "c"], ["b"]),
+        ]
+        return operators(tables(products(*nodes), tmp_path))[-1]
+
+    assert (bias(8)["kind"], bias(8)["row"]) == ("bias", 8)
+    assert bias()["operations"] == ["scale"]
+
+
+def test_what_multiplies_without_a_word_is_told_with_its_small_share(tmp_path):
+    """8 elements beside 2 x 8 x 200 + 2 x 200 x 8 of two products are 0.12 % of the arithmetic."""
+    nodes = [
+        NODE("MatMul", ["x", "w0"], ["a"]),
+        NODE("MatMul", ["a", "w1"], ["b"]),
+        NODE("RNN", ["b3", "r", "s"], ["y"], hidden_size=8),
+    ]
+    reshape = NODE("Reshape", ["b", "shape"], ["b3"])
+    sources = [models.value("x", [1, 8]), models.value("r", [1, 8, 8]), models.value("s", [1, 8, 8])]
+    weights = [models.weight("w0", 8, 200), models.weight("w1", 200, 8), models.ints("shape", 1, 1, 8)]
+    first, *_ = tables(products(*nodes[:2], reshape, nodes[2], inputs=sources, weights=weights), tmp_path)["notes"]
+    assert first.startswith("RNN (1 node) is not known: taken for one pass over what it writes, 0.12 % of the forward")
+    assert first.endswith("; what it multiplies is not counted")
 
 
 def test_a_graph_that_computes_nothing_is_refused(tmp_path):

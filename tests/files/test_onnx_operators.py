@@ -122,6 +122,7 @@ def test_a_softmax_reduces_rows_along_its_axis():
 
 def test_rows_of_a_trained_table_are_looked_up_and_of_anything_else_copied():
     looked = one("Gather", [(100, 4, 8), (2, 3)], (2, 3, 4, 8), weights={0: "w"})
+    assert (looked.kind, looked.parameters, looked.weight_tensors) == (Kind.GATHER, 3200, 1)
     assert (looked.kind, looked.shape) == (Kind.GATHER, Gather(table=100, width=32, lookups=6))
     for ins, weights, axis in (
         ([(100, 8), (6,)], {0: ""}, 0),
