@@ -158,3 +158,17 @@ def test_where_nobody_states_a_batch_it_is_a_round_number(gpt2):
     assert configured(gpt2, replace(like, workload=paper), set()).recipe == (
         f"the 500,000 tokens a step that the paper of {gpt2.title} states"
     )
+
+
+@pytest.mark.parametrize(("times", "near"), [(1.8, True), (2.5, False)])
+def test_a_language_model_takes_the_configuration_of_one_half_its_size_and_of_no_smaller_one(times, near):
+    """GPT-2 large is the largest that streams no weights: so many times its parameters and arithmetic a token."""
+    largest = Size.of(catalog.workload("gpt2-large").value.units)
+    k = 2**11
+    n = round(times * largest.parameters / k)
+    up = replace(UP, shape=Matmul(m=TOKENS, k=k, n=n))
+    like = reference(chain(LOOK, up, SOFTMAX, replace(HEAD, shape=Matmul(m=TOKENS, k=k, n=WORDS))), general().value)
+    assert (like is not None) is near
+    if like:
+        assert like.workload.name == "gpt2-large-512"  # of equally near ones that with the shortest rows
+        assert like.parameters == pytest.approx(times, rel=0.01)
