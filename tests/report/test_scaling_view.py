@@ -159,6 +159,9 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     )
     report = replace(REPORT, rows=endless)
     assert view.answer(report).startswith("7,050 samples/s on 64 IPUs")
+    legend = "time to train; efficiency is throughput an IPU over the first machine's"
+    assert any(text.startswith(legend) for text in notes(view.document(REPORT)))
+    assert not any(text.startswith(legend) for text in notes(view.document(report)))
     assert "of time to train" not in notes(view.document(report), "predicted")[0]
     body = json.loads(json_scaling.scale(report))["machines"][0]
     assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
