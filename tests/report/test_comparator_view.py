@@ -184,4 +184,7 @@ def test_a_machine_by_its_chip_and_published_results(known):
         [("memory", "80"), ("power", "400"), ("clock", "1.41"), ("joined by", "NVLink")] if known else []
     )
     assert (rows["chips"].number, rows["portions"].number) == ("8", "8")
+    assert [rows[label].unit for label in ("memory", "power", "clock") if label in rows] == (
+        ["GB", "W", "GHz"] if known else []
+    )
     assert tables(doc)[0].rows == (("bert", "3", "8 to 1,024", "v1.0, v2.0"),)

@@ -151,4 +151,7 @@ def test_a_side_far_out_is_warned_of():
     far = replace(COMPARISON, sides=(COMPARISON.sides[0], ComparisonCase(label="x", answer=prediction(beyond=9.0))))
     assert any("one digit counts" in text for text in notes(view.document(far)))
     assert not any("one digit counts" in text for text in notes(view.document(COMPARISON)))
+    step = replace(BASE, step_s=estimate(0.2, 0.1, 0.3, 9.0))
+    only_step = replace(COMPARISON, sides=(COMPARISON.sides[0], ComparisonCase(label="x", answer=step)))
+    assert not any("one digit counts" in text for text in notes(view.document(only_step)))
     assert notes(view.document(COMPARISON))[-1].startswith("seed 7 · ")
