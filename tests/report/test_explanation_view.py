@@ -1,0 +1,126 @@
+"""What the screen and JSON say of a prediction taken apart."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from parts_of_documents import bars, facts, headings, notes, tables, titles
+from samples_of_results import estimate, prediction
+
+from podsim.model.explanation import Alternative, Explanation, Influence, Mechanism, Rise, Without
+from podsim.model.program import Part
+from podsim.model.quantity import Grade, SourceKind
+from podsim.report import json_explanation
+from podsim.report.views import explanation as view
+
+INFLUENCE = Influence(
+    path="chip.clock",
+    name="chip.clock",
+    value="1.33 GHz",
+    change=-0.0061,
+    kind=SourceKind.DATASHEET,
+    source="datasheet",
+    grade=Grade.MEASURED,
+)
+HELPFUL = Alternative(name="more hosts", flags="--hosts 8", time_to_train_s=90.0, change=-0.1, why="less input")
+TOLD = Explanation(
+    prediction=replace(prediction(beyond=1.0), time_to_train_s=estimate(100.0, 90.0, 110.0, 1.0)),
+    waterfall=(
+        Rise(mechanism=Mechanism.IDEAL, added_s=60.0, until_s=60.0),
+        Rise(mechanism=Part.ALL_REDUCE, added_s=50.0, until_s=110.0),
+        Rise(mechanism=Mechanism.SEEDS, added_s=-10.0, until_s=100.0),
+    ),
+    without=(
+        Without(name="sync", time_to_train_s=99.96, change=-4e-4),
+        Without(name="bubble", time_to_train_s=70.0, change=-0.3),
+    ),
+    influences=(INFLUENCE, replace(INFLUENCE, name="chip.tiles", change=1e-5)),
+    alternatives=(
+        HELPFUL,
+        replace(HELPFUL, name="fewer", change=-0.0099, why="hardly"),
+        replace(HELPFUL, name="none", time_to_train_s=None, change=None, why="does not fit"),
+    ),
+)
+ENDLESS = replace(
+    TOLD, prediction=replace(TOLD.prediction, length_flags=("--tokens",), step_s=estimate(0.1, 0.09, 0.11, 1.0))
+)
+
+
+def test_the_answer_in_a_line():
+    assert view.answer(TOLD).startswith("1.7 min; the batch: ")
+    assert view.answer(ENDLESS).startswith("100 ms a step; the batch: ")
+
+
+def test_each_bar_starts_where_the_one_before_ends():
+    ideal, reduced, seeds = bars(view.document(TOLD))
+    assert (ideal.label, ideal.share, ideal.start, ideal.share_text) == ("ideal arithmetic", 0.6, 0.0, "60.0 %")
+    assert (reduced.label, reduced.share, reduced.start) == ("all-reduce", 0.5, pytest.approx(0.6))
+    assert (seeds.share, seeds.start, seeds.share_text) == (0.1, 1.0, "−10.0 %")
+    assert (ideal.text, seeds.text) == ("1.00 min", "1.67 min")
+
+
+def test_every_mechanism_has_a_name():
+    assert set(view.MECHANISMS) == set(Mechanism)
+
+
+def test_what_would_be_less_without_is_by_what_it_saves():
+    table = tables(view.document(TOLD))[0]
+    assert table.rows == (("as predicted", "1.67", ""), ("bubble", "1.17", "−30 %"), ("sync", "1.67", "none"))
+    assert titles(table) == ["without it", "min", "time to train"]
+
+
+def test_influences_that_show_and_all_of_them():
+    table = tables(view.document(TOLD))[1]
+    assert table.rows == (("chip.clock", "1.33 GHz", "−0.61 %", "datasheet", "measured", "datasheet"),)
+    assert any("; 1 others move it less: -v has all" in text for text in notes(view.document(TOLD)))
+    verbose = view.document(TOLD, verbose=True)
+    assert tables(verbose)[1].rows[1][2] == "none"
+    assert not any("-v has all" in text for text in notes(verbose))
+    many = replace(TOLD, influences=(INFLUENCE,) * (view.MOST_INFLUENCES + 2))
+    assert len(tables(view.document(many))[1].rows) == view.MOST_INFLUENCES
+
+
+def test_what_would_help_stands_apart_from_what_would_not():
+    helpful, others = tables(view.document(TOLD))[2:]
+    assert helpful.rows == (("more hosts", "1.50", "−10 %", "less input"),)
+    assert others.rows == (("fewer", "1.65", "−1.0 %", "hardly"), ("none", "no", "", "does not fit"))
+    assert "what would help, by 1 % or more" in headings(view.document(TOLD))
+    assert tables(view.document(TOLD, verbose=True))[2].rows[0][-1] == "--hosts 8"
+    only = view.document(replace(TOLD, alternatives=(HELPFUL,)))
+    assert "what would not help, and why" not in headings(only)
+
+
+def test_a_run_of_no_stated_length_is_explained_by_its_step():
+    rows = facts(view.document(ENDLESS))
+    assert (rows["step time"].number, rows["step time"].unit) == ("100", "ms")
+    assert "throughput" in rows
+    assert "time to train" in facts(view.document(TOLD))
+    assert any("the time of as many samples as a step has here" in text for text in notes(view.document(ENDLESS)))
+    assert notes(view.document(ENDLESS), "time to train") == ["run length not specified; give --tokens"]
+
+
+def test_the_mapping_and_idle_ipus_are_named():
+    mapping = facts(view.document(TOLD))["mapping"]
+    assert (mapping.number, mapping.second) == ("64 × 8", "micro-batch 2, accumulation 27, global batch 6,912")
+    assert headings(view.document(TOLD))[0] == "BERT-Large, MLPerf on IPU-POD512, explained"
+    idle = replace(TOLD, prediction=replace(TOLD.prediction, ipus=1024))
+    assert headings(view.document(idle))[0] == "BERT-Large, MLPerf on IPU-POD512 (1,024 × gc200, 512 used), explained"
+
+
+def test_far_out_one_digit_counts():
+    far = replace(TOLD, prediction=replace(TOLD.prediction, time_to_train_s=estimate(100.0, 90.0, 110.0, 20.0)))
+    assert [bar.text for bar in bars(view.document(far))] == ["1 min", "2 min", "2 min"]
+    assert any("×20 beyond the machines calibrated on" in text for text in notes(view.document(far)))
+    assert not any("one significant digit" in text for text in notes(view.document(TOLD)))
+
+
+def test_json_has_what_the_screen_rounds():
+    body = json.loads(json_explanation.explanation(TOLD))
+    assert body["schema"] == "podsim.explanation/1"
+    assert [item["helps"] for item in body["alternatives"]] == [True, False, False]
+    assert body["waterfall"][1] == {"mechanism": "all_reduce", "added_s": 50.0, "until_s": 110.0}
+    assert body["mapping"]["global_batch"] == 6912
+    assert body["without"][1]["change"] == -0.3
+    assert "explains" not in body
+    endless = json.loads(json_explanation.explanation(ENDLESS))
+    assert (endless["explains"], endless["length_flags"]) == ("step", ["--tokens"])

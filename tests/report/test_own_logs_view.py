@@ -1,0 +1,109 @@
+"""What the screen says of own logs and of the fit they made."""
+
+from dataclasses import replace
+
+import pytest
+from parts_of_documents import headings, notes, tables
+from samples_of_results import fit_report
+
+from podsim.files import catalog
+from podsim.model.mllog import Remark
+from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint
+from podsim.model.validation import STEP, TIME
+from podsim.report.views import own_logs as view
+
+
+@pytest.fixture(scope="module")
+def report():
+    point = replace(
+        catalog.points()[0],
+        id="mine",
+        runs=5,
+        step_s=0.25,
+        step_spread=0.0123,
+        samples_to_converge=2.7e6,
+        minutes=34.5,
+        startup_s=90.0,
+        evaluations=15.5,
+    )
+    mapping = replace(
+        catalog.workload("bert").value.presets[0],
+        name="p",
+        replicas=4,
+        ipus_per_replica=4,
+        micro_batch=2,
+        accumulation=384,
+    )
+    own = OwnPoint(
+        point=point,
+        mapping=mapping,
+        published=True,
+        reached=5,
+        init_s=1.0,
+        platform="",
+        learning_rate=None,
+        seeds=(1,),
+    )
+
+    def error(quantity, before, after):
+        return OwnError(id="mine", quantity=quantity, measured_s=0.25, before=before, after=after)
+
+    return OwnLogsReport(
+        files=1000,
+        runs=5,
+        points=(own,),
+        published=16,
+        errors=(error(TIME, 0.1, 0.05), error(STEP, -0.06, 0.01), error(STEP, 0.02, -0.01)),
+        fit=fit_report(),
+        remarks=(Remark(file="a", line=3, text="odd"),),
+        path="",
+        points_path="",
+    )
+
+
+def test_the_answer_is_the_mean_size_of_step_errors(report):
+    assert view.answer(report) == "1 point of 5 runs, step time mean 4.0 % before, 1.0 % after"
+
+
+def test_files_that_were_read_are_counted_and_points_given_are_not(report):
+    assert headings(view.document(report))[0] == "1,000 files read, 5 runs make 1 calibration point"
+    assert headings(view.document(replace(report, files=0, runs=1)))[0] == "1 run make 1 calibration point"
+    assert "errors of these points, fitted beside 16 published points" in headings(view.document(report))
+    assert "errors of these points, fitted alone" in headings(view.document(replace(report, published=0)))
+
+
+def test_a_point_with_its_mapping(report):
+    assert tables(view.document(report))[0].rows == (
+        ("mine", "5", "250.0", "1.23 %", "2.70 M", "34.50", "1.50 min", "15.5", "4 × 4 IPUs, 2 × 384, p"),
+    )
+    missed = replace(report, points=(replace(report.points[0], reached=4),))
+    assert tables(view.document(missed))[0].rows[0][1] == "4 of 5"
+
+
+def test_a_mapping_that_nobody_published_is_warned_of(report):
+    assert not any("nobody published" in text for text in notes(view.document(report), "!"))
+    own = replace(report, points=(replace(report.points[0], published=False),))
+    assert notes(view.document(own), "!")[0] == "mine: nobody published this mapping; stored and ordered as in p"
+
+
+def test_errors_are_by_quantity_steps_first(report):
+    assert tables(view.document(report))[1].rows == (
+        ("step", "mine", "250.0 ms", "−6.0 %", "+1.0 %"),
+        ("step", "mine", "250.0 ms", "+2.0 %", "−1.0 %"),
+        ("time to train, own samples", "mine", "250.0 ms", "+10.0 %", "+5.0 %"),
+    )
+
+
+def test_remarks_stand_where_they_were_and_not_all_of_them(report):
+    assert notes(view.document(report), "a:3") == ["odd"]
+    assert "1 remark on the logs" in headings(view.document(report))
+    many = replace(report, remarks=report.remarks * 25)
+    assert len(notes(view.document(many), "a:3")) == view.MOST_REMARKS
+    assert "and 5 more: -v" in notes(view.document(many))
+    assert len(notes(view.document(many, verbose=True), "a:3")) == 25
+    assert "remarks on the logs" not in " ".join(headings(view.document(replace(report, remarks=()))))
+
+
+def test_where_points_were_written(report):
+    assert not any("own.toml" in text for text in notes(view.document(report)))
+    assert "wrote own.toml" in notes(view.document(replace(report, points_path="own.toml")))

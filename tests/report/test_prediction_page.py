@@ -1,0 +1,47 @@
+"""A prediction as a page has all detail, and a chart where batches make a curve."""
+
+from dataclasses import replace
+
+from parts_of_documents import charts, headings
+from samples_of_results import choice, considered, given_prediction, mapping, prediction
+
+from podsim.report.doc import Heading
+from podsim.report.views import prediction_page as page
+
+
+def charts_of(result):
+    return charts(page.report(result))
+
+
+def test_batches_of_the_same_replicas_make_a_curve_with_the_answer_marked():
+    (chart,) = charts_of(prediction())
+    curve, own = chart.series
+    assert [x for x, _ in curve.points] == [14 * 256.0, 27 * 256.0, 54 * 256.0]
+    assert own.points == ((27 * 256.0, 148.0 / 60),)
+    assert (own.label, own.joined, chart.x.log) == ("the answer", False, True)
+    assert chart.title == "time to train against the global batch, min"
+    assert curve.label == "64 replicas"
+
+
+def test_a_batch_that_was_not_weighed_is_no_point():
+    (chart,) = charts_of(replace(prediction(), mapping=mapping(accumulation=20)))
+    assert [series.label for series in chart.series] == ["64 replicas"]
+
+
+def test_two_batches_or_other_replicas_are_no_curve():
+    few = replace(choice(), considered=choice().considered[:2])
+    assert charts_of(replace(prediction(), choice=few)) == []
+    assert charts_of(replace(prediction(), mapping=mapping(replicas=32))) == []
+    assert charts_of(given_prediction()) == []
+    same = replace(choice(), considered=(considered(27, 148.0, 0.2, 3e6, 0.1),) * 3)
+    assert charts_of(replace(prediction(), choice=same)) == []
+
+
+def test_a_run_of_no_stated_length_has_no_time_to_draw():
+    assert charts_of(replace(prediction(), length_flags=("--tokens",))) == []
+
+
+def test_origins_of_numbers_and_all_detail_are_on_the_page():
+    texts = headings(page.report(prediction(), [(Heading("where numbers are from"),)]))
+    assert "where numbers are from" in texts
+    assert any("memory by IPU" in text for text in texts)

@@ -1,0 +1,239 @@
+"""What the screen and JSON say of one workload on machines of growing size."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from parts_of_documents import charts, facts, headings, notes, tables, titles
+from samples_of_results import estimate, prediction
+
+from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.prices import Terms
+from podsim.model.program import Part
+from podsim.model.run_cost import Money, Owned
+from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
+from podsim.report import json_scaling
+from podsim.report.views import scaling as view
+
+LARGE = prediction(beyond=1.0)
+SMALL = replace(
+    LARGE,
+    topology="pod64",
+    ipus=64,
+    time_to_train_s=estimate(600.0, 540.0, 660.0, 1.0),
+    throughput_samples_per_s=estimate(7053.0, 7000.0, 7100.0, 1.0),
+    assumptions=("division closed", "1 host"),
+)
+PUBLISHED = PublishedTime(
+    point="p", round="v1.1", global_batch=6144, time_to_train_s=660.0, throughput_samples_per_s=6500.0
+)
+CURVE = ScalingCurve(
+    unit_ipus=64, unit_samples_per_s=7053.0, contention=0.012, coherency=0.0005, error=0.034, machines=4
+)
+REPORT = ScaleReport(
+    workload="bert",
+    workload_title="BERT-Large",
+    target="0.72",
+    scaling=Scaling.BEST,
+    interval=0.9,
+    rows=(
+        ScaleRow(topology="pod16", ipus=16, refused="too small"),
+        ScaleRow(topology="pod64", ipus=64, prediction=SMALL, efficiency=1.0, published=(PUBLISHED,)),
+        ScaleRow(topology="pod512", ipus=512, prediction=LARGE, efficiency=0.5),
+    ),
+    doublings=(Doubling(from_ipus=64, to_ipus=512, throughput=0.15, time=0.1),),
+    amdahl=replace(CURVE, coherency=0.0),
+    universal=CURVE,
+    knee_gain=0.2,
+    knee_ipus=128.0,
+    peak_ipus=None,
+    grown={Part.BUBBLE: 0.4, Part.SYNC: 0.0, Part.COMPUTE: -0.1},
+)
+
+
+def test_the_answer_in_a_line():
+    assert view.answer(REPORT) == "10.0 min on 64 IPUs to 2.47 min on 512 IPUs: 4.1 × for 8 × the IPUs"
+    assert view.answer(replace(REPORT, rows=REPORT.rows[:2])) == "10.0 min on 64 IPUs"
+
+
+def test_a_row_a_machine_with_one_that_does_not_fit():
+    refused, small, large = tables(view.document(REPORT))[0].rows
+    assert refused[:3] == ("pod16", "16", "no")
+    assert small[:8] == ("pod64", "64", "10.0", "9.00 – 11.0", "11.0 v1.1", "7,050", "110", "100 %")
+    assert large[7:12] == ("50 %", "19 %", "9 %", "0 %", "15 %")
+    assert titles(tables(view.document(REPORT))[0])[2] == "min"
+
+
+def test_why_there_is_no_answer_and_which_batches_differ():
+    texts = notes(view.document(replace(REPORT, notes=("no pod8",))), "·")
+    assert "no answer for pod16: too small" in texts
+    assert "no pod8" in texts
+    assert "published with another global batch: pod64 6,144 in v1.1, here 6,912" in texts
+    same = replace(PUBLISHED, global_batch=6912)
+    like = replace(REPORT, rows=(replace(REPORT.rows[1], published=(same,)), REPORT.rows[2]))
+    assert not any("another global batch" in text for text in notes(view.document(like)))
+
+
+def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
+    idle = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=replace(LARGE, ipus=1024)),))
+    assert any("used are 512 of pod512" in text for text in notes(view.document(idle)))
+    stated = replace(LARGE, ipus=1024, choice=replace(LARGE.choice, given="flags"))
+    by_flags = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=stated),))
+    assert not any("some are idle" in text for text in notes(view.document(by_flags)))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({}, "the best for each machine"),
+        ({"scaling": Scaling.STRONG}, "that of the first machine on all"),
+        ({"preset": "v1.1"}, "as published (v1.1)"),
+    ],
+)
+def test_the_global_batch_is_in_the_heading(change, text):
+    assert headings(view.document(replace(REPORT, **change)))[0].endswith(f"global batch {text}")
+
+
+def test_laws_with_their_errors():
+    rows = facts(view.document(REPORT))
+    assert (rows["Amdahl"].number, rows["Amdahl"].remark) == ("1.2 %", "3.4 % fit error (rms over 4)")
+    assert rows["universal"].second == "and 0.05 % coherency, a pair of machines"
+    few = view.document(replace(REPORT, universal=None))
+    assert "universal" not in facts(few)
+    assert any("it takes four machines" in text for text in notes(few))
+    assert not any("--scaling strong" in text for text in notes(view.document(replace(REPORT, scaling=Scaling.WEAK))))
+
+
+def knee(**change):
+    (text,) = notes(view.document(replace(REPORT, **change)), "knee")
+    return text
+
+
+def test_from_where_a_doubling_gains_less():
+    assert knee() == "from 130 IPUs on a doubling gains less than 20 % of throughput, by the universal law"
+    assert knee(knee_ipus=1024.0).endswith("law, beyond the machines asked for")
+    assert knee(knee_ipus=32.0).endswith("law, below the machines asked for")
+    assert knee(knee_ipus=None) == "none: every doubling gains 20 % of throughput or more"
+    assert knee(peak_ipus=2000.0).endswith("; throughput peaks at 2,000 IPUs")
+    assert knee(peak_ipus=256.0).endswith("at 260 IPUs, though the predictions themselves still rise")
+
+
+def test_the_first_doubling_below_the_gain():
+    (text,) = notes(view.document(REPORT), "predicted")
+    assert (
+        text
+        == "from 64 to 512 IPUs a doubling gains 15 % of throughput and 10 % of time to train, the first below 20 %"
+    )
+    assert notes(view.document(replace(REPORT, knee_gain=0.15)), "predicted") == []
+
+
+def test_what_grows_and_what_shrinks():
+    (text,) = notes(view.document(REPORT), "what grows")
+    assert text == (
+        "a sample takes 1.3 × the IPU time on 512 IPUs that it takes on 64; of that, pipeline bubble +40 %; "
+        "less is compute, −10 %"
+    )
+    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "what grows") == []
+
+
+def test_times_are_drawn_with_their_intervals_and_published_runs():
+    (chart,) = charts(view.document(REPORT))
+    predicted, published = chart.series
+    assert predicted.points == ((64.0, 10.0), (512.0, 148.0 / 60))
+    assert predicted.band[0] == (9.0, 11.0)
+    assert (published.points, published.joined) == (((64.0, 11.0),), False)
+    assert chart.x.ticks == (64.0, 512.0)
+    assert charts(view.document(replace(REPORT, rows=REPORT.rows[:2]))) == []
+
+
+def test_verbose_has_mappings_limits_and_what_was_assumed_of_whom():
+    doc = view.document(REPORT, verbose=True)
+    assert tables(doc)[1].rows[0][:6] == ("pod64", "64 × 8", "2", "27", "245", "3.60")
+    assert notes(doc, "pod512") == [LARGE.limited_by]
+    assert {"division closed", "1 host (pod64)", "8 hosts (pod512)"} <= set(notes(doc, "·"))
+
+
+def test_runs_of_no_stated_length_are_told_by_throughput():
+    endless = tuple(
+        replace(row, prediction=replace(row.prediction, length_flags=("--tokens",))) for row in REPORT.rows[1:]
+    )
+    report = replace(REPORT, rows=endless)
+    assert view.answer(report).startswith("7,050 samples/s on 64 IPUs")
+    legend = "time to train; efficiency is throughput an IPU over the first machine's"
+    assert any(text.startswith(legend) for text in notes(view.document(REPORT)))
+    assert not any(text.startswith(legend) for text in notes(view.document(report)))
+    assert "of time to train" not in notes(view.document(report), "predicted")[0]
+    body = json.loads(json_scaling.scale(report))["machines"][0]
+    assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
+
+
+def test_json_has_an_object_a_machine():
+    body = json.loads(json_scaling.scale(REPORT))
+    refused, small, large = body["machines"]
+    assert refused == {"topology": "pod16", "ipus": 16, "refused": "too small", "efficiency": None, "published": []}
+    assert small["throughput_per_ipu_samples_per_s"] == pytest.approx(7053 / 64)
+    assert large["outside_steps_s"] == pytest.approx(22.8)
+    assert (large["mapping"]["global_batch"], small["published"][0]["round"]) == (6912, "v1.1")
+    assert body["laws"]["universal"]["coherency"] == 0.0005
+    assert "goodput" not in small
+
+
+def long_run(result, share, finish_s):
+    """A prediction with what failures leave of it."""
+
+    def around(mean):
+        return Quantiles(mean=mean, p5=0.9 * mean, p50=mean, p95=1.1 * mean)
+
+    report = GoodputReport(
+        workload="bert",
+        workload_title="BERT",
+        topology=result.topology,
+        topology_title="",
+        chip="gc200",
+        ipus=result.ipus,
+        step_s=0.2,
+        run=Interrupted(work_s=1.0, checkpoint_s=1.0, detect_s=1.0, restart_s=1.0, parts=()),
+        cost=CheckpointCost(state_bytes=1.0, start_s=1.0, way_s={"host": 1.0}),
+        init_s=1.0,
+        interval_s=300.0,
+        searched=True,
+        tried=(),
+        runs=10,
+        seed=0,
+        finish_s=around(finish_s),
+        goodput=around(share),
+        failures=around(2.0),
+        lost=Lost(**dict.fromkeys(Lost.__slots__, 1.0)),
+        assumptions=(),
+    )
+    return replace(result, goodput=report)
+
+
+def test_what_failures_leave_has_columns_where_it_was_asked_for():
+    refused, small, large = REPORT.rows
+    failing = replace(REPORT, rows=(refused, replace(small, prediction=long_run(SMALL, 0.875, 720.0)), large))
+    table = tables(view.document(failing))[0]
+    assert titles(table)[-2:] == ["goodput", "ends in min"]
+    assert [cells[-2:] for cells in table.rows] == [("", ""), ("87.5 %", "12.0"), ("", "")]
+    assert any("goodput is the useful share" in text for text in notes(view.document(failing), "·"))
+    assert titles(tables(view.document(REPORT))[0])[-1] == "grade"
+    assert not any("goodput is the useful share" in text for text in notes(view.document(REPORT), "·"))
+    body = json.loads(json_scaling.scale(failing))["machines"][1]["goodput"]
+    assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
+
+
+def test_what_a_run_costs_where_somebody_says_it():
+    money = Money(
+        terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
+        owned=Owned(capital=None, draw=None),
+        capital_usd=None,
+        energy_j=None,
+        energy_usd=None,
+        run_usd=estimate(1234.5, 1000.0, 1500.0, 1.0),
+    )
+    priced = replace(REPORT, rows=(replace(REPORT.rows[1], prediction=replace(SMALL, money=money)), REPORT.rows[2]))
+    rows = tables(view.document(priced))[0].rows
+    at = titles(tables(view.document(priced))[0]).index("USD a run")
+    assert [cells[at] for cells in rows] == ["1,230", "–"]
+    assert notes(view.document(priced), "USD a run")[0].endswith("PUE 1.2: assumed unless you say so")
+    assert notes(view.document(REPORT), "USD a run") == []

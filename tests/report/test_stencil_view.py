@@ -1,0 +1,82 @@
+"""What the screen says of a sweep of a stencil."""
+
+from dataclasses import replace
+
+from parts_of_documents import facts, notes, tables, titles
+
+from podsim.model.microbenchmark import Compared, Microbenchmark
+from podsim.model.stencil import Stencil, StencilReport
+from podsim.report.views import stencil as view
+
+STAR = Stencil(name="star", title="A star", dimensions=2, accesses=6, flop=10, source="nobody")
+REPORT = StencilReport(
+    stencil=STAR,
+    grid=(1000, 50),
+    topology="pod4",
+    chip="gc200",
+    ipus=1,
+    compute_s=6e-6,
+    exchange_s=3e-6,
+    sync_s=1e-6,
+    links_s=0.0,
+    tiles=1250,
+    sram_bytes_per_tile=12e3,
+    points=50_000,
+)
+ROW = Microbenchmark(
+    id="r",
+    chip="gc200",
+    tiles="",
+    clock_ghz="",
+    category="hpc",
+    what="star",
+    shape={"grid": "50x50"},
+    precision="fp32",
+    value=2.0,
+    unit="TFLOP/s",
+    note="",
+    source="somebody",
+    locator="",
+)
+
+
+def test_a_sweep_in_a_line():
+    assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 us a sweep, 50.0 GFLOP/s"
+
+
+def test_rates_and_where_the_points_lie():
+    rows = facts(view.document(REPORT))
+    assert (rows["points"].number, rows["points"].unit) == ("5.00", "Gpoints/s")
+    assert rows["arithmetic"].remark == "10 FLOP a point"
+    assert (rows["on"].number, rows["on"].remark) == ("1,250", "1 × gc200")
+    assert rows["SRAM"].second == "2 fields of floats and halos"
+    several = facts(view.document(replace(REPORT, ipus=4)))
+    assert several["on"].remark == "4 × gc200, the first dimension cut"
+
+
+def test_parts_that_take_time_with_their_share():
+    (table,) = tables(view.document(REPORT))
+    assert titles(table)[1] == "us"
+    assert table.rows == (
+        ("compute", "6.00", "60 %"),
+        ("exchange between tiles", "3.00", "30 %"),
+        ("sync", "1.00", "10 %"),
+    )
+    linked = tables(view.document(replace(REPORT, links_s=1e-5)))[0]
+    assert linked.rows[-1] == ("halos over IPU-Links", "10.0", "50 %")
+
+
+def test_published_sweeps_stand_beside_predictions():
+    several = replace(ROW, shape={"grid": "9^3", "ipus": "16"})
+    rows = tuple(Compared(row=row, family="stencils", predicted=2.2) for row in (ROW, several))
+    table = tables(view.document(replace(REPORT, published=rows)))[1]
+    assert table.rows == (
+        ("50x50", "1", "2.000", "2.200", "TFLOP/s", "+10.0 %", "somebody"),
+        ("9^3", "16", "2.000", "2.200", "TFLOP/s", "+10.0 %", "somebody"),
+    )
+
+
+def test_a_stencil_that_divides_was_counted_from_equations():
+    assert len(notes(view.document(REPORT))) == 1
+    divided = replace(REPORT, stencil=replace(STAR, divisions=1))
+    assert "counted from the equations" in notes(view.document(divided))[1]
