@@ -41,7 +41,7 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
             f"configuration {configuration.name} cuts products over {configuration.tensor_shards} IPUs, which do not "
             f"divide {ipus} a replica",
             code="mapping-does-not-divide",
-            hint=f"--ipus-per-replica {configuration.tensor_shards} or more, on a pod of at least as many IPUs",
+            hint=f"--ipus-per-replica {configuration.tensor_shards} or more, on --pod {configuration.tensor_shards} or more",
         )
     cut = shards.ShardGrid(configuration.tensor_shards, ipus // configuration.tensor_shards)
     if cut.shards > 1:

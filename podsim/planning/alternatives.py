@@ -12,7 +12,7 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.explanation import Alternative
 from podsim.model.program import Part
 from podsim.model.training import ROUNDED, Schedule
-from podsim.planning.available_memory import largest_that_fits
+from podsim.planning.available_memory import fastest, largest_that_fits
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
 from podsim.predicting import assemble, explaining
 from podsim.predicting.assemble import NAMES
@@ -127,12 +127,13 @@ def _split(around: Around, words: str, split: _Split, question: TrainingCase | N
     machine = case.machine
     planner = MappingBuilder(case.workload, machine.topology, machine.like, around.what_if)
     try:
-        mapping, memory = planner.first_that_fits(
+        stored = planner.fitting(
             replicas=split.replicas,
             ipus_per_replica=split.ipus_per_replica,
             micro_batch=split.micro_batch,
             accumulation=split.accumulation,
         )
+        mapping, memory = fastest(case.by_formula, stored)
     except PodsimError as error:
         return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=str(error))
     if not memory.fits:

@@ -45,6 +45,7 @@ class Sizing:
     mix: Mix
     request: PlanRequest  # its scenario is of no job
     known: Known = field(default_factory=dict)
+    machines: dict[str, Sized] = field(default_factory=dict)  # by what the machine itself is called
 
     @property
     def available_hours(self) -> float:
@@ -53,6 +54,7 @@ class Sizing:
 
     def candidate(self, sized: Sized) -> MixCandidate:
         """The machine with the partitions that the jobs need, or why it cannot hold them."""
+        self.machines[sized.topology.name] = sized
         timed = [self._timed(job, sized) for job in self.mix.jobs]
         chosen = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in timed], self.available_hours)
         pools: tuple[Pool, ...] = ()
@@ -62,7 +64,7 @@ class Sizing:
                     [next(row for row in rows if row.ipus == size) for rows, size in zip(timed, chosen, strict=True)]
                 )
             )
-        candidate = self._paid(sized.topology, pools)
+        candidate = self._paid(sized, pools)
         late = [job.called for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
         if late:
             return replace(candidate, reason=f"no partition is quick enough for {', '.join(late)}")
@@ -107,7 +109,7 @@ class Sizing:
 
     def notes(self, candidate: MixCandidate) -> tuple[str, ...]:
         """What was assumed of the runs on the partitions of a machine; of one without any, nothing."""
-        names = _sized(candidate.topology).partitions
+        names = self.machines[candidate.topology].partitions
         runs = {names[job.ipus] for pool in candidate.pools for job in pool.jobs}
         texts = [
             evaluation.notes
@@ -125,12 +127,13 @@ class Sizing:
             pools.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
         return pools
 
-    def _paid(self, topology: Topology, pools: tuple[Pool, ...]) -> MixCandidate:
+    def _paid(self, sized: Sized, pools: tuple[Pool, ...]) -> MixCandidate:
         """The machine with the servers that its hungriest job needs; a month's energy is that of the partitions."""
+        topology = sized.topology
         shared = [
             part.question
             for (_, name), evaluation in self.known.items()
-            if not isinstance(evaluation, str) and name == topology.name
+            if not isinstance(evaluation, str) and name == sized.partitions[topology.ipus]
             for part in evaluation.parts
         ]
         hosts = max((question.machine.hosts for question in shared), default=topology.hosts.servers)

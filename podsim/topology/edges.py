@@ -109,8 +109,8 @@ def nodes(fabric: GenericFabric) -> str:
         if axis.grouped:
             words.append(f"{axis.inner}0 to {axis.inner}{fabric.endpoints // axis.unit - 1}")
         if axis.middled:
-            groups = fabric.endpoints // (axis.stride * axis.size)
-            words.append(axis.middle_name(0) + (f" to {axis.middle_name(groups * axis.copies - 1)}" * (groups > 1)))
+            middles = fabric.endpoints // (axis.stride * axis.size) * axis.copies
+            words.append(axis.middle_name(0) + (f" to {axis.middle_name(middles - 1)}" * (middles > 1)))
     return ", ".join(dict.fromkeys(words))
 
 

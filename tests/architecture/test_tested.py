@@ -6,7 +6,7 @@ import ast
 
 from source import modules, place, tree
 
-UNTESTED = 145
+UNTESTED = 44
 """Modules that no test imports, of 520 without packages; the aim is 30. Who tests one lowers this number."""
 
 

@@ -57,7 +57,11 @@ FILES = {
 QUESTIONS = [
     # the command line, the code of the error, words it must say
     ("predict brt --pod 16", "unknown-workload", ['did you mean "bert"?']),
-    ("predict gpt3-175b --pod 4", "mapping-does-not-divide", ["cuts products over 8 IPUs", "--pod 8 or more"]),
+    (
+        "predict gpt3-175b --pod 4",
+        "mapping-does-not-divide",
+        ["cuts products over 8 IPUs", "--ipus-per-replica 8 or more, on --pod 8 or more"],
+    ),
     ("predict bert --pod 65536 --fidelity full", "too-large-in-full", ["replicas", "--fidelity folded"]),
     ("predict bert --pod 16 --schedule gpipe", "bad-value", ["--schedule", '"1f1b"']),
     ("predict bert --pod 16 --prefetch -1", "bad-value", ["--prefetch", "at least 0"]),

@@ -351,7 +351,7 @@ def test_the_hint_of_an_unknown_architecture_holds(tmp_path):
         ({"rope_scaling": "x"}, 'rope_scaling wants an object or null, not "x"'),
         ({"rope_parameters": [1]}, "rope_parameters wants an object or null, not an array"),
         ({"architectures": "LlamaForCausalLM"}, 'architectures wants a list of names, not "LlamaForCausalLM"'),
-        ({"architectures": [5]}, "architectures wants a list of names, not an array"),
+        ({"architectures": [5]}, "architectures wants a list of names: 5 is none"),
     ],
 )
 def test_a_field_of_no_type_that_transformers_writes_is_refused(tmp_path, field, fault):

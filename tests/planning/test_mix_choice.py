@@ -149,3 +149,11 @@ def test_machines_without_ipus_are_refused():
     mine = sizing(*JOBS)
     with pytest.raises(InputError, match="dgx-a100 has no IPUs: how jobs share it is not known"):
         plan(mine.mix, mine.request, ("dgx-a100",))
+
+
+def test_a_machine_by_another_name_has_the_same_assumptions(outcome):
+    """`pod4` is what the catalog calls m2000."""
+    mine, machine = outcome
+    other = sizing(*JOBS)
+    assert mine.notes(machine)
+    assert other.notes(other.candidate(_sized("pod4"))) == mine.notes(machine)

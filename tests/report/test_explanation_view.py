@@ -72,7 +72,7 @@ def test_what_would_be_less_without_is_by_what_it_saves():
 def test_influences_that_show_and_all_of_them():
     table = tables(view.document(TOLD))[1]
     assert table.rows == (("chip.clock", "1.33 GHz", "−0.61 %", "datasheet", "measured", "datasheet"),)
-    assert any("; 1 others move it less: -v has all" in text for text in notes(view.document(TOLD)))
+    assert any("; 1 other moves it less: -v has all" in text for text in notes(view.document(TOLD)))
     verbose = view.document(TOLD, verbose=True)
     assert tables(verbose)[1].rows[1][2] == "none"
     assert not any("-v has all" in text for text in notes(verbose))

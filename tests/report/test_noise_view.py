@@ -90,7 +90,7 @@ def test_a_cause_with_its_members_and_no_delay_as_nought():
 def test_the_fit_in_a_line_and_by_submission():
     assert view.answer(FIT) == "IPUs at most 1.2 %, hosts 0.5 % of a step"
     doc = view.document(FIT)
-    assert headings(doc) == ["what varies in the logs of 1 submissions"]
+    assert headings(doc) == ["what varies in the logs of 1 submission"]
     assert facts(doc)["ipu.jitter"].number == "0.012"
     assert (facts(doc)["host.hiccup_every"].number, facts(doc)["host.hiccup_every"].unit) == ("10", "min")
     assert tables(doc)[0].rows == (("bert/pod16", "2.20 s", "4.0 ms", "0.011", "0.0033", "2", "1"),)

@@ -157,8 +157,10 @@ def mistyped(says: Says) -> Iterator[str]:
         if not isinstance(says.get(name) or {}, Mapping):
             yield f"{name} wants an object or null, not {message(says[name])}"
     heads = says.get("architectures")
-    if heads is not None and not (isinstance(heads, list) and all(isinstance(head, str) for head in heads)):
+    if heads is not None and not isinstance(heads, list):
         yield f"architectures wants a list of names, not {message(heads)}"
+    elif strange := [head for head in heads or () if not isinstance(head, str)]:
+        yield f"architectures wants a list of names: {message(strange[0])} is none"
 
 
 def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterator[str]:

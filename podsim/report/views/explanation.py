@@ -182,7 +182,7 @@ def _influences(e: Explanation, *, verbose: bool) -> Iterator[Block]:
     yield Heading(f"what 1 % more of a number does to the {_called(e)}")
     yield DocTable(columns, rows)
     left = len(e.influences) - len(shown)
-    more = f"; {left} others move it less: -v has all" if left else ""
+    more = f"; {left} {'other moves' if left == 1 else 'others move'} it less: -v has all" if left else ""
     yield Note(f"names with dots are paths that --set takes, samples are --samples{more}", "", Tone.QUIET)
 
 

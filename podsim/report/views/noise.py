@@ -92,7 +92,13 @@ def document(fit: NoiseFit) -> Doc:
     )
     count = len(fit.submissions)
     written = Note(f"wrote {fit.path}" if fit.path else "nothing was written", "", Tone.QUIET)
-    return Doc(((Heading(f"what varies in the logs of {count} submissions"),), (Facts(facts),), (_table(fit), written)))
+    return Doc(
+        (
+            (Heading(f"what varies in the logs of {count} submission{'' if count == 1 else 's'}"),),
+            (Facts(facts),),
+            (_table(fit), written),
+        )
+    )
 
 
 def _table(fit: NoiseFit) -> DocTable:
