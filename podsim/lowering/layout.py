@@ -36,12 +36,11 @@ def most_ipus(workload: Workload) -> int:
 
 def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
-    if ipus % configuration.tensor_shards:
+    if ipus % (least := configuration.tensor_shards):
         raise InputError(
-            f"configuration {configuration.name} cuts products over {configuration.tensor_shards} IPUs, which do not "
-            f"divide {ipus} a replica",
+            f"configuration {configuration.name} cuts products over {least} IPUs, which do not divide {ipus} a replica",
             code="mapping-does-not-divide",
-            hint=f"--ipus-per-replica {configuration.tensor_shards} or more, on --pod {configuration.tensor_shards} or more",
+            hint=f"--ipus-per-replica {least} or more, on --pod {least} or more",
         )
     cut = shards.ShardGrid(configuration.tensor_shards, ipus // configuration.tensor_shards)
     if cut.shards > 1:

@@ -32,7 +32,8 @@ def _counted(number: int, what: str) -> str:
 
 def document(report: OwnLogsReport, *, verbose: bool = False) -> Doc:
     """What was read, the points, how they err before and after the fit, and the fit."""
-    made = f"{_counted(report.runs, 'run')} {'makes' if report.runs == 1 else 'make'} {_counted(len(report.points), 'calibration point')}"
+    make = "makes" if report.runs == 1 else "make"
+    made = f"{_counted(report.runs, 'run')} {make} {_counted(len(report.points), 'calibration point')}"
     head = f"{_counted(report.files, 'file')} read, {made}" if report.files else made
     beside = f"fitted beside {report.published} published points" if report.published else "fitted alone"
     groups: list[tuple[Block, ...]] = [
