@@ -6,8 +6,8 @@ import ast
 
 from source import modules, place, tree
 
-UNTESTED = 44
-"""Modules that no test imports, of 520 without packages; the aim is 30. Who tests one lowers this number."""
+UNTESTED = 28
+"""Modules that no test imports, of 520 without packages: verbs and commands that tests reach from outside. Who tests one lowers this number."""
 
 
 def imported() -> set[str]:
