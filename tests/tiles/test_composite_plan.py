@@ -39,6 +39,10 @@ def test_a_softmax_of_any_size_stays_on_the_chip(rows, columns, backward):
     assert content >= 2 * 2 * rows * columns
 
 
+UNEVEN = 0.003
+"""Share that a shorter row may cost more: its even parts may fill the last vector of 8 B worse than a longer one's."""
+
+
 def grown(rows: int, columns: int, more_rows: int, more_columns: int) -> list[tuple[int, int]]:
     return [(rows, columns), (rows + more_rows, columns), (rows, columns + more_columns)]
 
@@ -51,7 +55,8 @@ def test_more_rows_or_longer_ones_are_never_faster(planned, backward, sizes):
     least, rows, columns = (
         total(planned(*size, FP16, chip, backward=backward).supersteps, chip).total for size in sizes
     )
-    assert least <= min(rows, columns) * (1 + 1e-9)
+    assert least <= rows * (1 + 1e-9)
+    assert least <= columns * (1 + UNEVEN)
 
 
 def test_rows_are_cut_only_where_that_pays(gc200: Chip):
