@@ -26,7 +26,7 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # What `make test` leaves out: fits without each group, all published rows, second cases of what takes a second, killed
-# processes and injected faults; and each property with four times the examples.
+# processes and injected faults; and each property with eight times the examples.
 test-slow: $(VENV)/.installed-dev
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto --dist worksteal -m "slow or hypothesis"
 

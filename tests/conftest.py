@@ -22,7 +22,7 @@ from podsim.model.validation import FitReport, Validation
 
 # Two cores of a busy CI say nothing about how long an example takes; the same examples every time, so that a failure
 # is a change. `make test-slow` takes more of them; HYPOTHESIS_PROFILE=search looks for new ones.
-settings.register_profile("podsim", deadline=None, derandomize=True, database=None, max_examples=25)
+settings.register_profile("podsim", deadline=None, derandomize=True, database=None, max_examples=12)
 settings.register_profile("thorough", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile("search", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "podsim"))

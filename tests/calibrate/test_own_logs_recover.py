@@ -126,6 +126,7 @@ def test_a_tail_that_may_be_a_slow_end_is_kept_and_said(tmp_path, runs, words):
     assert any(words in text for text in text)
 
 
+@pytest.mark.slow
 def test_parameters_are_recovered_from_synthetic_logs(tmp_path):
     assert TRUE.keys() == set(FREE.names)
     known = blank(fitted(FREE, [TRUE[name] for name in FREE.names]))

@@ -135,11 +135,11 @@ class App:
     def install_completion(self, *, shell):
         if self.error:
             raise self.error
-        return Path(f"/home/me/.{shell}")
+        return Path(f"there/.{shell}")
 
 
 def test_completion_is_written_for_the_shell_that_is_named():
-    assert completion.install(App(), ["ZSH"]) == "wrote /home/me/.zsh: completion works in the next zsh session\n"
+    assert completion.install(App(), ["ZSH"]) == "wrote there/.zsh: completion works in the next zsh session\n"
 
 
 @pytest.mark.parametrize(("words", "code"), [(["tcsh"], "bad-value"), (["bash", "zsh"], "too-many-arguments")])

@@ -18,6 +18,7 @@ def small():
     return podsim.predict("gpt3-2.7b", pod=64, preset="popxl", **FLAGS)
 
 
+@pytest.mark.slow
 def test_175_billion_fit_256_ipus_and_not_64():
     prediction = podsim.predict("gpt3-175b", pod=256, preset="popxl", engine="analytic")
     assert prediction.memory.fits

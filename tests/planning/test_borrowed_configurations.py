@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible, PodsimError
@@ -84,7 +85,13 @@ def test_bert_falls_with_its_layers_at_one_batch(tmp_path: Path) -> None:
         before = prediction.throughput_samples_per_s.value
 
 
-@pytest.mark.parametrize(("layers", "basis"), [(24, "that of BERT-Large"), (6, "as many tokens a step as BERT-Base")])
+@pytest.mark.parametrize(
+    ("layers", "basis"),
+    [
+        (24, "that of BERT-Large"),
+        pytest.param(6, "as many tokens a step as BERT-Base", marks=pytest.mark.slow),
+    ],
+)
 def test_a_batch_is_named_with_the_network_it_is_from(tmp_path: Path, layers: int, basis: str) -> None:
     prediction = podsim.predict(written(tmp_path, BERT, num_hidden_layers=layers), pod=16, engine="analytic")
     assert prediction.mapping.global_batch == pytest.approx(16384, rel=0.05)
@@ -114,6 +121,7 @@ def test_rows_of_another_length_are_the_same_network(tmp_path: Path, tokens: int
     assert bool(workload.presets) == (tokens in (128, 512))  # published mappings are of rows as long
 
 
+@pytest.mark.slow
 def test_gpt_j_is_cut_as_published_whatever_its_rows(tmp_path: Path) -> None:
     rates = []
     for tokens in (512, 1024, 1536, 2048):
@@ -132,7 +140,7 @@ def test_a_gpt_j_of_another_depth_is_cut_as_the_published_one(tmp_path: Path, la
     assert all(configuration.tensor_shards == 1 for configuration in wider.configurations)
 
 
-@pytest.mark.parametrize("layers", [11, 12, 13])
+@pytest.mark.parametrize("layers", slow_but([13], [11, 12, 13]))
 def test_hosts_are_those_of_the_published_network(tmp_path: Path, layers: int) -> None:
     config = {"model_type": "vit", "image_size": 224, "patch_size": 16, "num_channels": 3, "hidden_size": 768}
     more = {"num_attention_heads": 12, "intermediate_size": 3072, "num_hidden_layers": layers}
@@ -186,6 +194,7 @@ def refusal(path: str, **flags: Any) -> PodsimError:
     return no.value
 
 
+@pytest.mark.slow
 def test_a_model_on_a_pod_too_small_is_told_a_pod_and_a_sequence_that_fit(tmp_path: Path) -> None:
     path = written(tmp_path, LLAMA)
     assert refusal(path, pod=4).hint.startswith("--pod 16 --sequence 4096 fits")

@@ -168,6 +168,7 @@ def test_settings_have_the_available_memory_of_the_configuration_and_layers_of_t
     assert table["layers per IPU"] == "0, 4, 4, 4"  # as benchmarks.yml has it (graphcore-examples)
 
 
+@pytest.mark.slow
 def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:
     flags: dict[str, Any] = {"by": "throughput", "ipus_per_replica": 64, "micro_batch": 1}
     with pytest.raises(Infeasible) as no:

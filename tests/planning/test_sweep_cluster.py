@@ -125,6 +125,7 @@ def test_the_scheduler_goes_away(cluster: Cluster, tmp_path: Path) -> None:
     assert 2 <= len(lines) == len(set(lines)) < 41
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(SWEEP)
