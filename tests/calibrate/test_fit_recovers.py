@@ -62,6 +62,7 @@ def test_a_prior_holds_a_parameter_as_tightly_as_it_says(doubt, nearest):
     assert item.pull == pytest.approx(math.log(item.value / 1e-3) / doubt)
 
 
+@pytest.mark.slow
 def test_points_weigh_by_the_model_and_the_spread_of_their_runs():
     """One of two points on one mapping, 20 % apart, repeats so badly that the other decides."""
     case = replace(CASES[0], point=replace(CASES[0].point, runs=4, step_spread=0.08))

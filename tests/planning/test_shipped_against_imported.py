@@ -109,7 +109,7 @@ def alike(item: podsim.Prediction, other: podsim.Prediction) -> None:
         assert getattr(other.mapping.configuration, name) == getattr(item.mapping.configuration, name), name
 
 
-@pytest.mark.parametrize("name", slow_but(["resnet50", "gpt2-small"], NETWORKS))
+@pytest.mark.parametrize("name", slow_but(["resnet50"], NETWORKS))
 def test_training_is_that_of_the_shipped_workload(name: str, files: dict[str, str]) -> None:
     """No flag gives a batch: it is the same too, and so it is where no length is given."""
     for machine in LARGE if name == "llama31-8b" else MACHINES:

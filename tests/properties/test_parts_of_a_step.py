@@ -23,7 +23,7 @@ RUNS = (
     ("gpt3-2.7b", "pod256", {"samples": 1e6}),
     ("rnnt", "pod64", {}),
     ("vit-base", "pod16", {}),
-    ("efficientnet-b4-g16", "pod16", {"samples": 1e7}),
+    pytest.param("efficientnet-b4-g16", "pod16", {"samples": 1e7}, marks=pytest.mark.slow),
 )
 
 
