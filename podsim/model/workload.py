@@ -370,9 +370,7 @@ class Workload:
     decodes: bool = False  # a language model that says the next token, which scaling laws are about
     notes: tuple[str, ...] = ()  # what was assumed in reading it
     large_pods: tuple[LargePodSettings, ...] = ()  # for machines larger than published ones
-    converges_as: "Workload | None" = (
-        None  # the published network whose runs choose its batch, where it is its own or near
-    )
+    converges_as: "Workload | None" = None  # the published network, the same or near, whose runs choose its batch
     hosts_as: tuple[Preset, ...] = ()  # published mappings of the network whose configuration it takes
     recipe: str = ""  # whose global batch it takes, where its own file states none
     minimum: Minimum | None = None

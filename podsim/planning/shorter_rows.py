@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHORTEST: Final = 256
 USUAL: Final = 8192  # tokens at which most of Llama 3.1 was trained (dubey-2024)
+NO_DIVISION: Final = "mapping-does-not-divide"
 OPTION: Final = "import.sequence="
 
 
@@ -33,7 +34,8 @@ def advised(refusal: PodsimError, case: Case) -> PodsimError:
             return Infeasible(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
         return refusal
     shards = min((configuration.tensor_shards for configuration in model.configurations), default=1)
-    if shards > here.ipus and (tokens := _longest(case, _pod(shards, here), model.row_tokens)):
+    small = refusal.code == NO_DIVISION and shards > here.ipus
+    if small and (tokens := _longest(case, _pod(shards, here), model.row_tokens)):
         hint = f"--pod {shards} --sequence {tokens} fits, the longest power of two that does"
         return type(refusal)(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
     return refusal

@@ -203,6 +203,13 @@ def test_a_model_on_a_pod_too_small_is_told_a_pod_and_a_sequence_that_fit(tmp_pa
         podsim.predict(path, pod=16, engine="analytic", changes=of_length(8192))
 
 
+def test_a_mapping_that_no_machine_can_have_is_told_so_first(tmp_path: Path) -> None:
+    """Whatever the machine: a pod and a sequence would not help."""
+    no = refusal(written(tmp_path, LLAMA), pod=4, replicas=3)
+    assert no.code == "bad-mapping"
+    assert "--sequence" not in no.hint
+
+
 def test_a_pipeline_whose_micro_batches_do_not_fit_is_told_that_one_at_a_time_does(tmp_path: Path) -> None:
     path = written(tmp_path, WHISPER)
     hint = refusal(path, pod=64).hint
